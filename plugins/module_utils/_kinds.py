@@ -1,0 +1,127 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The table of known kinds: paths without a discovery request."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One group, version and resource. provider: who brings the CRD, said when it is not served."""
+
+    api_version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+    provider: str = ""
+
+    @property
+    def group(self) -> str:
+        return self.api_version.rpartition("/")[0]
+
+    @property
+    def base(self) -> str:
+        return f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
+
+    @property
+    def resource(self) -> str:
+        """`plural.group`, as RBAC and `oc` say it."""
+        return f"{self.plural}.{self.group}" if self.group else self.plural
+
+    def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
+        parts = [self.base]
+        if self.namespaced and namespace:
+            parts += ["namespaces", namespace]
+        parts.append(self.plural)
+        if name:
+            parts.append(name)
+        if subresource:
+            parts.append(subresource)
+        return "/".join(parts)
+
+
+_TABLE = """
+v1                                   Node                    nodes                     - -
+v1                                   Namespace               namespaces                - -
+v1                                   Pod                     pods                      n -
+v1                                   ConfigMap               configmaps                n -
+v1                                   Secret                  secrets                   n -
+v1                                   Service                 services                  n -
+v1                                   ServiceAccount          serviceaccounts           n -
+v1                                   Event                   events                    n -
+v1                                   ResourceQuota           resourcequotas            n -
+v1                                   LimitRange              limitranges               n -
+v1                                   PersistentVolumeClaim   persistentvolumeclaims    n -
+apps/v1                              Deployment              deployments               n -
+apps/v1                              DaemonSet               daemonsets                n -
+apps/v1                              StatefulSet             statefulsets              n -
+apps/v1                              ReplicaSet              replicasets               n -
+apps/v1                              ControllerRevision      controllerrevisions       n -
+batch/v1                             Job                     jobs                      n -
+batch/v1                             CronJob                 cronjobs                  n -
+scheduling.k8s.io/v1                 PriorityClass           priorityclasses           - -
+policy/v1                            PodDisruptionBudget     poddisruptionbudgets      n -
+networking.k8s.io/v1                 NetworkPolicy           networkpolicies           n -
+rbac.authorization.k8s.io/v1         Role                    roles                     n -
+rbac.authorization.k8s.io/v1         RoleBinding             rolebindings              n -
+rbac.authorization.k8s.io/v1         ClusterRole             clusterroles              - -
+rbac.authorization.k8s.io/v1         ClusterRoleBinding      clusterrolebindings       - -
+apiextensions.k8s.io/v1              CustomResourceDefinition customresourcedefinitions - -
+authorization.k8s.io/v1              SelfSubjectAccessReview selfsubjectaccessreviews  - -
+config.openshift.io/v1               Infrastructure          infrastructures           - OpenShift
+config.openshift.io/v1               ClusterVersion          clusterversions           - OpenShift
+config.openshift.io/v1               ClusterOperator         clusteroperators          - OpenShift
+config.openshift.io/v1               Proxy                   proxies                   - OpenShift
+config.openshift.io/v1               DNS                     dnses                     - OpenShift
+config.openshift.io/v1               OperatorHub             operatorhubs              - OpenShift
+image.openshift.io/v1                ImageStream             imagestreams              n OpenShift
+machine.openshift.io/v1beta1         Machine                 machines                  n OpenShift's Machine API
+machine.openshift.io/v1beta1         MachineSet              machinesets               n OpenShift's Machine API
+machine.openshift.io/v1beta1         MachineHealthCheck      machinehealthchecks       n OpenShift's Machine API
+machineconfiguration.openshift.io/v1 MachineConfigPool       machineconfigpools        - OpenShift's machine-config operator
+machineconfiguration.openshift.io/v1 MachineConfig           machineconfigs            - OpenShift's machine-config operator
+machineconfiguration.openshift.io/v1 KubeletConfig           kubeletconfigs            - OpenShift's machine-config operator
+operators.coreos.com/v1              OperatorGroup           operatorgroups            n the Operator Lifecycle Manager
+operators.coreos.com/v1alpha1        Subscription            subscriptions             n the Operator Lifecycle Manager
+operators.coreos.com/v1alpha1        InstallPlan             installplans              n the Operator Lifecycle Manager
+operators.coreos.com/v1alpha1        ClusterServiceVersion   clusterserviceversions    n the Operator Lifecycle Manager
+operators.coreos.com/v1alpha1        CatalogSource           catalogsources            n the Operator Lifecycle Manager
+packages.operators.coreos.com/v1     PackageManifest         packagemanifests          n the Operator Lifecycle Manager
+nfd.openshift.io/v1                  NodeFeatureDiscovery    nodefeaturediscoveries    n the operator nfd (Node Feature Discovery)
+nfd.k8s-sigs.io/v1alpha1             NodeFeature             nodefeatures              n the operator nfd (Node Feature Discovery)
+nfd.k8s-sigs.io/v1alpha1             NodeFeatureRule         nodefeaturerules          n the operator nfd (Node Feature Discovery)
+nvidia.com/v1                        ClusterPolicy           clusterpolicies           - the operator gpu-operator-certified (NVIDIA GPU Operator)
+nvidia.com/v1alpha1                  NVIDIADriver            nvidiadrivers             - the operator gpu-operator-certified (NVIDIA GPU Operator)
+quota.openshift.io/v1                ClusterResourceQuota    clusterresourcequotas     - OpenShift
+tuned.openshift.io/v1                Tuned                   tuneds                    n OpenShift's node tuning operator
+tuned.openshift.io/v1                Profile                 profiles                  n OpenShift's node tuning operator
+monitoring.coreos.com/v1             ServiceMonitor          servicemonitors           n OpenShift's monitoring
+monitoring.coreos.com/v1             PrometheusRule          prometheusrules           n OpenShift's monitoring
+"""
+
+
+def _read(table: str) -> dict[tuple[str, str], Kind]:
+    kinds: dict[tuple[str, str], Kind] = {}
+    for line in table.strip().splitlines():
+        api_version, kind, plural, scope, provider = line.split(None, 4)
+        kinds[(api_version, kind)] = Kind(api_version, kind, plural, scope == "n", "" if provider == "-" else provider)
+    return kinds
+
+
+KINDS: t.Final = _read(_TABLE)
+
+
+def find(api_version: str, kind: str) -> Kind | None:
+    """The known kind, or None: the Api then asks the server once."""
+    return KINDS.get((api_version, kind))
+
+
+def known(kind: str) -> Kind:
+    """The one kind of that name in the table; for the collection's own code."""
+    (match,) = (entry for (_version, name), entry in KINDS.items() if name == kind)
+    return match

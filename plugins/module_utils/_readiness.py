@@ -1,0 +1,72 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Readiness: our judgement of one or many live objects."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field
+
+READY = "ready"
+PENDING = "pending"
+FAILED = "failed"
+_ORDER = (FAILED, PENDING, READY)
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """A verdict with its reason.
+
+    verdict: C(ready), C(pending) or C(failed); C(failed) ends a wait at once.
+    reason: one CamelCase word, the API's own where it has one. message: one sentence for a person.
+    code: the error code to fail with (documented in docs/errors.md) when the verdict is C(failed), or when time runs out.
+    remedy: one command or one setting. details: one line per node, machine or operand (shown while waiting and as evidence).
+    """
+
+    verdict: str
+    reason: str = ""
+    message: str = ""
+    code: str = ""
+    remedy: str = ""
+    details: tuple[str, ...] = field(default=())
+
+    @property
+    def is_ready(self) -> bool:
+        return self.verdict == READY
+
+    @property
+    def is_failed(self) -> bool:
+        return self.verdict == FAILED
+
+    def to_dict(self) -> dict[str, t.Any]:
+        return {
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "message": self.message,
+            "code": self.code,
+            "remedy": self.remedy,
+            "details": list(self.details),
+        }
+
+
+def ready(reason: str = "", message: str = "", **more: t.Any) -> Readiness:
+    return Readiness(READY, reason, message, **more)
+
+
+def pending(reason: str = "", message: str = "", **more: t.Any) -> Readiness:
+    return Readiness(PENDING, reason, message, **more)
+
+
+def failed(reason: str = "", message: str = "", **more: t.Any) -> Readiness:
+    return Readiness(FAILED, reason, message, **more)
+
+
+def worst(parts: t.Sequence[Readiness]) -> Readiness:
+    """The one that decides: the first failed, else the first pending, else ready. Details of all are kept."""
+    if not parts:
+        return ready()
+    decisive = min(parts, key=lambda part: _ORDER.index(part.verdict))
+    details = tuple(line for part in parts for line in part.details)
+    return Readiness(decisive.verdict, decisive.reason, decisive.message, decisive.code, decisive.remedy, details)
