@@ -1,0 +1,183 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The small client that the sandbox, its stand-ins and the tests share: dicts in, dicts out, one keep-alive pool."""
+
+from __future__ import annotations
+
+import base64
+import json
+import ssl
+import tempfile
+import threading
+import typing as t
+from pathlib import Path
+from urllib.parse import urlencode
+
+import urllib3
+import yaml
+
+Object = dict[str, t.Any]
+
+APPLY = "application/apply-patch+yaml"
+MERGE = "application/merge-patch+json"
+JSON = "application/json"
+TIMEOUT = urllib3.Timeout(connect=3.0, read=30.0)
+
+
+class ApiError(Exception):
+    """An answer other than 2xx; status 0 means that nothing answered."""
+
+    def __init__(self, status: int, message: str, body: Object | None = None) -> None:
+        super().__init__(f"{status}: {message}" if status else message)
+        self.status = status
+        self.message = message
+        self.body = body or {}
+
+
+class Client:
+    """Synchronous and safe to share between threads."""
+
+    def __init__(self, kubeconfig: str | Path, user_agent: str = "sandbox") -> None:
+        self.user_agent = user_agent
+        server, context, token = _connection(Path(kubeconfig))
+        self.server = server
+        self._headers = {"User-Agent": user_agent, "Accept": JSON} | ({"Authorization": f"Bearer {token}"} if token else {})
+        self._pool = urllib3.PoolManager(num_pools=2, maxsize=16, ssl_context=context, retries=False, timeout=TIMEOUT)
+        self._discovered: dict[str, dict[str, tuple[str, bool]]] = {}
+        self._lock = threading.Lock()
+
+    def request(
+        self, method: str, path: str, body: t.Any = None, content_type: str = JSON, query: t.Mapping[str, str] | None = None
+    ) -> tuple[int, Object]:
+        """Status and decoded body of one request; raises ApiError(0, ...) when nothing answered."""
+        url = self.server + path + (f"?{urlencode(query)}" if query else "")
+        data = None if body is None else json.dumps(body).encode()
+        headers = self._headers | ({"Content-Type": content_type} if data is not None else {})
+        try:
+            answer = self._pool.request(method, url, body=data, headers=headers)
+        except urllib3.exceptions.HTTPError as error:
+            raise ApiError(0, f"{method} {path}: {error}") from error
+        return answer.status, _decode(answer.data)
+
+    def checked(self, method: str, path: str, body: t.Any = None, content_type: str = JSON, query: t.Mapping[str, str] | None = None) -> Object:
+        """As request, but anything other than 2xx raises."""
+        status, answer = self.request(method, path, body, content_type, query)
+        if status >= 300:
+            raise ApiError(status, answer.get("message") or f"{method} {path}", answer)
+        return answer
+
+    def get(self, api_version: str, plural: str, name: str, namespace: str | None = None) -> Object | None:
+        status, answer = self.request("GET", resource_path(api_version, plural, name, namespace))
+        if status == 404:
+            return None
+        if status >= 300:
+            raise ApiError(status, answer.get("message", plural), answer)
+        return answer
+
+    def list(self, api_version: str, plural: str, namespace: str | None = None, labels: str | None = None) -> list[Object]:
+        query = {"labelSelector": labels} if labels else None
+        answer = self.checked("GET", resource_path(api_version, plural, None, namespace), query=query)
+        kind = answer.get("kind", "").removesuffix("List")
+        return [{"apiVersion": api_version, "kind": kind} | item for item in answer.get("items") or []]
+
+    def create(self, obj: Object, namespace: str | None = None) -> Object:
+        return self.checked("POST", self._path_of(obj, namespace, named=False), obj)
+
+    def apply(self, obj: Object, force: bool = True) -> Object:
+        """Server-side apply; the field manager is the user agent."""
+        return self.checked("PATCH", self._path_of(obj), obj, APPLY, self._apply_query(force))
+
+    def apply_status(self, obj: Object) -> Object:
+        return self.checked("PATCH", self._path_of(obj) + "/status", obj, APPLY, self._apply_query(True))
+
+    def patch(self, api_version: str, plural: str, name: str, namespace: str | None, body: Object, subresource: str | None = None) -> Object:
+        """A JSON merge patch."""
+        path = resource_path(api_version, plural, name, namespace) + (f"/{subresource}" if subresource else "")
+        return self.checked("PATCH", path, body, MERGE, {"fieldManager": self.user_agent})
+
+    def delete(self, api_version: str, plural: str, name: str, namespace: str | None = None) -> bool:
+        """False when there was nothing to delete."""
+        status, answer = self.request("DELETE", resource_path(api_version, plural, name, namespace))
+        if status == 404:
+            return False
+        if status >= 300:
+            raise ApiError(status, answer.get("message", name), answer)
+        return True
+
+    def plural(self, api_version: str, kind: str) -> str:
+        return self._resource(api_version, kind)[0]
+
+    def close(self) -> None:
+        self._pool.clear()
+
+    def _apply_query(self, force: bool) -> dict[str, str]:
+        return {"fieldManager": self.user_agent, "force": "true" if force else "false"}
+
+    def _path_of(self, obj: Object, namespace: str | None = None, named: bool = True) -> str:
+        plural, namespaced = self._resource(obj["apiVersion"], obj["kind"])
+        metadata = obj.get("metadata", {})
+        where = (namespace or metadata.get("namespace") or "default") if namespaced else None
+        return resource_path(obj["apiVersion"], plural, metadata["name"] if named else None, where)
+
+    def _resource(self, api_version: str, kind: str) -> tuple[str, bool]:
+        with self._lock:
+            found = self._discovered.get(api_version, {}).get(kind)
+        if found:
+            return found
+        answer = self.checked("GET", base_path(api_version))
+        kinds = {entry["kind"]: (entry["name"], entry["namespaced"]) for entry in answer["resources"] if "/" not in entry["name"]}
+        with self._lock:
+            self._discovered[api_version] = kinds
+        if kind not in kinds:
+            raise ApiError(404, f"{kind} is not served under {api_version}")
+        return kinds[kind]
+
+
+def base_path(api_version: str) -> str:
+    return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
+
+
+def resource_path(api_version: str, plural: str, name: str | None = None, namespace: str | None = None) -> str:
+    parts = [base_path(api_version)]
+    if namespace:
+        parts += ["namespaces", namespace]
+    parts.append(plural)
+    if name:
+        parts.append(name)
+    return "/".join(parts)
+
+
+def _decode(data: bytes) -> Object:
+    """Text that is not JSON (readyz, logs) comes as its message."""
+    try:
+        answer = json.loads(data) if data else {}
+    except ValueError:
+        return {"message": data.decode(errors="replace")}
+    return answer if isinstance(answer, dict) else {"message": str(answer)}
+
+
+def _connection(kubeconfig: Path) -> tuple[str, ssl.SSLContext, str | None]:
+    config = yaml.safe_load(kubeconfig.read_text())
+    context = _named(config["contexts"], config["current-context"])["context"]
+    cluster = _named(config["clusters"], context["cluster"])["cluster"]
+    user = _named(config["users"], context["user"])["user"]
+    authority = _material(cluster, "certificate-authority", kubeconfig.parent)
+    tls = ssl.create_default_context(cadata=authority.decode() if authority else None)
+    certificate, key = _material(user, "client-certificate", kubeconfig.parent), _material(user, "client-key", kubeconfig.parent)
+    if certificate and key:
+        with tempfile.NamedTemporaryFile(suffix=".pem") as pair:  # the ssl module reads a key pair from files only
+            pair.write(certificate + b"\n" + key)
+            pair.flush()
+            tls.load_cert_chain(pair.name)
+    return cluster["server"].rstrip("/"), tls, user.get("token")
+
+
+def _named(entries: list[Object], name: str) -> Object:
+    return next(entry for entry in entries if entry["name"] == name)
+
+
+def _material(section: Object, field: str, folder: Path) -> bytes | None:
+    if f"{field}-data" in section:
+        return base64.b64decode(section[f"{field}-data"])
+    return (folder / section[field]).read_bytes() if field in section else None
