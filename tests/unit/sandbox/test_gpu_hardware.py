@@ -1,0 +1,36 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+from __future__ import annotations
+
+import pytest
+
+from openshift_sandbox import hardware
+
+
+@pytest.mark.parametrize(
+    "name, vcpus, memory, gpus, product, arch",
+    [
+        ("g4dn.xlarge", 4, 16, 1, "Tesla-T4", "amd64"),
+        ("p4d.24xlarge", 96, 1152, 8, "NVIDIA-A100-SXM4-40GB", "amd64"),
+        ("p5.48xlarge", 192, 2048, 8, "NVIDIA-H100-80GB-HBM3", "amd64"),
+        ("g5g.16xlarge", 64, 128, 2, "NVIDIA-T4G", "arm64"),
+    ],
+)
+def test_what_a_gpu_instance_is_made_of(name: str, vcpus: int, memory: int, gpus: int, product: str, arch: str) -> None:
+    found = hardware.instance_type(name)
+    assert found is not None and found.gpu is not None
+    assert (found.vcpus, found.memory_gib, found.gpus, found.gpu.product, found.arch) == (vcpus, memory, gpus, product, arch)
+    assert found.has_nvidia_gpus
+
+
+@pytest.mark.parametrize("name", ["m6i.2xlarge", "g4ad.xlarge", "dl1.24xlarge"])
+def test_types_without_an_nvidia_gpu(name: str) -> None:
+    found = hardware.instance_type(name)
+    assert found is not None and not found.has_nvidia_gpus
+
+
+def test_a_node_is_known_by_its_instance_type_label() -> None:
+    node = {"metadata": {"labels": {"node.kubernetes.io/instance-type": "g6.xlarge"}}}
+    assert hardware.of_node(node) is hardware.instance_type("g6.xlarge")
+    assert hardware.of_node({"metadata": {}}) is None
