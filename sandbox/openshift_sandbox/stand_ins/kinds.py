@@ -1,0 +1,56 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The kinds that stand-ins watch or write, with the path they are served under."""
+
+from __future__ import annotations
+
+import typing as t
+
+TABLE: t.Final[dict[str, tuple[str, str]]] = {
+    "ClusterPolicy": ("nvidia.com/v1", "clusterpolicies"),
+    "ClusterRole": ("rbac.authorization.k8s.io/v1", "clusterroles"),
+    "ClusterRoleBinding": ("rbac.authorization.k8s.io/v1", "clusterrolebindings"),
+    "ClusterVersion": ("config.openshift.io/v1", "clusterversions"),
+    "ConfigMap": ("v1", "configmaps"),
+    "ControllerRevision": ("apps/v1", "controllerrevisions"),
+    "CustomResourceDefinition": ("apiextensions.k8s.io/v1", "customresourcedefinitions"),
+    "DaemonSet": ("apps/v1", "daemonsets"),
+    "Deployment": ("apps/v1", "deployments"),
+    "Exec": ("kwok.x-k8s.io/v1alpha1", "execs"),
+    "ImageStream": ("image.openshift.io/v1", "imagestreams"),
+    "Infrastructure": ("config.openshift.io/v1", "infrastructures"),
+    "Job": ("batch/v1", "jobs"),
+    "Logs": ("kwok.x-k8s.io/v1alpha1", "logs"),
+    "Machine": ("machine.openshift.io/v1beta1", "machines"),
+    "MachineSet": ("machine.openshift.io/v1beta1", "machinesets"),
+    "NVIDIADriver": ("nvidia.com/v1alpha1", "nvidiadrivers"),
+    "Namespace": ("v1", "namespaces"),
+    "NetworkPolicy": ("networking.k8s.io/v1", "networkpolicies"),
+    "Node": ("v1", "nodes"),
+    "NodeFeature": ("nfd.k8s-sigs.io/v1alpha1", "nodefeatures"),
+    "NodeFeatureDiscovery": ("nfd.openshift.io/v1", "nodefeaturediscoveries"),
+    "NodeFeatureRule": ("nfd.k8s-sigs.io/v1alpha1", "nodefeaturerules"),
+    "NodeFeatureRule.nfd.openshift.io": ("nfd.openshift.io/v1alpha1", "nodefeaturerules"),
+    "Pod": ("v1", "pods"),
+    "PrometheusRule": ("monitoring.coreos.com/v1", "prometheusrules"),
+    "Proxy": ("config.openshift.io/v1", "proxies"),
+    "Role": ("rbac.authorization.k8s.io/v1", "roles"),
+    "RoleBinding": ("rbac.authorization.k8s.io/v1", "rolebindings"),
+    "RuntimeClass": ("node.k8s.io/v1", "runtimeclasses"),
+    "SecurityContextConstraints": ("security.openshift.io/v1", "securitycontextconstraints"),
+    "ServiceAccount": ("v1", "serviceaccounts"),
+    "ServiceMonitor": ("monitoring.coreos.com/v1", "servicemonitors"),
+}
+
+
+def split(api_version: str) -> tuple[str, str]:
+    """Group ('' for the core group) and version."""
+    group, _, version = api_version.rpartition("/")
+    return group, version
+
+
+def key_of(api_version: str, kind: str) -> str:
+    """The table's key for an object: its kind, or kind.group where two groups serve the same kind."""
+    qualified = f"{kind}.{split(api_version)[0]}"
+    return qualified if qualified in TABLE else kind
