@@ -1,0 +1,143 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The reading half of the Api: get, paged list, resolve, logs, and what an unhappy answer is called."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors, _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http, Response
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
+
+if t.TYPE_CHECKING:
+    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Query
+
+Manifest = dict[str, t.Any]
+PAGE = 500
+_PARTIAL = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
+_VERBS = {"POST": "create", "PATCH": "patch", "DELETE": "delete", "PUT": "update"}
+
+
+class Reader(t.Protocol):
+    """What is needed of the Api here."""
+
+    resolved: dict[tuple[str, str], Kind]
+
+    @property
+    def http(self) -> Http: ...
+
+
+def place(name: str | None, namespace: str | None) -> str:
+    return " ".join(part for part in (f'"{name}"' if name else "", f"in namespace {namespace}" if namespace else "") if part)
+
+
+def error(answer: Response, method: str, path: str, kind: Kind, name: str | None, namespace: str | None) -> ApiError:
+    if answer.status == 404 and _is_kind_missing(answer.body):
+        return not_served(kind)
+    verb = _VERBS.get(method) or ("get" if name else "list")
+    return _http_errors.error(answer.status, answer.body, method, path, verb, kind.resource, place(name, namespace))
+
+
+def _is_kind_missing(body: t.Any) -> bool:
+    # A missing group answers in plain text, a missing resource with a Status that has no name.
+    return not isinstance(body, dict) or not (body.get("details") or {}).get("name")
+
+
+def not_served(kind: Kind) -> KindNotServedError:
+    by = f"; {kind.provider} provides it" if kind.provider else ""
+    return KindNotServedError(
+        "API-KIND-NOT-SERVED",
+        f"The cluster does not serve {kind.resource} ({kind.api_version}){by}.",
+        f"Install {kind.provider or 'what provides this kind'} first.",
+        status=404,
+        reason="NotServed",
+    )
+
+
+def get(api: Reader, kind: Kind, name: str, namespace: str | None) -> Manifest | None:
+    path = kind.path(namespace, name)
+    answer = api.http.request("GET", path)
+    if answer.status == 200:
+        return t.cast(Manifest, answer.body)
+    if answer.status == 404 and not _is_kind_missing(answer.body):
+        return None
+    raise error(answer, "GET", path, kind, name, namespace)
+
+
+def list_all(
+    api: Reader, kind: Kind, namespace: str | None = None, labels: str | None = None, fields: str | None = None, metadata_only: bool = False
+) -> tuple[list[Manifest], str]:
+    """Every item, each with its apiVersion and kind, and the list's resourceVersion (of its first page, consistent for all pages)."""
+    path = kind.path(namespace)
+    query: dict[str, t.Any] = {"limit": PAGE}
+    if labels:
+        query["labelSelector"] = labels
+    if fields:
+        query["fieldSelector"] = fields
+    items: list[Manifest] = []
+    while True:
+        answer = api.http.request("GET", path, query, accept=_PARTIAL if metadata_only else "application/json")
+        if answer.status == 410 and "continue" in query:
+            del query["continue"]
+            items = []
+            continue
+        if answer.status != 200:
+            raise error(answer, "GET", path, kind, None, namespace)
+        items += ({"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in answer.body.get("items") or ())
+        metadata = answer.body.get("metadata") or {}
+        if not metadata.get("continue"):
+            if metadata_only:
+                items = [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in items]
+            return items, str(metadata.get("resourceVersion", ""))
+        query["continue"] = metadata["continue"]
+
+
+def query_once(api: Reader, query: Query) -> tuple[list[Manifest], str]:
+    """What a query finds now; nothing where the kind is not served yet."""
+    try:
+        return list_all(api, query.kind, query.namespace, query.labels, f"metadata.name={query.name}" if query.name else None, query.metadata_only)
+    except KindNotServedError:
+        return [], ""
+
+
+def served(api: Reader, kind: Kind) -> bool:
+    answer = api.http.request("GET", kind.base)
+    if answer.status == 200:
+        return any(entry["name"] == kind.plural for entry in answer.body.get("resources", ()))
+    if answer.status == 404:
+        return False
+    raise error(answer, "GET", kind.base, kind, None, None)
+
+
+def resolve(api: Reader, api_version: str, kind: str) -> Kind:
+    known = _kinds.find(api_version, kind) or api.resolved.get((api_version, kind))
+    if known is not None:
+        return known
+    unknown = Kind(api_version, kind, kind)
+    answer = api.http.request("GET", unknown.base)
+    if answer.status not in (200, 404):
+        raise error(answer, "GET", unknown.base, unknown, None, None)
+    for entry in answer.body.get("resources", ()) if answer.status == 200 else ():
+        if entry["kind"] == kind and "/" not in entry["name"]:
+            found = Kind(api_version, kind, entry["name"], bool(entry["namespaced"]))
+            api.resolved[(api_version, kind)] = found
+            return found
+    raise not_served(unknown)
+
+
+def log(api: Reader, namespace: str, pod: str, container: str | None, tail_lines: int, previous: bool) -> str:
+    kind = _kinds.known("Pod")
+    path = kind.path(namespace, pod, "log")
+    query: dict[str, t.Any] = {"tailLines": tail_lines}
+    if container:
+        query["container"] = container
+    if previous:
+        query["previous"] = "true"
+    answer = api.http.request("GET", path, query, accept="*/*")
+    if answer.status == 200:
+        return answer.body if isinstance(answer.body, str) else str(answer.body)
+    raise error(answer, "GET", path, kind, pod, namespace)

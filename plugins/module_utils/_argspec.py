@@ -1,0 +1,54 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Options and the constraints between them, as one value that can be merged."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field
+
+from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
+
+Options = t.Mapping[str, t.Any]
+
+
+@dataclass(frozen=True)
+class ArgumentSpec:
+    """options: name to definition, as AnsibleModule takes them; the rest are AnsibleModule's own constraints."""
+
+    options: Options
+    mutually_exclusive: t.Sequence[t.Sequence[str]] = field(default=())
+    required_together: t.Sequence[t.Sequence[str]] = field(default=())
+    required_one_of: t.Sequence[t.Sequence[str]] = field(default=())
+    required_if: t.Sequence[t.Sequence[t.Any]] = field(default=())
+    required_by: t.Mapping[str, t.Sequence[str]] = field(default_factory=dict)
+
+    def merge(self, *others: ArgumentSpec) -> ArgumentSpec:
+        merged = self
+        for other in others:
+            merged = ArgumentSpec(
+                options={**merged.options, **other.options},
+                mutually_exclusive=[*merged.mutually_exclusive, *other.mutually_exclusive],
+                required_together=[*merged.required_together, *other.required_together],
+                required_one_of=[*merged.required_one_of, *other.required_one_of],
+                required_if=[*merged.required_if, *other.required_if],
+                required_by={**merged.required_by, **other.required_by},
+            )
+        return merged
+
+    def constraints(self) -> dict[str, t.Any]:
+        """Keyword arguments for AnsibleModule and ArgumentSpecValidator beside the options."""
+        return {
+            "mutually_exclusive": list(self.mutually_exclusive),
+            "required_together": list(self.required_together),
+            "required_one_of": list(self.required_one_of),
+            "required_if": list(self.required_if),
+            "required_by": dict(self.required_by),
+        }
+
+
+AUTH: t.Final = ArgumentSpec(options=AUTH_ARG_SPEC)
+WAIT: t.Final = ArgumentSpec(options={"wait": {"type": "bool", "default": True}, "wait_timeout": {"type": "int", "default": 1800}})
+STATE: t.Final = ArgumentSpec(options={"state": {"type": "str", "choices": ["present", "absent"], "default": "present"}})

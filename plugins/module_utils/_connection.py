@@ -1,0 +1,58 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""A connection to one API server: address, pool and headers, as `_credentials` makes it and `_http` uses it."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import typing as t
+from dataclasses import dataclass
+
+try:
+    import urllib3
+    from urllib3 import HTTPHeaderDict
+
+    # What a broken connection looks like: refused, reset, timed out, cut off in the middle of a body.
+    TRANSPORT_ERRORS: tuple[type[BaseException], ...] = (urllib3.exceptions.HTTPError, OSError)
+except ImportError:  # `_credentials` names the missing package before anything is sent
+    TRANSPORT_ERRORS = (OSError,)
+
+
+@dataclass(frozen=True)
+class Connection:
+    """host: URL without a trailing slash. pool: a urllib3 PoolManager. headers: today's credentials as pairs (a token may have been refreshed)."""
+
+    host: str
+    pool: t.Any
+    headers: t.Callable[[], list[tuple[str, str]]]
+
+    def send(self, method: str, path: str, headers: t.Mapping[str, str], body: bytes | None, connect: float, read: float) -> t.Any:
+        """One try, no redirects, the body not read yet; raises one of TRANSPORT_ERRORS."""
+        together = HTTPHeaderDict(headers)
+        for name, value in self.headers():
+            together.add(name, value)
+        timeout = urllib3.Timeout(connect=connect, read=read)
+        return self.pool.request(
+            method, self.host + path, body=body, headers=together, timeout=timeout, retries=False, redirect=False, preload_content=False
+        )
+
+
+def fast_pool(pool: t.Any, tls: ssl.SSLContext | None) -> None:
+    """Certificates from memory instead of files; no Nagle delay; a dead peer is noticed in half a minute."""
+    options = pool.connection_pool_kw
+    if tls is not None:
+        for name in ("cert_file", "key_file", "ca_certs", "ca_cert_data", "cert_reqs"):
+            options.pop(name, None)
+        options["ssl_context"] = tls
+        if tls.verify_mode == ssl.CERT_NONE:
+            options["cert_reqs"] = "CERT_NONE"
+            options["assert_hostname"] = False
+    sockets = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1), (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
+    for name, seconds in (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):
+        if hasattr(socket, name):
+            sockets.append((socket.IPPROTO_TCP, getattr(socket, name), seconds))
+    options["socket_options"] = sockets
+    options["maxsize"] = 8

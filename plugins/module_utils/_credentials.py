@@ -1,0 +1,187 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Credentials: the only file that knows the kubernetes and openshift packages."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import sys
+import traceback
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection, fast_pool
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+
+try:
+    import kubernetes.client
+    import kubernetes.client.rest
+    import kubernetes.config
+    from kubernetes.config import kube_config
+
+    MISSING = ""
+except ImportError:
+    MISSING = traceback.format_exc().strip().splitlines()[-1]
+
+Params = t.Mapping[str, t.Any]
+
+# kubernetes.core's names; the environment variable is the upper-case name behind K8S_AUTH_ unless it is listed here.
+_OPTIONS = (
+    "kubeconfig context host api_key username password validate_certs ca_cert client_cert client_key "
+    "proxy no_proxy proxy_headers persist_config impersonate_user impersonate_groups"
+).split()
+_ENVIRONMENT = {"validate_certs": "K8S_AUTH_VERIFY_SSL", "ca_cert": "K8S_AUTH_SSL_CA_CERT", "client_cert": "K8S_AUTH_CERT_FILE", "client_key": "K8S_AUTH_KEY_FILE"}
+# Options that say which cluster, or who: they must come from one source.
+_IDENTITY = ("kubeconfig", "host", "api_key", "username", "password", "client_cert", "client_key")
+_SECRET = ("api_key", "password")
+
+
+def variable(option: str) -> str:
+    """The environment variable of an option."""
+    return _ENVIRONMENT.get(option, f"K8S_AUTH_{option.upper()}")
+
+
+def settings(params: Params, environ: t.Mapping[str, str]) -> dict[str, t.Any]:
+    """The effective options: the task's, else the environment's; never an identity from both."""
+    given = {name: params[name] for name in _OPTIONS if params.get(name) not in (None, "")}
+    found = {name: environ[variable(name)] for name in _OPTIONS if environ.get(variable(name))}
+    _secrets.register(*(source[name] for source in (given, found) for name in _SECRET if name in source))
+    _secrets.register_tree([source["kubeconfig"] for source in (given, found) if isinstance(source.get("kubeconfig"), dict)])
+    for headers in (source.get("proxy_headers") for source in (given, found)):
+        if isinstance(headers, dict):
+            _secrets.register(headers.get("proxy_basic_auth"), headers.get("basic_auth"))
+    ours = [name for name in _IDENTITY if name in given]
+    theirs = [variable(name) for name in _IDENTITY if name in found]
+    if ours and theirs:
+        raise _mixed(f"the task's option {ours[0]}", f"the environment variable {theirs[0]}")
+    merged = {**found, **given}
+    other = [name for name in _IDENTITY if name in merged and name != "kubeconfig"]
+    if "kubeconfig" in merged and other:
+        raise _mixed("kubeconfig", other[0])
+    if isinstance(merged.get("validate_certs"), str):
+        merged["validate_certs"] = merged["validate_certs"].strip().lower() not in ("0", "false", "no", "off", "n", "f")
+    if isinstance(merged.get("impersonate_groups"), str):
+        merged["impersonate_groups"] = [group.strip() for group in merged["impersonate_groups"].split(",") if group.strip()]
+    return merged
+
+
+def _mixed(one: str, other: str) -> CredentialsError:
+    return CredentialsError(
+        "CRED-MIXED",
+        f"Credentials were found in two places, {one} and {other}; they are never combined, so that one cluster's token cannot reach another.",
+        "Give the task one of them, and unset the other.",
+    )
+
+
+def connect(params: Params, environ: t.Mapping[str, str] | None = None) -> Connection:
+    """Opens nothing yet: a pool of connections, the address, and the headers of every request."""
+    if MISSING:
+        raise CredentialsError(
+            "CRED-PACKAGE",
+            f"The Python package kubernetes cannot be imported by {sys.executable}: {MISSING}.",
+            f"{sys.executable} -m pip install kubernetes openshift",
+        )
+    wanted = settings(params, os.environ if environ is None else environ)
+    configuration = kubernetes.client.Configuration()
+    configuration.retries = False
+    # The package asks this hook (exec plugins, OIDC) before a token is used; it is kept for a 401.
+    try:
+        _load(configuration, wanted)
+        _override(configuration, wanted)
+        pool = kubernetes.client.rest.RESTClientObject(configuration).pool_manager
+        fast_pool(pool, _tls(configuration))
+    except (OSError, ValueError, TypeError, ssl.SSLError, kubernetes.config.ConfigException) as exc:
+        raise CredentialsError("CRED-INVALID", f"The credentials cannot be used: {exc}", "Check kubeconfig, context, client_cert, client_key and ca_cert.") from exc
+    finally:
+        # The package writes keys and certificates of a kubeconfig to files; they are in memory by now.
+        kube_config._cleanup_temp_files()
+    return Connection(str(configuration.host).rstrip("/"), pool, lambda: _headers(configuration, wanted))
+
+
+def _load(configuration: t.Any, wanted: Params) -> None:
+    kubeconfig, context = wanted.get("kubeconfig"), wanted.get("context")
+    if isinstance(kubeconfig, dict):
+        kubernetes.config.load_kube_config_from_dict(kubeconfig, context=context, client_configuration=configuration, persist_config=False)
+    elif kubeconfig:
+        path = os.path.expanduser(str(kubeconfig))
+        if not any(os.path.exists(part) for part in path.split(os.pathsep)):
+            raise CredentialsError("CRED-KUBECONFIG", f"The kubeconfig {path} does not exist.", "Set kubeconfig, or K8S_AUTH_KUBECONFIG, to an existing file.")
+        kubernetes.config.load_kube_config(config_file=path, context=context, client_configuration=configuration, persist_config=False)
+    elif not wanted.get("host"):
+        _load_default(configuration, context)
+
+
+def _load_default(configuration: t.Any, context: str | None) -> None:
+    try:
+        kubernetes.config.load_kube_config(context=context, client_configuration=configuration, persist_config=False)
+    except kubernetes.config.ConfigException as exc:
+        try:
+            kubernetes.config.load_incluster_config(client_configuration=configuration)
+        except kubernetes.config.ConfigException:
+            raise CredentialsError(
+                "CRED-NONE",
+                f"No credentials: no option, no K8S_AUTH_ variable, no usable kubeconfig ({exc}), no service account of a pod.",
+                "Set kubeconfig, or host and api_key; or export KUBECONFIG.",
+            ) from exc
+
+
+def _override(configuration: t.Any, wanted: Params) -> None:
+    for option, attribute in (("host", "host"), ("ca_cert", "ssl_ca_cert"), ("client_cert", "cert_file"), ("client_key", "key_file"), ("proxy", "proxy"), ("no_proxy", "no_proxy")):
+        if option in wanted:
+            value = os.path.expanduser(wanted[option]) if attribute.endswith(("cert", "file")) else wanted[option]
+            setattr(configuration, attribute, value)
+    if "validate_certs" in wanted:
+        configuration.verify_ssl = bool(wanted["validate_certs"])
+    if "proxy_headers" in wanted:
+        import urllib3.util
+
+        configuration.proxy_headers = urllib3.util.make_headers(**{name: value for name, value in wanted["proxy_headers"].items() if value})
+    if "username" in wanted and "password" in wanted and "api_key" not in wanted:
+        wanted = {**wanted, "api_key": _login(configuration, wanted)}
+    if "api_key" in wanted:
+        configuration.api_key = {"authorization": f"Bearer {wanted['api_key']}"}
+
+
+def _login(configuration: t.Any, wanted: Params) -> str:
+    """A token of OpenShift's OAuth server for a user name and a password."""
+    from openshift.helper.userpassauth import OCPLoginConfiguration, OCPLoginException
+
+    login = OCPLoginConfiguration(host=configuration.host, ocp_username=wanted["username"], ocp_password=wanted["password"])
+    login.verify_ssl, login.ssl_ca_cert = configuration.verify_ssl, configuration.ssl_ca_cert
+    try:
+        login.get_token()
+    except (OCPLoginException, OSError) as exc:
+        raise CredentialsError("CRED-LOGIN", f"OpenShift's OAuth server did not accept the user {wanted['username']}: {exc}", "Check username and password.") from exc
+    token = str(login.token["access_token"])
+    _secrets.register(token)
+    return token
+
+
+def _tls(configuration: t.Any) -> ssl.SSLContext | None:
+    if not str(configuration.host).startswith("https"):
+        return None
+    context = ssl.create_default_context(cafile=configuration.ssl_ca_cert or None)
+    if hasattr(ssl, "VERIFY_X509_STRICT"):
+        # Cluster CAs made by older installers lack extensions that strict checking (the default from Python 3.13) asks for.
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if not configuration.verify_ssl:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if configuration.cert_file:
+        context.load_cert_chain(configuration.cert_file, configuration.key_file or None)
+    return context
+
+
+def _headers(configuration: t.Any, wanted: Params) -> list[tuple[str, str]]:
+    headers: list[tuple[str, str]] = []
+    for setting in configuration.auth_settings().values():
+        if setting.get("in") == "header" and setting.get("value"):
+            headers.append((setting["key"], setting["value"]))
+            _secrets.register(str(setting["value"]).removeprefix("Bearer ").removeprefix("Basic "))
+    if "impersonate_user" in wanted:
+        headers.append(("Impersonate-User", wanted["impersonate_user"]))
+    headers.extend(("Impersonate-Group", group) for group in wanted.get("impersonate_groups", ()))
+    return headers

@@ -1,0 +1,99 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What an answer, or the lack of one, is called: from a status and a body to an error with a code and a remedy."""
+
+from __future__ import annotations
+
+import re
+import ssl
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ConflictError, ForbiddenError
+
+_WARNING = re.compile(r'^\d{3} \S+ "(.*)"( "[^"]*")?$', re.DOTALL)
+_MANAGER = re.compile(r'conflict with "([^"]+)"')
+
+
+def text_of(body: t.Any) -> str:
+    """The server's own words."""
+    if isinstance(body, dict):
+        return str(body.get("message") or body.get("reason") or "no message")
+    return str(body).strip()[:300] or "no message"
+
+
+def describe(status: int, body: t.Any) -> str:
+    return f"HTTP {status} ({text_of(body)})"
+
+
+def describe_transport(exc: BaseException) -> str:
+    text = str(exc)
+    for words, meaning in (("refused", "connection refused"), ("NameResolution", "the host name cannot be resolved"), ("timed out", "no answer in time")):
+        if words in text:
+            return meaning
+    return f"connection broken ({type(exc).__name__})"
+
+
+def is_transient(status: int, body: t.Any) -> bool:
+    """A 500 that an admission webhook or a validation made will be the same next time."""
+    return not (status == 500 and isinstance(body, dict) and "strict decoding error" in text_of(body))
+
+
+def certificate_problem(exc: BaseException) -> BaseException | None:
+    """The certificate error behind a transport error, if that is what it is."""
+    seen: BaseException | None = exc
+    while seen is not None:
+        if isinstance(seen, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in str(seen):
+            return seen
+        seen = seen.__cause__ or seen.__context__
+    return None
+
+
+def untrusted(host: str, exc: BaseException) -> ApiError:
+    return ApiError("API-TLS", f"The certificate of {host} cannot be trusted: {exc}", "Set ca_cert to the cluster's CA, or fix the kubeconfig.")
+
+
+def unreachable(host: str, method: str, path: str, problem: str, seconds: float) -> ApiError:
+    return ApiError(
+        "API-UNREACHABLE",
+        f"No useful answer from {host} for {seconds:.0f} s: {problem}.",
+        "Check that the API server is up and reachable from here (oc get --raw /readyz), then run again; nothing is lost.",
+        evidence=[f"{method} {path}: {problem}"],
+    )
+
+
+def warning_text(header: str) -> str:
+    match = _WARNING.match(header.strip())
+    return match.group(1).replace('\\"', '"') if match else header
+
+
+def error(status: int, body: t.Any, method: str, path: str, verb: str, resource: str, where: str) -> ApiError:
+    """verb and resource as RBAC says them; where: the object's name and namespace in words."""
+    text, details = text_of(body), (body.get("details") or {}) if isinstance(body, dict) else {}
+    facts = {"status": status, "reason": body.get("reason", "") if isinstance(body, dict) else "", "evidence": [f"{method} {path}: HTTP {status}"]}
+    if status == 401:
+        return ApiError("CRED-UNAUTHORIZED", f"The API server does not accept the credentials: {text}", "Log in again (oc login), or renew the token.", **facts)
+    if status == 403:
+        if "exceeded quota" in text or "is forbidden: User" not in text and "cannot " not in text:
+            return ForbiddenError("API-REFUSED", text, "Change what the message names: an admission rule refused the object.", **facts)
+        return ForbiddenError(
+            "API-FORBIDDEN", f"The identity may not {verb} {resource} {where}: {text}", f"Grant verb {verb} on resource {resource} {where} to it.", **facts
+        )
+    if status == 409:
+        causes = [f"{cause.get('field')}: {cause.get('message')}" for cause in details.get("causes", ()) if cause.get("reason") == "FieldManagerConflict"]
+        if causes:
+            managers = sorted({name for cause in causes for name in _MANAGER.findall(cause)})
+            facts["evidence"] = causes
+            return ConflictError(
+                "API-CONFLICT",
+                f"{resource} {where}: {', '.join(causes)}",
+                f"Let {' and '.join(managers) or 'the other manager'} keep the fields, or set force_conflicts where the module has it.",
+                **facts,
+            )
+        return ConflictError("API-CONFLICT", f"{resource} {where}: {text}", "Run again: the object was changed at the same moment.", **facts)
+    if status == 404:
+        return ApiError("API-NOT-FOUND", f"{resource} {where}: {text}", "Create what the message names first.", **facts)
+    if status in (400, 422):
+        return ApiError("API-INVALID", f"{resource} {where} was rejected: {text}", "Correct the field that the message names.", **facts)
+    return ApiError("API-ERROR", f"{verb} {resource} {where}: HTTP {status} ({text})", "Read the message; it is the API server's own.", **facts)

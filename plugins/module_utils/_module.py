@@ -1,0 +1,86 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The frame of every module: arguments, Api, call, result. The one place that ends a module."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
+
+Params = dict[str, t.Any]
+Result = dict[str, t.Any]
+Ensure = t.Callable[[Api, Params], Result]
+Show = t.Callable[[str], None]
+
+
+def _silent(_line: str) -> None:
+    return
+
+
+def connect(params: t.Mapping[str, t.Any], agent: str, check_mode: bool = False, show: Show = _silent, wait_timeout: float = 120.0) -> Api:
+    """An Api for the credentials in params (kubernetes.core's options). agent: the plugin's name, seen in the server's audit log."""
+
+    def progress(line: str) -> None:
+        show(_secrets.censor_text(line))
+
+    deadline = Deadline(float(params.get("wait_timeout") or wait_timeout))
+    http = Http(_credentials.connect(params), deadline, f"accelerators.openshift/{agent}", progress)
+    return Api(http, check_mode=check_mode, wait_wanted=bool(params.get("wait", True)), progress=progress)
+
+
+def execute(name: str, ensure: Ensure, params: Params, check_mode: bool, diff: bool, show: Show = _silent) -> Result:
+    """The module's result, secrets masked; never raises. A failure has C(failed) and the error's facts."""
+    started = time.monotonic()
+    api: Api | None = None
+    try:
+        api = connect(params, name, check_mode, show)
+        result = ensure(api, params)
+    except AcceleratorError as exc:
+        result = {**exc.to_result(), "failed": True}
+    except Exception as exc:
+        where = traceback.extract_tb(exc.__traceback__)[-1]
+        result = {
+            "failed": True,
+            "code": "INTERNAL",
+            "layer": "collection",
+            "msg": f"INTERNAL: {type(exc).__name__}: {exc} (at {where.filename.rsplit('/', 1)[-1]}:{where.lineno}). This is a bug of the collection; please report it.",
+        }
+    result["changed"] = bool(api and api.changes)
+    result["duration"] = round(time.monotonic() - started, 3)
+    if api is not None and api.warnings:
+        result["warnings"] = list(api.warnings)
+    if diff and api is not None and api.changes:
+        result["diff"] = [{"before_header": one.title, "after_header": one.title, "before": one.before, "after": one.after} for one in api.changes]
+    censored: Result = _secrets.censor(result)
+    return censored
+
+
+class _Module(AnsibleModule):
+    """AnsibleModule, whose own complaints about options get a code as well."""
+
+    def fail_json(self, msg: str, **kwargs: t.Any) -> t.NoReturn:
+        super().fail_json(msg, **{"code": "INPUT-OPTION", "layer": "input", **kwargs})
+
+
+def run(spec: ArgumentSpec, ensure: Ensure) -> None:
+    """The ordinary way: a process of its own, started by Ansible."""
+    module = _Module(argument_spec=dict(spec.options), supports_check_mode=True, **spec.constraints())
+    name = str(module._name).rpartition(".")[2]
+    result = execute(name, ensure, module.params, module.check_mode, module._diff)
+    for warning in result.pop("warnings", []):
+        module.warn(warning)
+    if result.pop("failed", False):
+        module.fail_json(**result)
+    module.exit_json(**result)

@@ -1,0 +1,126 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""One query kept up to date: list, then watch with bookmarks; resume where it stopped, list again after a 410 or any doubt.
+
+Runs in a thread of its own and hands over either the full set of objects, or the error that ends the wait.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads
+from ansible_collections.accelerators.openshift.plugins.module_utils._connection import TRANSPORT_ERRORS
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._http import Pause
+
+if t.TYPE_CHECKING:
+    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Query
+
+Objects = dict[tuple[str, str], dict[str, t.Any]]
+News = tuple[str, "list[dict[str, t.Any]] | BaseException"]
+# The server ends a watch after this time and sends a bookmark about once a minute; silence for longer means a dead peer.
+WATCH_SECONDS = 300
+SILENCE = 90.0
+
+
+class Watch(threading.Thread):
+    """key: what the news are labelled with. relisted: how often the whole list was read."""
+
+    def __init__(self, api: _api_reads.Reader, key: str, query: Query, news: queue.SimpleQueue[News]) -> None:
+        super().__init__(name=f"watch-{key}", daemon=True)
+        self._api, self._key, self._query, self._news = api, key, query, news
+        self._objects: Objects = {}
+        self._version = ""
+        self._stopped = threading.Event()
+        self._response: t.Any = None
+        self._pause = Pause()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        response = self._response
+        if response is not None:
+            try:
+                getattr(response, "shutdown", response.close)()
+            except Exception:  # the socket may be gone already; closing it was the aim
+                return
+
+    def run(self) -> None:
+        try:
+            while not self._stopped.is_set():
+                if not self._version:
+                    self._list()
+                if not self._version or not self._follow():
+                    self._stopped.wait(self._pause.next())
+        except AcceleratorError as exc:
+            self._news.put((self._key, exc))
+        except Exception as exc:
+            if not self._stopped.is_set():
+                self._news.put((self._key, exc))
+
+    def _list(self) -> None:
+        items, self._version = _api_reads.query_once(self._api, self._query)
+        self._objects = {_key(item): item for item in items}
+        self._tell()
+
+    def _tell(self) -> None:
+        self._news.put((self._key, list(self._objects.values())))
+
+    def _follow(self) -> bool:
+        """Reads one watch to its end; False when it broke, so that the next try waits a little."""
+        kind = self._query.kind
+        wanted: dict[str, t.Any] = {"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": self._version, "timeoutSeconds": WATCH_SECONDS}
+        if self._query.labels:
+            wanted["labelSelector"] = self._query.labels
+        if self._query.name:
+            wanted["fieldSelector"] = f"metadata.name={self._query.name}"
+        try:
+            self._response = self._api.http.stream(kind.path(self._query.namespace), wanted, SILENCE)
+            if self._response.status != 200:
+                # Whatever it is, the next list says it in full: gone, forbidden, or fine again.
+                self._version = ""
+                return False
+            for line in _lines(self._response):
+                if not self._take(json.loads(line)):
+                    self._version = ""
+                    return True
+            return True
+        except (*TRANSPORT_ERRORS, ValueError):
+            return False
+        finally:
+            response, self._response = self._response, None
+            if response is not None:
+                response.close()
+
+    def _take(self, event: dict[str, t.Any]) -> bool:
+        """Applies one event; False when the list must be read again."""
+        kind, obj = event.get("type"), event.get("object") or {}
+        if kind == "ERROR":
+            return False
+        self._version = obj["metadata"]["resourceVersion"]
+        self._pause.reset()
+        if kind == "BOOKMARK":
+            return True
+        if kind == "DELETED":
+            self._objects.pop(_key(obj), None)
+        else:
+            self._objects[_key(obj)] = obj
+        self._tell()
+        return True
+
+
+def _key(obj: dict[str, t.Any]) -> tuple[str, str]:
+    return obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
+
+
+def _lines(response: t.Any) -> t.Iterator[bytes]:
+    buffer = b""
+    while chunk := response.read1(1 << 16) if hasattr(response, "read1") else response.read(1 << 12):
+        buffer += chunk
+        *lines, buffer = buffer.split(b"\n")
+        yield from (line for line in lines if line)
