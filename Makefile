@@ -54,14 +54,14 @@ lint: setup ## ruff, mypy, yamllint, ansible-lint (production), antsibull-docs a
 	@tests/lint
 
 units: setup ## unit tests, under 30 s; once more on the newest ansible-core where python3.13 is there
-	@$(BIN)/pytest -q tests/unit $(TESTS)
-	@tests/newest_core $(TESTS)
+	@$(BIN)/pytest -q $(or $(TESTS),tests/unit)
+	@tests/newest_core $(or $(TESTS),tests/unit)
 
 sanity: setup ## ansible-test sanity, without an ignore file
 	@tests/sanity/run
 
 integration: setup sandbox-build build ## pytest on the sandbox, and the tarball installed elsewhere; TESTS= chooses
-	@$(BIN)/pytest -q tests/contract tests/integration tests/packaging $(TESTS)
+	@$(BIN)/pytest -q $(or $(TESTS),tests/contract tests/integration tests/packaging)
 
 molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own
 	@$(BIN)/molecule test --all
