@@ -1,0 +1,87 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Models of accelerators: memory, vendor, and what they can be cut into."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One MIG profile: how many fit on an empty GPU, and what one takes of compute and memory slices."""
+
+    most: int
+    compute: int
+    memory: int
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """One model. memory_gib: per device, as sold. profiles: MIG profiles, the usual one of each fraction first."""
+
+    model: str
+    memory_gib: int
+    vendor: str = "nvidia"
+    profiles: t.Mapping[str, Profile] = field(default_factory=dict)
+
+    @property
+    def mig_capable(self) -> bool:
+        return bool(self.profiles)
+
+
+def _sevenths(*memory: int) -> dict[str, Profile]:
+    """The seven-slice GPUs (A100, H100 and later) differ only in how much memory a slice has."""
+    one, two, half, whole = memory
+    return {
+        f"1g.{one}gb": Profile(7, 1, 1),
+        f"1g.{two}gb": Profile(4, 1, 2),
+        f"2g.{two}gb": Profile(3, 2, 2),
+        f"3g.{half}gb": Profile(2, 3, 4),
+        f"7g.{whole}gb": Profile(1, 7, 8),
+        f"4g.{half}gb": Profile(1, 4, 4),
+    }
+
+
+def _quarters(one: int) -> dict[str, Profile]:
+    return {f"1g.{one}gb": Profile(4, 1, 1), f"2g.{2 * one}gb": Profile(2, 2, 2), f"4g.{4 * one}gb": Profile(1, 4, 4)}
+
+
+GPUS: t.Final[dict[str, Gpu]] = {
+    "V100-16": Gpu("V100", 16),
+    "V100-32": Gpu("V100", 32),
+    "P100": Gpu("P100", 16),
+    "P4": Gpu("P4", 8),
+    "M60": Gpu("M60", 8),
+    "T4": Gpu("T4", 16),
+    "T4G": Gpu("T4G", 16),
+    "A10": Gpu("A10", 24),
+    "A10-4": Gpu("A10", 4),
+    "A10-8": Gpu("A10", 8),
+    "A10-12": Gpu("A10", 12),
+    "A10G": Gpu("A10G", 24),
+    "A100-40": Gpu("A100", 40, profiles=_sevenths(5, 10, 20, 40)),
+    "A100-80": Gpu("A100", 80, profiles=_sevenths(10, 20, 40, 80)),
+    "L4": Gpu("L4", 24),
+    "L40S": Gpu("L40S", 48),
+    "H100-80": Gpu("H100", 80, profiles=_sevenths(10, 20, 40, 80)),
+    "H100-94": Gpu("H100-NVL", 94, profiles=_sevenths(12, 24, 47, 94)),
+    "H200": Gpu("H200", 141, profiles=_sevenths(18, 35, 71, 141)),
+    "B200": Gpu("B200", 180, profiles=_sevenths(23, 45, 90, 180)),
+    "B300": Gpu("B300", 268, profiles=_sevenths(34, 67, 135, 269)),
+    "GB200-185": Gpu("GB200", 185, profiles=_sevenths(23, 47, 93, 186)),
+    "GB200-186": Gpu("GB200", 186, profiles=_sevenths(23, 47, 93, 186)),
+    "GB200-192": Gpu("GB200", 192, profiles=_sevenths(23, 47, 93, 186)),
+    "GB300": Gpu("GB300", 278, profiles=_sevenths(35, 70, 139, 278)),
+    "RTX-PRO-6000": Gpu("RTX-PRO-6000", 96, profiles=_quarters(24)),
+    "V520": Gpu("V520", 8, "amd"),
+    "MI25": Gpu("MI25", 16, "amd"),
+    "MI300X": Gpu("MI300X", 192, "amd"),
+    "MI355X": Gpu("MI355X", 288, "amd"),
+    "GAUDI": Gpu("Gaudi", 32, "intel"),
+    "GAUDI3": Gpu("Gaudi3", 128, "intel"),
+    "U250": Gpu("Alveo-U250", 64, "fpga"),
+}
