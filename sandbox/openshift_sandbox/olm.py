@@ -1,0 +1,120 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Operator Lifecycle Manager: the real `olm` and `catalog`, and one `opm serve` for each catalogue."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+from pathlib import Path
+
+from openshift_sandbox import catalog, package_manifests
+from openshift_sandbox.client import Client
+from openshift_sandbox.crds import operator_crds
+from openshift_sandbox.sandbox import Sandbox, SandboxError
+
+Data = dict[str, t.Any]
+
+FAMILY: t.Final = "olm"
+NAMESPACE: t.Final = "openshift-operator-lifecycle-manager"
+GLOBAL_NAMESPACE: t.Final = "openshift-operators"
+GROUP: t.Final = "operators.coreos.com"
+READY_SECONDS: t.Final = 30.0
+
+
+def prepare(sandbox: Sandbox) -> None:
+    """What needs no API: the catalogues' files and their servers. Safe to repeat; a running server is left alone."""
+    for name, folder in catalog.write(_folder(sandbox), _packages(sandbox), sandbox.scenario).items():
+        _serve(sandbox, name, folder)
+
+
+def start(sandbox: Sandbox) -> None:
+    """Namespaces, both operators and the catalogue sources. The CRDs of OLM and of config.openshift.io's Proxy must be served."""
+    client = sandbox.client("sandbox-olm")
+    _start_operators(sandbox)
+    for obj in _objects(sandbox):
+        client.apply(obj)
+    package_manifests.publish(client, _packages(sandbox))
+
+
+def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS) -> None:
+    """Until OLM has reached every catalogue that is not meant to be down."""
+    client = sandbox.client("sandbox-olm")
+    deadline = time.monotonic() + seconds
+    while unreached := [name for name in _served(sandbox) if not _reached(client, name)]:
+        sandbox.processes.check()
+        if time.monotonic() > deadline:
+            raise SandboxError(f"OLM did not reach {', '.join(unreached)} within {seconds:.0f} s: see {sandbox.logs / 'olm-catalog.log'}")
+        time.sleep(0.1)
+
+
+def refresh(sandbox: Sandbox) -> None:
+    """The scenario's troubles changed: serve catalogues that hold them, and let OLM read them anew."""
+    folders = catalog.write(_folder(sandbox), _packages(sandbox), sandbox.scenario)
+    for name, folder in folders.items():
+        sandbox.processes.stop(_server(name))
+        _serve(sandbox, name, folder)
+    package_manifests.publish(sandbox.client("sandbox-olm"), _packages(sandbox))
+
+
+def _start_operators(sandbox: Sandbox) -> None:
+    kubeconfig = sandbox.component_kubeconfig("olm")
+    env = {"KUBECONFIG": str(kubeconfig), "OPERATOR_NAMESPACE": NAMESPACE, "OPERATOR_NAME": "olm-operator"}
+    sandbox.processes.start("olm", [sandbox.binary(FAMILY, "olm"), "--namespace", NAMESPACE, "--writeStatusName=", "--writePackageServerStatusName="], env)
+    argv = [
+        sandbox.binary(FAMILY, "catalog"),
+        *("--namespace", catalog.NAMESPACE, "--writeStatusName=", "--opmImage", "x", "--util-image", "x", "--set-workload-user-id=false"),
+    ]
+    sandbox.processes.start("olm-catalog", argv, env)
+
+
+def _serve(sandbox: Sandbox, name: str, folder: Path) -> None:
+    if name not in _served(sandbox):
+        return
+    argv = [
+        *(sandbox.binary(FAMILY, "opm"), "serve", folder, "--port", str(sandbox.port(_server(name)))),
+        *("--cache-dir", sandbox.run / f"{_server(name)}-cache", "--cache-enforce-integrity=false"),
+        *("--pprof-addr", "", "--termination-log", sandbox.run / f"{_server(name)}-termination.log"),
+    ]
+    sandbox.processes.start(_server(name), argv)
+
+
+def _objects(sandbox: Sandbox) -> t.Iterator[Data]:
+    for name in (NAMESPACE, GLOBAL_NAMESPACE, catalog.NAMESPACE):
+        yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    yield {"apiVersion": f"{GROUP}/v1", "kind": "OperatorGroup", "metadata": {"name": "global-operators", "namespace": GLOBAL_NAMESPACE}, "spec": {}}
+    for name, text in catalog.CATALOGS.items():
+        yield {
+            "apiVersion": f"{GROUP}/v1alpha1",
+            "kind": "CatalogSource",
+            "metadata": {"name": name, "namespace": catalog.NAMESPACE},
+            "spec": {
+                "sourceType": "grpc",
+                "address": f"127.0.0.1:{sandbox.port(_server(name))}",
+                "displayName": text["display_name"],
+                "publisher": text["publisher"],
+            },
+        }
+
+
+def _reached(client: Client, name: str) -> bool:
+    source = client.get(f"{GROUP}/v1alpha1", "catalogsources", name, catalog.NAMESPACE) or {}
+    state = source.get("status", {}).get("connectionState", {}).get("lastObservedState")
+    return bool(state == "READY")
+
+
+def _served(sandbox: Sandbox) -> list[str]:
+    return [name for name in catalog.CATALOGS if not sandbox.scenario.trouble("catalog_down", catalog=name)]
+
+
+def _packages(sandbox: Sandbox) -> list[catalog.Package]:
+    return catalog.packages(operator_crds, sandbox.scenario)
+
+
+def _folder(sandbox: Sandbox) -> Path:
+    return sandbox.run / "catalogs"
+
+
+def _server(name: str) -> str:
+    return f"opm-{name}"
