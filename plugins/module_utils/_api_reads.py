@@ -10,25 +10,16 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http, Response
+from ansible_collections.accelerators.openshift.plugins.module_utils._http import Response
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Query
+    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 
 Manifest = dict[str, t.Any]
 PAGE = 500
 _PARTIAL = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 _VERBS = {"POST": "create", "PATCH": "patch", "DELETE": "delete", "PUT": "update"}
-
-
-class Reader(t.Protocol):
-    """What is needed of the Api here."""
-
-    resolved: dict[tuple[str, str], Kind]
-
-    @property
-    def http(self) -> Http: ...
 
 
 def place(name: str | None, namespace: str | None) -> str:
@@ -58,7 +49,7 @@ def not_served(kind: Kind) -> KindNotServedError:
     )
 
 
-def get(api: Reader, kind: Kind, name: str, namespace: str | None) -> Manifest | None:
+def get(api: Api, kind: Kind, name: str, namespace: str | None) -> Manifest | None:
     path = kind.path(namespace, name)
     answer = api.http.request("GET", path)
     if answer.status == 200:
@@ -69,7 +60,7 @@ def get(api: Reader, kind: Kind, name: str, namespace: str | None) -> Manifest |
 
 
 def list_all(
-    api: Reader, kind: Kind, namespace: str | None = None, labels: str | None = None, fields: str | None = None, metadata_only: bool = False
+    api: Api, kind: Kind, namespace: str | None = None, labels: str | None = None, fields: str | None = None, metadata_only: bool = False
 ) -> tuple[list[Manifest], str]:
     """Every item, each with its apiVersion and kind, and the list's resourceVersion (of its first page, consistent for all pages)."""
     path = kind.path(namespace)
@@ -96,7 +87,7 @@ def list_all(
         query["continue"] = metadata["continue"]
 
 
-def query_once(api: Reader, query: Query) -> tuple[list[Manifest], str]:
+def query_once(api: Api, query: Query) -> tuple[list[Manifest], str]:
     """What a query finds now; nothing where the kind is not served yet."""
     try:
         return list_all(api, query.kind, query.namespace, query.labels, f"metadata.name={query.name}" if query.name else None, query.metadata_only)
@@ -104,7 +95,7 @@ def query_once(api: Reader, query: Query) -> tuple[list[Manifest], str]:
         return [], ""
 
 
-def served(api: Reader, kind: Kind) -> bool:
+def served(api: Api, kind: Kind) -> bool:
     answer = api.http.request("GET", kind.base)
     if answer.status == 200:
         return any(entry["name"] == kind.plural for entry in answer.body.get("resources", ()))
@@ -113,7 +104,7 @@ def served(api: Reader, kind: Kind) -> bool:
     raise error(answer, "GET", kind.base, kind, None, None)
 
 
-def resolve(api: Reader, api_version: str, kind: str) -> Kind:
+def resolve(api: Api, api_version: str, kind: str) -> Kind:
     known = _kinds.find(api_version, kind) or api.resolved.get((api_version, kind))
     if known is not None:
         return known
@@ -129,7 +120,7 @@ def resolve(api: Reader, api_version: str, kind: str) -> Kind:
     raise not_served(unknown)
 
 
-def log(api: Reader, namespace: str, pod: str, container: str | None, tail_lines: int, previous: bool) -> str:
+def log(api: Api, namespace: str, pod: str, container: str | None, tail_lines: int, previous: bool) -> str:
     kind = _kinds.known("Pod")
     path = kind.path(namespace, pod, "log")
     query: dict[str, t.Any] = {"tailLines": tail_lines}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import socket
 import ssl
 import typing as t
+import warnings
 from dataclasses import dataclass
 
 try:
@@ -16,17 +17,20 @@ try:
     from urllib3 import HTTPHeaderDict
 
     # What a broken connection looks like: refused, reset, timed out, cut off in the middle of a body.
-    TRANSPORT_ERRORS: tuple[type[BaseException], ...] = (urllib3.exceptions.HTTPError, OSError)
+    TRANSPORT_ERRORS: tuple[type[Exception], ...] = (urllib3.exceptions.HTTPError, OSError)
 except ImportError:  # `_credentials` names the missing package before anything is sent
     TRANSPORT_ERRORS = (OSError,)
 
 
 @dataclass(frozen=True)
 class Connection:
-    """host: URL without a trailing slash. pool: a urllib3 PoolManager. headers: today's credentials as pairs (a token may have been refreshed)."""
+    """host: URL without a trailing slash. pool: a urllib3 PoolManager. verified: the server's certificate is checked.
+    headers: today's credentials as pairs (a token may have been refreshed).
+    """
 
     host: str
     pool: t.Any
+    verified: bool
     headers: t.Callable[[], list[tuple[str, str]]]
 
     def send(self, method: str, path: str, headers: t.Mapping[str, str], body: bytes | None, connect: float, read: float) -> t.Any:
@@ -35,9 +39,7 @@ class Connection:
         for name, value in self.headers():
             together.add(name, value)
         timeout = urllib3.Timeout(connect=connect, read=read)
-        return self.pool.request(
-            method, self.host + path, body=body, headers=together, timeout=timeout, retries=False, redirect=False, preload_content=False
-        )
+        return self.pool.request(method, self.host + path, body=body, headers=together, timeout=timeout, retries=False, redirect=False, preload_content=False)
 
 
 def fast_pool(pool: t.Any, tls: ssl.SSLContext | None) -> None:
@@ -50,6 +52,8 @@ def fast_pool(pool: t.Any, tls: ssl.SSLContext | None) -> None:
         if tls.verify_mode == ssl.CERT_NONE:
             options["cert_reqs"] = "CERT_NONE"
             options["assert_hostname"] = False
+            # Said once as an Ansible warning instead of once a request.
+            warnings.simplefilter("ignore", urllib3.exceptions.InsecureRequestWarning)
     sockets = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1), (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
     for name, seconds in (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):
         if hasattr(socket, name):

@@ -12,6 +12,8 @@ import sys
 import traceback
 import typing as t
 
+from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
+
 from ansible_collections.accelerators.openshift.plugins.module_utils import _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection, fast_pool
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
@@ -29,14 +31,19 @@ except ImportError:
 Params = t.Mapping[str, t.Any]
 
 # kubernetes.core's names; the environment variable is the upper-case name behind K8S_AUTH_ unless it is listed here.
-_OPTIONS = (
-    "kubeconfig context host api_key username password validate_certs ca_cert client_cert client_key "
-    "proxy no_proxy proxy_headers persist_config impersonate_user impersonate_groups"
-).split()
-_ENVIRONMENT = {"validate_certs": "K8S_AUTH_VERIFY_SSL", "ca_cert": "K8S_AUTH_SSL_CA_CERT", "client_cert": "K8S_AUTH_CERT_FILE", "client_key": "K8S_AUTH_KEY_FILE"}
+_OPTIONS = tuple(AUTH_ARG_SPEC)
+_ENVIRONMENT = {
+    "validate_certs": "K8S_AUTH_VERIFY_SSL",
+    "ca_cert": "K8S_AUTH_SSL_CA_CERT",
+    "client_cert": "K8S_AUTH_CERT_FILE",
+    "client_key": "K8S_AUTH_KEY_FILE",
+}
 # Options that say which cluster, or who: they must come from one source.
 _IDENTITY = ("kubeconfig", "host", "api_key", "username", "password", "client_cert", "client_key")
 _SECRET = ("api_key", "password")
+# What the client's configuration calls them.
+_ATTRIBUTES = {"host": "host", "ca_cert": "ssl_ca_cert", "client_cert": "cert_file", "client_key": "key_file", "proxy": "proxy", "no_proxy": "no_proxy"}
+_PATHS = ("ca_cert", "client_cert", "client_key")
 
 
 def variable(option: str) -> str:
@@ -94,11 +101,13 @@ def connect(params: Params, environ: t.Mapping[str, str] | None = None) -> Conne
         pool = kubernetes.client.rest.RESTClientObject(configuration).pool_manager
         fast_pool(pool, _tls(configuration))
     except (OSError, ValueError, TypeError, ssl.SSLError, kubernetes.config.ConfigException) as exc:
-        raise CredentialsError("CRED-INVALID", f"The credentials cannot be used: {exc}", "Check kubeconfig, context, client_cert, client_key and ca_cert.") from exc
+        raise CredentialsError(
+            "CRED-INVALID", f"The credentials cannot be used: {exc}", "Check kubeconfig, context, client_cert, client_key and ca_cert."
+        ) from exc
     finally:
         # The package writes keys and certificates of a kubeconfig to files; they are in memory by now.
         kube_config._cleanup_temp_files()
-    return Connection(str(configuration.host).rstrip("/"), pool, lambda: _headers(configuration, wanted))
+    return Connection(str(configuration.host).rstrip("/"), pool, bool(configuration.verify_ssl), lambda: _headers(configuration, wanted))
 
 
 def _load(configuration: t.Any, wanted: Params) -> None:
@@ -129,7 +138,14 @@ def _load_default(configuration: t.Any, context: str | None) -> None:
 
 
 def _override(configuration: t.Any, wanted: Params) -> None:
-    for option, attribute in (("host", "host"), ("ca_cert", "ssl_ca_cert"), ("client_cert", "cert_file"), ("client_key", "key_file"), ("proxy", "proxy"), ("no_proxy", "no_proxy")):
+    for option, attribute in (
+        ("host", "host"),
+        ("ca_cert", "ssl_ca_cert"),
+        ("client_cert", "cert_file"),
+        ("client_key", "key_file"),
+        ("proxy", "proxy"),
+        ("no_proxy", "no_proxy"),
+    ):
         if option in wanted:
             value = os.path.expanduser(wanted[option]) if attribute.endswith(("cert", "file")) else wanted[option]
             setattr(configuration, attribute, value)
@@ -154,7 +170,9 @@ def _login(configuration: t.Any, wanted: Params) -> str:
     try:
         login.get_token()
     except (OCPLoginException, OSError) as exc:
-        raise CredentialsError("CRED-LOGIN", f"OpenShift's OAuth server did not accept the user {wanted['username']}: {exc}", "Check username and password.") from exc
+        raise CredentialsError(
+            "CRED-LOGIN", f"OpenShift's OAuth server did not accept the user {wanted['username']}: {exc}", "Check username and password."
+        ) from exc
     token = str(login.token["access_token"])
     _secrets.register(token)
     return token

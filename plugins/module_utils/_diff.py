@@ -91,7 +91,7 @@ def owned_view(obj: Object | None, shape: Object) -> dict[str, t.Any]:
     if obj.get("kind") == "Secret":
         for key in ("data", "stringData"):
             if key in view:
-                view[key] = {name: _HIDDEN for name in view[key] or {}}
+                view[key] = dict.fromkeys(view[key] or {}, _HIDDEN)
     return view
 
 

@@ -42,7 +42,7 @@ class AcceleratorError(Exception):
         """What `fail_json` gets: `msg` for people, the rest for machines."""
         text = f"{self.code}: {self.message}"
         if self.remedy:
-            text += f" Remedy: {self.remedy}"
+            text += f"{'' if text.endswith(('.', '!', '?')) else '.'} Remedy: {self.remedy}"
         return {
             **self.facts,
             "msg": text,

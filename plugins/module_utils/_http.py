@@ -51,10 +51,10 @@ class Pause:
         self._next = FIRST_PAUSE
 
     def next(self, retry_after: str | None = None) -> float:
-        seconds = self._next * random.uniform(0.75, 1.0)
+        seconds = self._next * random.uniform(0.75, 1.0)  # noqa: S311 (jitter, not a secret)
         self._next = min(PAUSE_CAP, self._next * 2)
         if retry_after and retry_after.strip().isdigit():
-            return max(seconds, min(float(retry_after), LONGEST_PAUSE) + random.uniform(0.0, 0.2))
+            return max(seconds, min(float(retry_after), LONGEST_PAUSE) + seconds)
         return seconds
 
 

@@ -35,9 +35,16 @@ def describe_transport(exc: BaseException) -> str:
     return f"connection broken ({type(exc).__name__})"
 
 
+# Answers of status 500 that are about the object and so will be the same next time.
+_OBJECT_IS_WRONG = ("strict decoding error", "failed to create typed patch object", "failed to create manager for existing fields")
+
+
 def is_transient(status: int, body: t.Any) -> bool:
-    """A 500 that an admission webhook or a validation made will be the same next time."""
-    return not (status == 500 and isinstance(body, dict) and "strict decoding error" in text_of(body))
+    return not _is_about_object(status, body)
+
+
+def _is_about_object(status: int, body: t.Any) -> bool:
+    return status == 500 and any(words in text_of(body) for words in _OBJECT_IS_WRONG)
 
 
 def certificate_problem(exc: BaseException) -> BaseException | None:
@@ -71,11 +78,15 @@ def warning_text(header: str) -> str:
 def error(status: int, body: t.Any, method: str, path: str, verb: str, resource: str, where: str) -> ApiError:
     """verb and resource as RBAC says them; where: the object's name and namespace in words."""
     text, details = text_of(body), (body.get("details") or {}) if isinstance(body, dict) else {}
-    facts = {"status": status, "reason": body.get("reason", "") if isinstance(body, dict) else "", "evidence": [f"{method} {path}: HTTP {status}"]}
+    facts: dict[str, t.Any] = {
+        "status": status,
+        "reason": body.get("reason", "") if isinstance(body, dict) else "",
+        "evidence": [f"{method} {path}: HTTP {status}"],
+    }
     if status == 401:
         return ApiError("CRED-UNAUTHORIZED", f"The API server does not accept the credentials: {text}", "Log in again (oc login), or renew the token.", **facts)
     if status == 403:
-        if "exceeded quota" in text or "is forbidden: User" not in text and "cannot " not in text:
+        if "exceeded quota" in text or ("is forbidden: User" not in text and "cannot " not in text):
             return ForbiddenError("API-REFUSED", text, "Change what the message names: an admission rule refused the object.", **facts)
         return ForbiddenError(
             "API-FORBIDDEN", f"The identity may not {verb} {resource} {where}: {text}", f"Grant verb {verb} on resource {resource} {where} to it.", **facts
@@ -94,6 +105,6 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
         return ConflictError("API-CONFLICT", f"{resource} {where}: {text}", "Run again: the object was changed at the same moment.", **facts)
     if status == 404:
         return ApiError("API-NOT-FOUND", f"{resource} {where}: {text}", "Create what the message names first.", **facts)
-    if status in (400, 422):
+    if status in (400, 422) or _is_about_object(status, body):
         return ApiError("API-INVALID", f"{resource} {where} was rejected: {text}", "Correct the field that the message names.", **facts)
     return ApiError("API-ERROR", f"{verb} {resource} {where}: HTTP {status} ({text})", "Read the message; it is the API server's own.", **facts)

@@ -36,8 +36,12 @@ def connect(params: t.Mapping[str, t.Any], agent: str, check_mode: bool = False,
         show(_secrets.censor_text(line))
 
     deadline = Deadline(float(params.get("wait_timeout") or wait_timeout))
-    http = Http(_credentials.connect(params), deadline, f"accelerators.openshift/{agent}", progress)
-    return Api(http, check_mode=check_mode, wait_wanted=bool(params.get("wait", True)), progress=progress)
+    connection = _credentials.connect(params)
+    http = Http(connection, deadline, f"accelerators.openshift/{agent}", progress)
+    api = Api(http, check_mode=check_mode, wait_wanted=bool(params.get("wait", True)), progress=progress)
+    if not connection.verified:
+        api.warn(f"The certificate of {connection.host} is not checked (validate_certs is off): anyone in between can read the token.")
+    return api
 
 
 def execute(name: str, ensure: Ensure, params: Params, check_mode: bool, diff: bool, show: Show = _silent) -> Result:
@@ -50,12 +54,13 @@ def execute(name: str, ensure: Ensure, params: Params, check_mode: bool, diff: b
     except AcceleratorError as exc:
         result = {**exc.to_result(), "failed": True}
     except Exception as exc:
-        where = traceback.extract_tb(exc.__traceback__)[-1]
+        last = traceback.extract_tb(exc.__traceback__)[-1]
+        where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
         result = {
             "failed": True,
             "code": "INTERNAL",
             "layer": "collection",
-            "msg": f"INTERNAL: {type(exc).__name__}: {exc} (at {where.filename.rsplit('/', 1)[-1]}:{where.lineno}). This is a bug of the collection; please report it.",
+            "msg": f"INTERNAL: {type(exc).__name__}: {exc} (at {where}). This is a bug of the collection; please report it.",
         }
     result["changed"] = bool(api and api.changes)
     result["duration"] = round(time.monotonic() - started, 3)
@@ -67,11 +72,12 @@ def execute(name: str, ensure: Ensure, params: Params, check_mode: bool, diff: b
     return censored
 
 
-class _Module(AnsibleModule):
+class _Module(AnsibleModule):  # type: ignore[misc]
     """AnsibleModule, whose own complaints about options get a code as well."""
 
     def fail_json(self, msg: str, **kwargs: t.Any) -> t.NoReturn:
         super().fail_json(msg, **{"code": "INPUT-OPTION", "layer": "input", **kwargs})
+        raise SystemExit(1)
 
 
 def run(spec: ArgumentSpec, ensure: Ensure) -> None:

@@ -11,13 +11,11 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError, WaitTimeoutError
-from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
 from ansible_collections.accelerators.openshift.plugins.module_utils._watch import News, Watch
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Query
+    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 
 Snapshot = dict[str, list[dict[str, t.Any]]]
 Judge = t.Callable[[Snapshot], Readiness]
@@ -26,20 +24,7 @@ SAY_EVERY = 30.0
 LOOK_EVERY = 1.0
 
 
-class Waiter(t.Protocol):
-    """What is needed of the Api here."""
-
-    progress: t.Callable[[str], None]
-    resolved: dict[tuple[str, str], Kind]
-
-    @property
-    def http(self) -> Http: ...
-
-    @property
-    def deadline(self) -> Deadline: ...
-
-
-def wait(api: Waiter, queries: t.Mapping[str, Query], judge: Judge, stage: str, settle: float, on_timeout_code: str) -> Snapshot:
+def wait(api: Api, queries: t.Mapping[str, Query], judge: Judge, stage: str, settle: float, on_timeout_code: str) -> Snapshot:
     """The snapshot that was ready. Raises NotReadyError on a failed verdict, WaitTimeoutError at the deadline, with what was last seen."""
     news: queue.SimpleQueue[News] = queue.SimpleQueue()
     watches = [Watch(api, key, query, news) for key, query in queries.items()]

@@ -20,19 +20,20 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Pause
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Query
+    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 
 Objects = dict[tuple[str, str], dict[str, t.Any]]
 News = tuple[str, "list[dict[str, t.Any]] | BaseException"]
 # The server ends a watch after this time and sends a bookmark about once a minute; silence for longer means a dead peer.
 WATCH_SECONDS = 300
 SILENCE = 90.0
+_BROKEN: tuple[type[Exception], ...] = (*TRANSPORT_ERRORS, ValueError)
 
 
 class Watch(threading.Thread):
-    """key: what the news are labelled with. relisted: how often the whole list was read."""
+    """key: what the news are labelled with."""
 
-    def __init__(self, api: _api_reads.Reader, key: str, query: Query, news: queue.SimpleQueue[News]) -> None:
+    def __init__(self, api: Api, key: str, query: Query, news: queue.SimpleQueue[News]) -> None:
         super().__init__(name=f"watch-{key}", daemon=True)
         self._api, self._key, self._query, self._news = api, key, query, news
         self._objects: Objects = {}
@@ -88,14 +89,14 @@ class Watch(threading.Thread):
             for line in _lines(self._response):
                 if not self._take(json.loads(line)):
                     self._version = ""
-                    return True
-            return True
-        except (*TRANSPORT_ERRORS, ValueError):
+                    break
+        except _BROKEN:
             return False
         finally:
             response, self._response = self._response, None
             if response is not None:
                 response.close()
+        return True
 
     def _take(self, event: dict[str, t.Any]) -> bool:
         """Applies one event; False when the list must be read again."""

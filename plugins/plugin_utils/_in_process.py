@@ -31,7 +31,7 @@ _CHECKED_BY_MODULE = _credentials.MISSING
 _display = Display()
 
 
-class ActionModule(ActionBase):
+class ActionModule(ActionBase):  # type: ignore[misc]
     """One class for all modules: it takes the module of its task's name."""
 
     _supports_check_mode = True
@@ -43,7 +43,9 @@ class ActionModule(ActionBase):
         result: dict[str, t.Any] = super().run(tmp, task_vars)
         name = str(self._task.resolved_action or self._task.action).rpartition(".")[2]
         if not self._is_safe(task_vars):
-            ordinary: dict[str, t.Any] = self._execute_module(module_name=f"accelerators.openshift.{name}", task_vars=task_vars, wrap_async=bool(self._task.async_val))
+            ordinary: dict[str, t.Any] = self._execute_module(
+                module_name=f"accelerators.openshift.{name}", task_vars=task_vars, wrap_async=bool(self._task.async_val)
+            )
             return ordinary
         module = importlib.import_module(f"{_MODULES}.{name}")
         params, problem = _validated(module.SPEC, json.loads(json.dumps(self._task.args, default=str)), name)

@@ -1,0 +1,177 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The writing half of the Api: compare first, write what differs, remember it; check mode is the server's dry run."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _diff
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, InputError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+
+if t.TYPE_CHECKING:
+    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+
+Manifest = dict[str, t.Any]
+_APPLY = "application/apply-patch+yaml"
+_MERGE = "application/merge-patch+json"
+_STRICT = {"fieldManager": _diff.MANAGER, "fieldValidation": "Strict"}
+_SHOWN_OF_DELETED = {"metadata": {"name": None, "namespace": None, "labels": None}, "spec": None}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One write: the object before (empty: created) and after (empty: deleted), both cut down to the fields that are ours."""
+
+    title: str
+    before: Manifest
+    after: Manifest
+
+
+def apply(api: Api, manifest: t.Mapping[str, t.Any], force: bool, own: bool) -> Manifest:
+    wanted: Manifest = _diff.plain(manifest)
+    metadata = wanted["metadata"]
+    try:
+        kind = _kind_of(api, wanted)
+        live = api.get(kind, metadata["name"], metadata.get("namespace"))
+    except KindNotServedError as exc:
+        if not api.check_mode:
+            raise
+        api.warn(f"{_diff.title(wanted)}: {exc.message} So the server could not check it.")
+        return _record(api, None, wanted, wanted)
+    if (own and live is None) or (live is not None and owned(live)):
+        metadata["labels"] = {**metadata.get("labels", {}), **MANAGED_BY}
+    fields = _diff.managed_fields(live) if live else {}
+    outcome: Manifest = {}
+    if live is not None:
+        if _diff.covers(live, wanted) and not _diff.has_stale_fields(fields, wanted):
+            return live
+        outcome = _apply(api, kind, wanted, force, dry_run=True)
+        if _diff.same(outcome, live):
+            return live
+    if not api.check_mode:
+        outcome = _apply(api, kind, wanted, force, dry_run=False)
+    elif live is None:
+        outcome = _first_dry_run(api, kind, wanted, force)
+    return _record(api, live, outcome, _diff.merge_shapes(wanted, _diff.shape_of(fields)))
+
+
+def _first_dry_run(api: Api, kind: Kind, wanted: Manifest, force: bool) -> Manifest:
+    try:
+        return _apply(api, kind, wanted, force, dry_run=True)
+    except ApiError as exc:
+        namespace = wanted["metadata"].get("namespace")
+        if exc.status == 404 and namespace and f'namespaces "{namespace}" not found' in exc.message:
+            api.warn(f"{_diff.title(wanted)}: namespace {namespace} does not exist yet, so the server could not check it.")
+            return wanted
+        raise
+
+
+def _apply(api: Api, kind: Kind, wanted: Manifest, force: bool, dry_run: bool) -> Manifest:
+    metadata = wanted["metadata"]
+    query = {**_STRICT, "force": str(force).lower()}
+    return _write(api, "PATCH", kind, metadata["name"], metadata.get("namespace"), wanted, query, _APPLY, dry_run)
+
+
+def merge_patch(api: Api, kind: Kind, name: str, namespace: str | None, body: t.Mapping[str, t.Any], subresource: str | None) -> Manifest:
+    before = api.get(kind, name, namespace)
+    after = _write(api, "PATCH", kind, name, namespace, body, _STRICT, _MERGE, api.check_mode, subresource)
+    if before is not None and _diff.same(before, after):
+        return after
+    return _record(api, before, after, body)
+
+
+def create(api: Api, manifest: t.Mapping[str, t.Any], record: bool) -> Manifest:
+    wanted = _diff.plain(manifest)
+    outcome = _write(api, "POST", _kind_of(api, wanted), None, wanted["metadata"].get("namespace"), wanted, _STRICT, dry_run=api.check_mode)
+    return _record(api, None, outcome, wanted) if record else outcome
+
+
+def dry_run_create(api: Api, manifest: t.Mapping[str, t.Any]) -> Manifest:
+    wanted = _diff.plain(manifest)
+    return _write(api, "POST", _kind_of(api, wanted), None, wanted["metadata"].get("namespace"), wanted, _STRICT, dry_run=True)
+
+
+def delete(api: Api, kind: Kind, name: str, namespace: str | None, owned_only: bool, wait: bool, grace: int | None) -> bool:
+    try:
+        live = api.get(kind, name, namespace)
+    except KindNotServedError:
+        return False
+    if live is None:
+        return False
+    if owned_only and not owned(live):
+        api.warn(f"{_diff.title(live)} was not created by this collection and stays.")
+        return False
+    options: Manifest = {"propagationPolicy": "Background", "preconditions": {"uid": live["metadata"]["uid"]}}
+    if grace is not None:
+        options["gracePeriodSeconds"] = grace
+    _write(api, "DELETE", kind, name, namespace, options, {}, dry_run=api.check_mode, absent_ok=True)
+    api.changes.append(Change(_diff.title(live), _diff.owned_view(live, _SHOWN_OF_DELETED), {}))
+    if wait:
+        api.wait_gone(kind, live)
+    return True
+
+
+def judge_gone(deleted: Manifest) -> t.Callable[[dict[str, list[Manifest]]], Readiness]:
+    """Judge: the object that was deleted is not there any more (a new one of the same name may be)."""
+
+    def judge(snapshot: dict[str, list[Manifest]]) -> Readiness:
+        left = [obj for obj in snapshot["gone"] if obj["metadata"]["uid"] == deleted["metadata"]["uid"]]
+        if not left:
+            return ready("Gone", "deleted")
+        finalizers = ", ".join(left[0]["metadata"].get("finalizers", [])) or "none"
+        message = f"{_diff.title(deleted)} is still being deleted (finalizers: {finalizers})"
+        return pending("Deleting", message, code="WAIT-DELETE", remedy="See which controller owns the finalizers, and whether it runs.")
+
+    return judge
+
+
+def _write(
+    api: Api,
+    method: str,
+    kind: Kind,
+    name: str | None,
+    namespace: str | None,
+    body: t.Any,
+    query: t.Mapping[str, str],
+    content_type: str = "application/json",
+    dry_run: bool = False,
+    subresource: str | None = None,
+    absent_ok: bool = False,
+) -> Manifest:
+    path = kind.path(namespace, name, subresource)
+    answer = api.http.request(method, path, {**query, **({"dryRun": "All"} if dry_run else {})}, body, content_type)
+    for text in answer.warnings:
+        if "unknown field" in text.lower():
+            message = f"{kind.resource} {name or ''}: {text}"
+            raise ApiError("API-UNKNOWN-FIELD", message, "Correct or remove the field; the server would have ignored it.", status=400)
+        api.warn(text)
+    if answer.status < 300:
+        return t.cast(Manifest, answer.body)
+    if absent_ok and answer.status == 404:
+        return {}
+    name = name or body["metadata"]["name"]
+    if answer.status == 409 and method == "POST" and answer.repeated and not dry_run:
+        ours = api.get(kind, name, namespace)
+        if ours is not None:
+            return ours
+    raise _api_reads.error(answer, method, path, kind, name, namespace)
+
+
+def _kind_of(api: Api, manifest: Manifest) -> Kind:
+    kind = api.resolve(manifest["apiVersion"], manifest["kind"])
+    if kind.namespaced and not manifest["metadata"].get("namespace"):
+        message = f"{_diff.title(manifest)} has no metadata.namespace, and {kind.resource} are namespaced."
+        raise InputError("INPUT-NAMESPACE", message, "Set metadata.namespace.")
+    return kind
+
+
+def _record(api: Api, before: Manifest | None, after: Manifest, shape: t.Mapping[str, t.Any]) -> Manifest:
+    api.changes.append(Change(_diff.title(after), _diff.owned_view(before, shape), _diff.owned_view(after, shape)))
+    return after
