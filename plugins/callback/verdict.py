@@ -1,0 +1,50 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The last lines of a run that failed."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible.plugins.callback import CallbackBase
+
+DOCUMENTATION = r"""
+name: verdict
+type: aggregate
+short_description: Repeats code, message and remedy of what failed, as the last lines of a run
+version_added: 1.0.0
+description:
+  - The modules of this collection fail with a stable code, a message and a remedy. Ansible shows them in the middle of its output.
+  - This callback repeats them below the recap, where they are seen.
+requirements:
+  - Enable it with C(callbacks_enabled = accelerators.openshift.verdict) in C(ansible.cfg).
+author:
+  - accelerators.openshift contributors (@accelerators-openshift)
+"""
+
+
+class CallbackModule(CallbackBase):  # type: ignore[misc]
+    CALLBACK_VERSION = 2.0
+    CALLBACK_TYPE = "aggregate"
+    CALLBACK_NAME = "accelerators.openshift.verdict"
+    CALLBACK_NEEDS_ENABLED = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._failures: list[tuple[str, dict[str, t.Any]]] = []
+
+    def v2_runner_on_failed(self, result: t.Any, ignore_errors: bool = False) -> None:
+        if ignore_errors:
+            return
+        items = [item for item in result.result.get("results", []) if isinstance(item, dict)]
+        failed = [item for item in items if item.get("failed")] or [result.result]
+        self._failures += [(result.host.get_name(), item) for item in failed if item.get("code")]
+
+    def v2_playbook_on_stats(self, stats: t.Any) -> None:
+        for host, failure in self._failures:
+            self._display.display(f"{host}: {failure['code']}: {failure.get('message', failure.get('msg', ''))}", color="red")
+            for line in failure.get("evidence", []):
+                self._display.display(f"  {line}", color="red")
+            if failure.get("remedy"):
+                self._display.display(f"Remedy: {failure['remedy']}", color="red")
