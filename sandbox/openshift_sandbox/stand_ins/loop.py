@@ -23,6 +23,7 @@ from pathlib import Path
 import kopf
 
 from openshift_sandbox.client import ApiError, Client
+from openshift_sandbox.sandbox import Sandbox
 from openshift_sandbox.scenario import LiveScenario
 from openshift_sandbox.stand_ins.cluster import Cluster
 from openshift_sandbox.stand_ins.index import Object
@@ -128,7 +129,7 @@ class Scheduler:
 
 def serve(directory: Path, reconcilers: Sequence[Reconciler]) -> None:
     """Run until SIGTERM or SIGINT."""
-    kubeconfig = directory / "kubeconfig"
+    kubeconfig = Sandbox(directory).component_kubeconfig("stand-ins")
     kinds = sorted({CRD, *(kind for reconciler in reconcilers for kind in reconciler.kinds)})
     cluster = Cluster(Client(kubeconfig, USER_AGENT), LiveScenario(directory), directory, kinds)
     scheduler = Scheduler(cluster, reconcilers)

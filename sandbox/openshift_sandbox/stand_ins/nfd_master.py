@@ -1,0 +1,57 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs the real nfd-master, as a local process, while the pods of its Deployment would run it."""
+
+from __future__ import annotations
+
+from openshift_sandbox.sandbox import Sandbox
+from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.nfd_operands import MASTER
+
+
+class NfdMaster(Reconciler):
+    kinds = ("NodeFeatureDiscovery", "Deployment", "Node")
+
+    def __init__(self) -> None:
+        self._sandbox: Sandbox | None = None
+        self._argv: list[str] = []
+
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        self._sandbox = self._sandbox or Sandbox(cluster.directory)
+        cr = next((one for one in cluster.objects("NodeFeatureDiscovery") if cluster.available(MASTER, one["metadata"]["namespace"])), None)
+        nodes = cluster.objects("Node")
+        if cr is None or not nodes:
+            self.stop()
+            return
+        argv = command(self._sandbox, cr)
+        if argv != self._argv:
+            self.stop()
+        self._argv = argv
+        running = self._sandbox.processes.alive(MASTER)
+        if not running and cluster.due(self, "nfd_master_start", 0.0):
+            environment = {"NODE_NAME": nodes[0]["metadata"]["name"], "KUBERNETES_NAMESPACE": cr["metadata"]["namespace"]}
+            self._sandbox.processes.start(MASTER, argv, environment)
+
+    def stop(self) -> None:
+        if self._sandbox and self._argv:
+            self._sandbox.processes.stop(MASTER, grace=1.0)
+        self._argv = []
+
+
+def command(sandbox: Sandbox, cr: Object) -> list[str]:
+    spec = cr["spec"]
+    argv = [str(sandbox.binary("control-plane", MASTER)), "-kubeconfig", str(sandbox.component_kubeconfig(MASTER))]
+    argv += ["-port", str(sandbox.port(MASTER)), "-config", "/dev/null"]
+    if spec.get("instance"):
+        argv += ["-instance", spec["instance"]]
+    if spec.get("enableTaints"):
+        argv.append("-enable-taints")
+    if spec.get("labelWhiteList"):
+        argv += ["-label-whitelist", spec["labelWhiteList"]]
+    if spec.get("extraLabelNs"):
+        argv += ["-extra-label-ns", ",".join(spec["extraLabelNs"])]
+    return argv
+
+
+RECONCILERS = (NfdMaster,)

@@ -1,0 +1,145 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stands in for nfd-worker: features by instance type and node info instead of by looking at /sys, and far fewer of them."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+import yaml
+
+from openshift_sandbox.hardware import of_node
+from openshift_sandbox.stand_ins.conditions import holds
+from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.nfd_operands import WORKER, config_data
+
+PREFIX: t.Final = "feature.node.kubernetes.io/"
+NODE_NAME: t.Final = "nfd.node.kubernetes.io/node-name"
+DEFAULT_CLASSES: t.Final = ("03", "0b40", "12")
+DEFAULT_FIELDS: t.Final = ("class", "vendor")
+KNOWN_FIELDS: t.Final = ("class", "vendor", "device", "subsystem_vendor", "subsystem_device")
+
+
+@dataclass(frozen=True)
+class Device:
+    """A PCI function as /sys shows it."""
+
+    device_class: str
+    vendor: str
+    device: str
+
+    @property
+    def attributes(self) -> dict[str, str]:
+        subsystem = {"subsystem_vendor": self.vendor, "subsystem_device": "0000"}
+        return {"class": self.device_class, "vendor": self.vendor, "device": self.device} | subsystem
+
+
+ON_EVERY_INSTANCE: t.Final = (Device("0300", "1013", "00b8"), Device("0200", "1d0f", "ec20"), Device("0108", "1d0f", "8061"))
+
+
+class NfdWorker(Reconciler):
+    kinds = ("NodeFeatureDiscovery", "NodeFeature", "Pod", "Node", "DaemonSet")
+
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        if not cluster.served("NodeFeature"):
+            return
+        nodes = {node["metadata"]["name"]: node for node in cluster.objects("Node")}
+        for cr in cluster.objects("NodeFeatureDiscovery"):
+            self._publish(cluster, cr, nodes)
+        for feature in cluster.objects("NodeFeature"):
+            self._collect(cluster, feature, nodes)
+
+    def _publish(self, cluster: Cluster, cr: Object, nodes: dict[str, Object]) -> None:
+        namespace = cr["metadata"]["namespace"]
+        daemon_set = cluster.find("DaemonSet", WORKER, namespace)
+        if daemon_set is None:
+            return
+        for pod in cluster.objects("Pod", namespace):
+            node = nodes.get(pod["spec"].get("nodeName") or "")
+            if node and _works(pod, daemon_set) and cluster.due(pod["metadata"]["uid"], "nfd_worker", 0.2):
+                wanted = node_feature(cluster, node, config_data(cr), daemon_set)
+                live = cluster.find("NodeFeature", node["metadata"]["name"], namespace)
+                if live is None or live["spec"] != wanted["spec"]:
+                    cluster.apply(wanted)
+
+    def _collect(self, cluster: Cluster, feature: Object, nodes: dict[str, Object]) -> None:
+        """nfd-gc's part (the Node is gone) and the garbage collector's (the DaemonSet is)."""
+        metadata = feature["metadata"]
+        node, owners = (metadata.get("labels") or {}).get(NODE_NAME), metadata.get("ownerReferences") or []
+        orphaned = any(one["kind"] == "DaemonSet" and not cluster.find("DaemonSet", one["name"], metadata["namespace"]) for one in owners)
+        if orphaned or (node and node not in nodes):
+            cluster.delete("NodeFeature", metadata["name"], metadata["namespace"])
+
+
+def node_feature(cluster: Cluster, node: Object, config: str, daemon_set: Object) -> Object:
+    name = node["metadata"]["name"]
+    os_release, kernel, cpu = os_release_of(cluster, node), kernel_of(node), cpu_of(node)
+    labels = {f"system-os_release.{key}": value for key, value in os_release.items()}
+    labels |= {f"kernel-version.{key}": value for key, value in kernel.items()}
+    labels |= {f"cpu-model.{key}": value for key, value in cpu.items()} | {"cpu-hardware_multithreading": "true", "kernel-selinux.enabled": "true"}
+    labels |= {f"cpu-cpuid.{flag}": "true" for flag in CPUID} | {"storage-nonrotationaldisk": "true"}
+    labels |= pci_labels(devices_of(node), config)
+    features = {
+        "attributes": {
+            "kernel.version": {"elements": kernel},
+            "system.osrelease": {"elements": os_release},
+            "system.name": {"elements": {"nodename": name}},
+            "cpu.model": {"elements": cpu},
+            "cpu.topology": {"elements": {"hardware_multithreading": "true"}},
+            "kernel.selinux": {"elements": {"enabled": "true"}},
+        },
+        "flags": {"cpu.cpuid": {"elements": {flag: {} for flag in CPUID}}},
+        "instances": {"pci.device": {"elements": [{"attributes": device.attributes} for device in devices_of(node)]}},
+    }
+    lost = {trouble["label"] for trouble in cluster.troubles("nfd_label_lost", node=name)}
+    published = {PREFIX + key: value for key, value in labels.items() if key not in lost and PREFIX + key not in lost}
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": WORKER, "uid": daemon_set["metadata"]["uid"]}
+    metadata = {"name": name, "namespace": daemon_set["metadata"]["namespace"], "labels": {NODE_NAME: name}, "ownerReferences": [owner]}
+    return {"apiVersion": "nfd.k8s-sigs.io/v1alpha1", "kind": "NodeFeature", "metadata": metadata, "spec": {"features": features, "labels": published}}
+
+
+def pci_labels(devices: list[Device], config: str) -> dict[str, str]:
+    """Labels of the devices whose class begins with an allowed prefix; a setting in the configuration replaces its default."""
+    pci = (((yaml.safe_load(config) or {}).get("sources") or {}).get("pci") or {}) if config else {}
+    classes = [str(one).lower() for one in pci.get("deviceClassWhitelist") or DEFAULT_CLASSES]
+    fields = [field for field in KNOWN_FIELDS if field in (pci.get("deviceLabelFields") or DEFAULT_FIELDS)] or list(DEFAULT_FIELDS)
+    chosen = [device for device in devices if any(device.device_class.startswith(prefix) for prefix in classes)]
+    return {f"pci-{'_'.join(device.attributes[field] for field in fields)}.present": "true" for device in chosen}
+
+
+def devices_of(node: Object) -> list[Device]:
+    hardware = of_node(node)
+    gpus = [Device(hardware.gpu.pci_class, hardware.gpu.pci_vendor, hardware.gpu.pci_device)] * hardware.gpus if hardware and hardware.gpu else []
+    return [*ON_EVERY_INSTANCE, *gpus]
+
+
+CPUID: t.Final = ("ADX", "AESNI", "AVX", "AVX2", "AVX512F", "FMA3")
+
+
+def cpu_of(node: Object) -> dict[str, str]:
+    arm = node["status"]["nodeInfo"].get("architecture") == "arm64"
+    return {"vendor_id": "ARM", "family": "0", "id": "3340"} if arm else {"vendor_id": "Intel", "family": "6", "id": "106"}
+
+
+def kernel_of(node: Object) -> dict[str, str]:
+    full = node["status"]["nodeInfo"]["kernelVersion"]
+    major, minor, revision = full.partition("-")[0].split(".")[:3]
+    return {"full": full, "major": major, "minor": minor, "revision": revision}
+
+
+def os_release_of(cluster: Cluster, node: Object) -> dict[str, str]:
+    """From the node's image name, "Red Hat Enterprise Linux CoreOS 9.6.20260210-0 (Plow)", and the cluster's version."""
+    ostree = next((word for word in node["status"]["nodeInfo"].get("osImage", "").split() if word[0].isdigit()), "")
+    major, minor = str(cluster.scenario.cluster.get("version", "4.22")).split(".")[:2]
+    release = {"ID": "rhcos", "VERSION_ID": f"{major}.{minor}", "VERSION_ID.major": major, "VERSION_ID.minor": minor, "OPENSHIFT_VERSION": f"{major}.{minor}"}
+    return release | ({"OSTREE_VERSION": ostree, "RHEL_VERSION": ".".join(ostree.split(".")[:2])} if ostree else {})
+
+
+def _works(pod: Object, daemon_set: Object) -> bool:
+    uids = {one["uid"] for one in pod["metadata"].get("ownerReferences") or []}
+    return daemon_set["metadata"]["uid"] in uids and holds(pod, "Ready") and not pod["metadata"].get("deletionTimestamp")
+
+
+RECONCILERS = (NfdWorker,)
