@@ -1,0 +1,57 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Quantities of the Kubernetes API (`4`, `1500m`, `2Gi`): read, compared, written as the API server writes them back."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+_QUANTITY = re.compile(r"^([+-]?(?:\d+\.?\d*|\.\d+))(?:([eE][+-]?\d+)|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]))?$")
+_DECIMAL = {"n": -3, "u": -2, "m": -1, "": 0, "k": 1, "M": 2, "G": 3, "T": 4, "P": 5, "E": 6}
+_BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]
+
+
+def parse(text: object) -> Fraction:
+    """The number behind a quantity; ValueError when it is none."""
+    match = _QUANTITY.match(str(text).strip())
+    if not match:
+        raise ValueError(f"{text!r} is not a quantity")
+    exponent, suffix = match[2], match[3] or ""
+    number = Fraction(match[1])
+    if exponent:
+        return number * Fraction(f"1{exponent}")
+    if suffix in _BINARY:
+        return number * Fraction(1 << 10 * _BINARY.index(suffix))
+    return number * Fraction(f"1e{3 * _DECIMAL[suffix]}")
+
+
+def canonical(text: object) -> str:
+    """As the API server returns it, so that `1000m` asked and `1` held compare as equal."""
+    value, plain = parse(text), str(text).strip()
+    if plain.endswith("i") and abs(value) >= 1024 and value.denominator == 1:
+        return _binary(int(value))
+    return _decimal(value)
+
+
+def is_whole(text: object) -> bool:
+    return parse(text).denominator == 1
+
+
+def _binary(value: int) -> str:
+    power = 0
+    while power < len(_BINARY) - 1 and value % 1024 == 0:
+        value, power = value // 1024, power + 1
+    return f"{value}{_BINARY[power]}"
+
+
+def _decimal(value: Fraction) -> str:
+    if value == 0:
+        return "0"
+    for suffix, power in sorted(_DECIMAL.items(), key=lambda entry: -entry[1]):
+        scaled = value / Fraction(f"1e{3 * power}")
+        if scaled.denominator == 1:
+            return f"{scaled}{suffix}"
+    return str(float(value))

@@ -1,0 +1,61 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The proof that a quota is enforced: a pod that must be refused, and what the refusal says."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _quantity as quantity
+from ansible_collections.accelerators.openshift.plugins.module_utils import _quota as quotas
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
+
+Object = dict[str, t.Any]
+
+PATIENCE: t.Final = 10.0  # admission reads quotas from a cache: a new one is not seen at once
+_IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only a dry run
+
+
+def check(limits: t.Mapping[str, str]) -> None:
+    """Before anything is written: is there something to prove?"""
+    if not quotas.extended(limits):
+        raise InputError("QUOTA-PROOF", "prove: needs an extended resource in hard, such as requests.nvidia.com/gpu.", "Add one, or set prove: false.")
+
+
+def pod(live: Object, limits: t.Mapping[str, str]) -> Object:
+    """A pod that asks for one more than what is left; small cpu and memory requests so that another quota does not ask for them first."""
+    name = quotas.extended(limits)[0]
+    used = ((live.get("status") or {}).get("used") or {}).get(quotas.REQUESTS + name, "0")
+    over = max(1, int(quantity.parse(limits[quotas.REQUESTS + name]) - quantity.parse(used)) + 1)
+    amounts = {"cpu": "1m", "memory": "1Mi", name: str(over)}
+    container = {
+        "name": "proof",
+        "image": _IMAGE,
+        "resources": {"requests": amounts, "limits": amounts},
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }
+    metadata = {"generateName": "gpu-quota-proof-", "namespace": live["metadata"]["namespace"]}
+    security = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    spec = {"restartPolicy": "Never", "automountServiceAccountToken": False, "securityContext": security, "containers": [container]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+
+
+def refusal(text: str) -> str | None:
+    """The quota that an admission's Forbidden text names, or None when it speaks of something else."""
+    match = re.search(r"exceeded quota: ([^,]+), requested: ", text)
+    return match[1] if match else None
+
+
+def is_transient(text: str) -> bool:
+    """Just created: the quota, or the namespace's service account, is not yet seen by admission."""
+    return "status unknown for quota" in text or re.search(r'serviceaccount "[^"]+" not found', text) is not None or "no API token found" in text
+
+
+def not_enforced(live: Object, limits: t.Mapping[str, str]) -> AcceleratorError:
+    metadata = live["metadata"]
+    message = f"A pod over the limit of quota {metadata['name']} in namespace {metadata['namespace']} would be admitted."
+    remedy = "See that the admission plugin ResourceQuota is on, and that the quota has no scopes that leave such pods out."
+    return AcceleratorError("QUOTA-NOT-ENFORCED", message, remedy, [f"{name}: {value}" for name, value in limits.items()], layer="quota")

@@ -1,0 +1,174 @@
+#!/usr/bin/python
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: gpu_quota
+short_description: Cap the accelerators that a namespace may request
+version_added: 1.0.0
+author:
+  - accelerators.openshift contributors (@accelerators-openshift)
+description:
+  - Keeps a ResourceQuota whose keys are really counted, and returns what is used of it.
+  - The API accepts keys such as C(nvidia.com/gpu) and C(limits.nvidia.com/gpu) in a ResourceQuota and never enforces them.
+    This module refuses them and names the right key.
+  - A namespace may have several quotas; each is one task with its own O(name).
+  - With O(state=absent) the quota is deleted when this collection made it; the namespace stays.
+extends_documentation_fragment:
+  - accelerators.openshift._attributes
+  - accelerators.openshift._state
+  - accelerators.openshift._wait
+  - kubernetes.core.k8s_auth_options
+options:
+  namespace:
+    description: Namespace to cap.
+    type: str
+    required: true
+  name:
+    description: Name of the ResourceQuota.
+    type: str
+    default: gpu-quota
+  gpus:
+    description:
+      - Number of GPUs that all pods of the namespace together may request.
+      - Short for O(hard) with the one key C(requests.nvidia.com/gpu).
+    type: int
+  hard:
+    description:
+      - Limit per resource, as in C(spec.hard) of a ResourceQuota, for example C(requests.nvidia.com/mig-1g.5gb).
+      - Extended resources need the prefix C(requests.) and a whole number.
+    type: dict
+  create_namespace:
+    description: Whether to create the namespace when it does not exist. Otherwise a missing namespace is an error.
+    type: bool
+    default: false
+  prove:
+    description:
+      - Whether to let the API server refuse a pod that asks for more than is left, as a dry run, and to return its text as RV(quota.proof).
+      - Fails with C(QUOTA-NOT-ENFORCED) when such a pod would be admitted. Skipped in check mode.
+    type: bool
+    default: false
+"""
+
+EXAMPLES = r"""
+- name: Team A may use eight GPUs
+  accelerators.openshift.gpu_quota:
+    namespace: team-a
+    gpus: 8
+
+- name: Team B may use MIG slices, and the API server proves it
+  accelerators.openshift.gpu_quota:
+    namespace: team-b
+    name: mig-quota
+    create_namespace: true
+    hard:
+      requests.nvidia.com/mig-1g.5gb: 14
+      requests.memory: 512Gi
+    prove: true
+
+- name: No cap any more
+  accelerators.openshift.gpu_quota:
+    namespace: team-a
+    state: absent
+"""
+
+RETURN = r"""
+quota:
+  description: The quota as the cluster holds it; only its name and namespace with O(state=absent).
+  returned: success
+  type: dict
+  sample:
+    name: gpu-quota
+    namespace: team-a
+    resources: {requests.nvidia.com/gpu: {hard: "8", used: "2"}}
+    holders: [{pod: trainer-0, requests: {nvidia.com/gpu: 2}}]
+    proof: 'pods "gpu-quota-proof-x" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=7, used: ..., limited: ...'
+duration:
+  description: Seconds that the task took.
+  returned: always
+  type: float
+  sample: 0.2
+"""
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _quota as quotas
+from ansible_collections.accelerators.openshift.plugins.module_utils import _quota_proof as proof
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ForbiddenError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+
+SPEC = ArgumentSpec(
+    options={
+        "namespace": {"type": "str", "required": True},
+        "name": {"type": "str", "default": "gpu-quota"},
+        "gpus": {"type": "int"},
+        "hard": {"type": "dict"},
+        "create_namespace": {"type": "bool", "default": False},
+        "prove": {"type": "bool", "default": False},
+    },
+    mutually_exclusive=[["gpus", "hard"]],
+    required_if=[["state", "present", ["gpus", "hard"], True]],
+).merge(AUTH, STATE, WAIT)
+
+
+def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+    name, namespace = params["name"], params["namespace"]
+    if params["state"] == "absent":
+        api.delete(known("ResourceQuota"), name, namespace)
+        return {"quota": {"name": name, "namespace": namespace}}
+    limits = quotas.hard(params["gpus"], params["hard"])
+    if params["prove"]:
+        proof.check(limits)
+    if api.get(known("Namespace"), namespace) is None:
+        if not params["create_namespace"]:
+            raise quotas.no_namespace(namespace)
+        api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
+    applied = api.apply(quotas.build(name, namespace, limits))
+    query, stage = {"quotas": Query(known("ResourceQuota"), namespace)}, f"quota {namespace}/{name}"
+    seen = api.wait(query, lambda found: quotas.judge(found["quotas"], name, limits), stage, on_timeout_code="QUOTA-NOT-COUNTED")["quotas"]
+    live = applied if api.check_mode else quotas.named(seen, name) or applied
+    for text in quotas.doubts(name, limits, nodes(api, limits), seen):
+        api.warn(text)
+    facts = quotas.summarize(live, limits)
+    facts["holders"] = quotas.holders(limits, api.list(known("Pod"), namespace)) if quotas.is_used(facts) else []
+    facts["proof"] = prove(api, live, limits) if params["prove"] and not api.check_mode else None
+    return {"quota": facts}
+
+
+def nodes(api: Api, limits: dict[str, str]) -> list[dict[str, t.Any]] | None:
+    """The nodes, where they matter and may be read."""
+    try:
+        return api.list(known("Node")) if quotas.extended(limits) else None
+    except ForbiddenError:
+        return None
+
+
+def prove(api: Api, live: dict[str, t.Any], limits: dict[str, str]) -> str:
+    """The API server's own refusal of a pod that asks for too much."""
+    end = api.deadline.elapsed() + proof.PATIENCE
+    while True:
+        try:
+            api.dry_run_create(proof.pod(live, limits))
+        except ForbiddenError as exc:
+            if proof.refusal(exc.message):
+                return exc.message
+            if not proof.is_transient(exc.message) or api.deadline.passed:
+                raise
+        else:
+            if api.deadline.elapsed() >= end or api.deadline.passed:
+                raise proof.not_enforced(live, limits)
+        api.deadline.sleep(0.2)
+
+
+def main() -> None:
+    run(SPEC, ensure)
+
+
+if __name__ == "__main__":
+    main()
