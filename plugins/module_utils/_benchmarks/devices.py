@@ -1,0 +1,19 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The devices that `nvidia-smi -L` lists: one line a GPU, and under it one line a MIG device."""
+
+from __future__ import annotations
+
+import re
+
+_LINE = re.compile(r"^\s*(?P<kind>GPU|MIG)\s+(?P<name>.+?)\s*\(UUID:\s*(?P<uuid>(?:GPU|MIG)-[0-9A-Za-z/-]+)\)", re.MULTILINE)
+LIST = "nvidia-smi -L"
+
+
+def uuids(log: str) -> list[str]:
+    """The devices that the container could use: its MIG devices where it has any, whole GPUs otherwise."""
+    found = [(match["kind"], match["uuid"]) for match in _LINE.finditer(log)]
+    parts = [uuid for kind, uuid in found if kind == "MIG"]
+    return list(dict.fromkeys(parts or [uuid for _kind, uuid in found]))

@@ -1,0 +1,145 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""ClusterPolicy: from options to a complete manifest, and what its status says."""
+
+from __future__ import annotations
+
+import copy
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import REQUIRED
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+
+API_VERSION: t.Final = "nvidia.com/v1"
+GPU_TOLERATION: t.Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+# Option -> key of the spec. Sub-options become camel case by themselves.
+COMPONENT_OPTIONS: t.Final = {
+    "driver": "driver",
+    "toolkit": "toolkit",
+    "device_plugin": "devicePlugin",
+    "dcgm": "dcgm",
+    "dcgm_exporter": "dcgmExporter",
+    "gfd": "gfd",
+    "mig": "mig",
+    "mig_manager": "migManager",
+    "node_status_exporter": "nodeStatusExporter",
+    "validator": "validator",
+    "cdi": "cdi",
+    "gds": "gds",
+    "gdrcopy": "gdrcopy",
+}
+_DRIVER_IMAGE: t.Final = ("version", "repository", "image")
+
+
+def camel(name: str) -> str:
+    return re.sub(r"_([a-z])", lambda found: found.group(1).upper(), name)
+
+
+def merge(base: t.Any, over: t.Any) -> t.Any:
+    """Maps are merged, everything else is replaced."""
+    if not isinstance(base, dict) or not isinstance(over, dict):
+        return copy.deepcopy(over)
+    return {key: merge(base.get(key), over[key]) if key in over else copy.deepcopy(base[key]) for key in [*base, *(key for key in over if key not in base)]}
+
+
+def merge_tolerations(*lists: t.Iterable[dict[str, t.Any]] | None) -> list[dict[str, t.Any]]:
+    """The union in order; nobody's entry is dropped."""
+    union: list[dict[str, t.Any]] = []
+    for entry in (entry for entries in lists for entry in entries or []):
+        plain = {key: value for key, value in entry.items() if value is not None}
+        if plain not in union:
+            union.append(plain)
+    return union
+
+
+def check(params: dict[str, t.Any]) -> None:
+    """What cannot work is refused before the first request."""
+    driver = params.get("driver") or {}
+    given = [key for key in _DRIVER_IMAGE if driver.get(key)]
+    if given and len(given) != len(_DRIVER_IMAGE):
+        missing = [key for key in _DRIVER_IMAGE if key not in given]
+        raise InputError(
+            "INPUT-DRIVER-IMAGE",
+            f"driver.{given[0]} is given without driver.{' and driver.'.join(missing)}: the operator calls that an invalid image specification.",
+            "Give driver.version, driver.repository and driver.image together, or none of them.",
+        )
+    strategy = ((params.get("spec") or {}).get("mig") or {}).get("strategy")
+    if strategy is not None and strategy not in ("none", "single", "mixed"):
+        raise InputError("INPUT-VALUE", f"spec.mig.strategy is {strategy!r}.", "Allowed are none, single and mixed.")
+
+
+def asked(params: dict[str, t.Any]) -> dict[str, t.Any]:
+    """The spec that the typed options and the raw spec ask for, without tolerations and defaults."""
+    spec: dict[str, t.Any] = {}
+    for option, key in COMPONENT_OPTIONS.items():
+        values = _given(params.get(option))
+        if values:
+            spec[key] = values
+    return t.cast("dict[str, t.Any]", merge(spec, params.get("spec") or {}))
+
+
+def _given(value: t.Any) -> t.Any:
+    """Options in camel case, without those that were left out."""
+    if isinstance(value, dict):
+        return {camel(key): _given(entry) for key, entry in value.items() if entry is not None and entry != {}}
+    return value
+
+
+def build(params: dict[str, t.Any], base: dict[str, t.Any], live: dict[str, t.Any] | None) -> dict[str, t.Any]:
+    """The whole manifest of a policy that is ours: base, then typed options, then the raw spec."""
+    spec = merge({key: {} for key in REQUIRED}, merge(base, asked(params)))
+    spec["daemonsets"]["tolerations"] = wanted_tolerations(params, live)
+    return {"apiVersion": API_VERSION, "kind": "ClusterPolicy", "metadata": {"name": params["name"]}, "spec": spec}
+
+
+def difference(params: dict[str, t.Any], live: dict[str, t.Any]) -> dict[str, t.Any]:
+    """For a policy that somebody else made: the merge patch of only what was asked for and differs."""
+    spec = asked(params)
+    spec.setdefault("daemonsets", {})["tolerations"] = wanted_tolerations(params, live)
+    changes = _differing(spec, live.get("spec") or {})
+    return {"spec": changes} if changes else {}
+
+
+def _differing(wanted: dict[str, t.Any], live: dict[str, t.Any]) -> dict[str, t.Any]:
+    changes: dict[str, t.Any] = {}
+    for key, value in wanted.items():
+        there = live.get(key)
+        if isinstance(value, dict) and isinstance(there, dict):
+            inner = _differing(value, there)
+            if inner:
+                changes[key] = inner
+        elif value != there:
+            changes[key] = value
+    return changes
+
+
+def wanted_tolerations(params: dict[str, t.Any], live: dict[str, t.Any] | None) -> list[dict[str, t.Any]]:
+    """The operator replaces its own default by this list, so the default has to be in it."""
+    theirs = (((live or {}).get("spec") or {}).get("daemonsets") or {}).get("tolerations")
+    raw = ((params.get("spec") or {}).get("daemonsets") or {}).get("tolerations")
+    return merge_tolerations(theirs, [GPU_TOLERATION], params.get("tolerations"), raw)
+
+
+def effective_tolerations(policy: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+    """What operands of this policy tolerate."""
+    given = ((policy.get("spec") or {}).get("daemonsets") or {}).get("tolerations")
+    return list(given or [GPU_TOLERATION])
+
+
+def condition(policy: dict[str, t.Any], kind: str) -> dict[str, t.Any]:
+    conditions = (policy.get("status") or {}).get("conditions") or []
+    return next((entry for entry in conditions if entry["type"] == kind), {})
+
+
+def state(policy: dict[str, t.Any]) -> str:
+    return str((policy.get("status") or {}).get("state") or "")
+
+
+def reason(policy: dict[str, t.Any]) -> str:
+    """Of the condition that speaks: Error while it is True, Ready otherwise."""
+    error = condition(policy, "Error")
+    speaking = error if error.get("status") == "True" else condition(policy, "Ready")
+    return str(speaking.get("reason") or "")

@@ -1,0 +1,68 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The complete ClusterPolicy spec that is used when the installed operator brings no example of its own."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+REQUIRED: t.Final = ("operator", "daemonsets", "driver", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "nodeStatusExporter", "gfd")
+
+DEFAULT: t.Final[dict[str, t.Any]] = {
+    "operator": {"defaultRuntime": "crio", "runtimeClass": "nvidia", "use_ocp_driver_toolkit": True, "initContainer": {}},
+    "sandboxWorkloads": {"enabled": False, "defaultWorkload": "container"},
+    "driver": {
+        "enabled": True,
+        "useNvidiaDriverCRD": False,
+        "kernelModuleType": "auto",
+        "upgradePolicy": {
+            "autoUpgrade": True,
+            "maxParallelUpgrades": 1,
+            "maxUnavailable": "25%",
+            "waitForCompletion": {"timeoutSeconds": 0},
+            "podDeletion": {"force": False, "timeoutSeconds": 300, "deleteEmptyDir": False},
+            "drain": {"enable": False, "force": False, "timeoutSeconds": 300, "deleteEmptyDir": False},
+        },
+        "repoConfig": {"configMapName": ""},
+        "certConfig": {"name": ""},
+        "virtualTopology": {"config": ""},
+        "kernelModuleConfig": {"name": ""},
+    },
+    "toolkit": {"enabled": True, "installDir": "/usr/local/nvidia"},
+    "devicePlugin": {"enabled": True, "config": {"name": "", "default": ""}, "mps": {"root": "/run/nvidia/mps"}},
+    "dcgm": {"enabled": True},
+    "dcgmExporter": {"enabled": True, "config": {"name": ""}, "serviceMonitor": {"enabled": True}},
+    "gfd": {"enabled": True},
+    "migManager": {"enabled": True},
+    "nodeStatusExporter": {"enabled": True},
+    "mig": {"strategy": "single"},
+    "daemonsets": {"updateStrategy": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "1"}},
+    "validator": {"plugin": {"env": [{"name": "WITH_WORKLOAD", "value": "false"}]}},
+    "vgpuManager": {"enabled": False},
+    "vgpuDeviceManager": {"enabled": True},
+    "sandboxDevicePlugin": {"enabled": True},
+    "vfioManager": {"enabled": True},
+    "gds": {"enabled": False},
+    "gdrcopy": {"enabled": False},
+}
+
+
+def example(versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
+    """The spec in the annotation alm-examples of an installed ClusterServiceVersion, else our own default."""
+    for version in versions:
+        for entry in _examples(version):
+            if entry.get("kind") == "ClusterPolicy" and entry.get("spec"):
+                return {**{key: {} for key in REQUIRED}, **entry["spec"]}
+    return DEFAULT
+
+
+def _examples(version: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+    text = (version["metadata"].get("annotations") or {}).get("alm-examples", "[]")
+    try:
+        entries = json.loads(text)
+    except ValueError:
+        return []
+    return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []

@@ -1,0 +1,151 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Operands: the DaemonSets of the GPU operator, and what of them runs on a node."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
+
+DEPLOY: t.Final = "nvidia.com/gpu.deploy."
+_OWNERS: t.Final = ("ClusterPolicy", "NVIDIADriver")
+# Component of the label nvidia.com/gpu.deploy.<component> -> key of the ClusterPolicy's spec that switches it. Causes come before their consequences.
+COMPONENTS: t.Final = {
+    "driver": "driver",
+    "container-toolkit": "toolkit",
+    "operator-validator": "",
+    "device-plugin": "devicePlugin",
+    "dcgm": "dcgm",
+    "dcgm-exporter": "dcgmExporter",
+    "gpu-feature-discovery": "gfd",
+    "mig-manager": "migManager",
+    "node-status-exporter": "nodeStatusExporter",
+}
+# Taints that Kubernetes itself puts on and takes away; the DaemonSet controller tolerates them for every DaemonSet.
+_PASSING: t.Final = "node.kubernetes.io/"
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One operand that a node's labels call for. pod is empty where none runs; note says what is wrong."""
+
+    component: str
+    daemonset: str
+    pod: str = ""
+    ready: bool = False
+    note: str = ""
+
+
+def is_operand(daemonset: dict[str, t.Any]) -> bool:
+    owners = daemonset["metadata"].get("ownerReferences") or []
+    return any(owner["kind"] in _OWNERS for owner in owners) or any(key.startswith(DEPLOY) for key in selector(daemonset))
+
+
+def selector(daemonset: dict[str, t.Any]) -> dict[str, str]:
+    return daemonset["spec"]["template"]["spec"].get("nodeSelector") or {}
+
+
+def tolerations(daemonset: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+    return daemonset["spec"]["template"]["spec"].get("tolerations") or []
+
+
+def component(daemonset: dict[str, t.Any]) -> str:
+    if "mps-control" in daemonset["metadata"]["name"]:
+        return "mps-control-daemon"
+    keys = sorted(key.removeprefix(DEPLOY) for key in selector(daemonset) if key.startswith(DEPLOY))
+    return keys[0] if keys else str(daemonset["metadata"]["name"])
+
+
+def _depth(daemonset: dict[str, t.Any]) -> tuple[int, str]:
+    order = list(COMPONENTS)
+    name = component(daemonset)
+    return (order.index(name) if name in order else len(order), daemonset["metadata"]["name"])
+
+
+def matches(wanted: t.Mapping[str, str], marks: t.Mapping[str, str]) -> bool:
+    return all(marks.get(key) == value for key, value in wanted.items())
+
+
+def tolerates(toleration: dict[str, t.Any], taint: dict[str, t.Any]) -> bool:
+    if toleration.get("effect") and toleration["effect"] != taint["effect"]:
+        return False
+    if not toleration.get("key"):
+        return bool(toleration.get("operator") == "Exists")
+    if toleration["key"] != taint["key"]:
+        return False
+    return toleration.get("operator") == "Exists" or (toleration.get("value") or "") == (taint.get("value") or "")
+
+
+def untolerated(node: dict[str, t.Any], given: t.Iterable[dict[str, t.Any]]) -> list[str]:
+    """Taints of the node, as `key=value:effect`, that keep a pod with these tolerations away for good."""
+    given = list(given)
+    taints = node.get("spec", {}).get("taints") or []
+    hard = [taint for taint in taints if taint["effect"] != "PreferNoSchedule" and not taint["key"].startswith(_PASSING)]
+    return [write_taint(taint) for taint in hard if not any(tolerates(entry, taint) for entry in given)]
+
+
+def write_taint(taint: dict[str, t.Any]) -> str:
+    value = f"={taint['value']}" if taint.get("value") else ""
+    return f"{taint['key']}{value}:{taint['effect']}"
+
+
+def current_revisions(revisions: t.Iterable[dict[str, t.Any]]) -> dict[str, str]:
+    """DaemonSet uid -> hash of its newest revision, as pods carry it in controller-revision-hash."""
+    newest: dict[str, dict[str, t.Any]] = {}
+    for revision in revisions:
+        for owner in revision["metadata"].get("ownerReferences") or []:
+            if owner["kind"] == "DaemonSet" and revision["revision"] >= newest.get(owner["uid"], revision)["revision"]:
+                newest[owner["uid"]] = revision
+    return {uid: (revision["metadata"].get("labels") or {}).get("controller-revision-hash", "") for uid, revision in newest.items()}
+
+
+def pod_is_ready(pod: dict[str, t.Any]) -> bool:
+    if pod["metadata"].get("deletionTimestamp"):
+        return False
+    conditions = pod.get("status", {}).get("conditions") or []
+    return any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
+
+
+def on_node(
+    node: dict[str, t.Any],
+    daemonsets: t.Iterable[dict[str, t.Any]],
+    pods: t.Iterable[dict[str, t.Any]],
+    revisions: t.Mapping[str, str],
+) -> list[Operand]:
+    """Every operand whose selector the node matches, causes first."""
+    here = [pod for pod in pods if pod["spec"].get("nodeName") == node["metadata"]["name"]]
+    wanted = [one for one in daemonsets if is_operand(one) and matches(selector(one), labels(node))]
+    return [_operand(one, here, revisions) for one in sorted(wanted, key=_depth)]
+
+
+def _operand(daemonset: dict[str, t.Any], pods: list[dict[str, t.Any]], revisions: t.Mapping[str, str]) -> Operand:
+    uid, name = daemonset["metadata"]["uid"], daemonset["metadata"]["name"]
+    ours = [pod for pod in pods if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or [])]
+    ours.sort(key=lambda pod: (not pod_is_ready(pod), pod["metadata"]["name"]))
+    if not ours:
+        return Operand(component(daemonset), name, note="no pod on this node")
+    pod = ours[0]
+    label = (pod["metadata"].get("labels") or {}).get("controller-revision-hash", "")
+    rolling = daemonset.get("status", {}).get("observedGeneration", 0) < daemonset["metadata"].get("generation", 0)
+    outdated = bool(revisions.get(uid)) and label != revisions[uid]
+    note = ""
+    if not pod_is_ready(pod):
+        note = "pod is not Ready"
+    elif rolling or outdated:
+        note = "pod is of an older revision"
+    return Operand(component(daemonset), name, pod["metadata"]["name"], not note, note)
+
+
+def lacking(node: dict[str, t.Any], daemonsets: t.Iterable[dict[str, t.Any]], spec: t.Mapping[str, t.Any]) -> list[str]:
+    """Components that the node's labels call for although no DaemonSet selects the node."""
+    served = {component(one) for one in daemonsets if is_operand(one) and matches(selector(one), labels(node))}
+    called = [name for name in COMPONENTS if labels(node).get(DEPLOY + name) == "true"]
+    return [name for name in called if name not in served and _is_enabled(spec, COMPONENTS[name])]
+
+
+def _is_enabled(spec: t.Mapping[str, t.Any], key: str) -> bool:
+    return not key or (spec.get(key) or {}).get("enabled", True) is not False

@@ -1,0 +1,148 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Texts that known failures leave in logs, conditions and events, with what to do about each."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+
+class Signature(t.NamedTuple):
+    """pattern: a regular expression. code and remedy: what a failure with this text is reported as."""
+
+    pattern: str
+    code: str
+    meaning: str
+    remedy: str
+
+
+SIGNATURES: t.Final = (
+    Signature(
+        r"failed to install elfutils packages|Unable to find a match: elfutils-libelf-devel",
+        "GPU-DRV-NODTK",
+        "the driver is being built without the Driver Toolkit",
+        "Repair the Driver Toolkit (ImageStream openshift/driver-toolkit needs a tag for the node's OSTREE_VERSION); do not deploy entitlements.",
+    ),
+    Signature(
+        r"driver-toolkit imagestream not found|DriverToolkit was requested but could not be enabled|no matches for kind .?ImageStream",
+        "GPU-DTK-STREAM",
+        "the ImageStream openshift/driver-toolkit is missing",
+        "Look at `oc get imagestream driver-toolkit -n openshift` and at the cluster's samples and image registry operators.",
+    ),
+    Signature(
+        r"could not find osImage .* in OS --> DTK mapping",
+        "GPU-DTK-OSIMAGE",
+        "no Driver Toolkit is known for this version of RHCOS",
+        "Import a Driver Toolkit tag for that RHCOS version, or update Kernel Module Management.",
+    ),
+    Signature(
+        r"Couldn't get kernelVersion, did you run the node feature discovery",
+        "GPU-NFD-KERNEL",
+        "node feature discovery did not label the kernel version",
+        "Look at the nfd-worker pod of that node.",
+    ),
+    Signature(
+        r"Could not unload NVIDIA driver kernel modules, driver is in use",
+        "GPU-DRV-INUSE",
+        "the old driver is still in use on the node",
+        "Drain the node of GPU pods, or reboot it; never delete driver pods by hand.",
+    ),
+    Signature(
+        r"disabled by the upgrade policy|superseded by the GPU Operator's upgrade policy",
+        "GPU-UPG-POLICY",
+        "the upgrade policy forbids what the driver manager needs to do",
+        "Set driver.upgrade_policy.podDeletion or driver.upgrade_policy.drain.",
+    ),
+    Signature(
+        r"cannot delete Pods with local storage",
+        "GPU-UPG-EMPTYDIR",
+        "a pod with an emptyDir volume holds the GPU",
+        "Set deleteEmptyDir in driver.upgrade_policy, or delete those pods.",
+    ),
+    Signature(
+        r"not signed by a key that is trusted|Loading of unsigned module is rejected|Required key not available",
+        "GPU-DRV-SIGN",
+        "Secure Boot rejects the kernel module",
+        "Turn Secure Boot off in the machine set, or use precompiled signed drivers.",
+    ),
+    Signature(
+        r"RmInitAdapter failed|not supported by open nvidia\.ko",
+        "GPU-DRV-FLAVOUR",
+        "this flavour of the kernel module does not fit the GPU",
+        "Set driver.kernel_module_type (auto, open or proprietary).",
+    ),
+    Signature(
+        r'no runtime for "nvidia" is configured',
+        "GPU-TK-RUNTIME",
+        "the container runtime does not know the runtime class nvidia",
+        "Look at the container-toolkit pod of that node, and use CDI.",
+    ),
+    Signature(
+        r"system not yet initialized",
+        "GPU-FABRIC",
+        "the NVSwitch fabric is not up",
+        "Look at the fabric manager in the driver pod of that node.",
+    ),
+    Signature(
+        r"Requested: 1, Available: 0, which is unexpected",
+        "GPU-VAL-BUSY",
+        "the operator's validator found no free GPU; this is no fault of the installation",
+        "Set WITH_WORKLOAD=false in spec.validator.plugin.env.",
+    ),
+    Signature(
+        r"XidCriticalError: Xid=\d+",
+        "GPU-HW-XID",
+        "the device plugin took a GPU out of service after a critical Xid",
+        "Cordon the node and reset or replace the GPU.",
+    ),
+    Signature(
+        r"Failed to initialize NVML: Unknown Error",
+        "GPU-CDI-LOST",
+        "the container lost its devices",
+        "Restart the pod, and use CDI.",
+    ),
+    Signature(
+        r"At least one mode change pending",
+        "GPU-MIG-REBOOT",
+        "a change of the MIG mode needs a reboot",
+        "Reboot the node in a planned way.",
+    ),
+    Signature(
+        r"unable to read MDEV devices directory",
+        "GPU-VGPU-MDEV",
+        "the node has no mediated devices",
+        "Turn SR-IOV and the IOMMU on, and check the driver type.",
+    ),
+    Signature(
+        r"could not insert 'nvidia_peermem': Invalid argument",
+        "GPU-RDMA-ABI",
+        "nvidia-peermem was built against another NIC driver",
+        "Rebuild the driver pods one by one after a change of the NIC driver.",
+    ),
+    Signature(
+        r"waiting for mellanox ofed and nvidia drivers",
+        "GPU-RDMA-ORDER",
+        "the peermem container waits for the NIC driver",
+        "Look at the state of the NicClusterPolicy.",
+    ),
+    Signature(
+        r"conflicting GPUCluster resource",
+        "GPU-CP-CONFLICT",
+        "a GPUCluster exists, and it excludes the ClusterPolicy",
+        "Keep one of the two: `oc delete gpucluster gpu-cluster`, then clear the node label nvidia.com/gpu-operator.resource-allocation.mode.",
+    ),
+    Signature(
+        r"states not ready: \[",
+        "GPU-CP-OPERAND",
+        "the operator waits for its operands",
+        "Look at the first operand in the list; the driver comes before all others.",
+    ),
+)
+
+
+def recognise(text: str) -> Signature | None:
+    """The first known failure in the text; the table's order is the order of trust."""
+    return next((entry for entry in SIGNATURES if re.search(entry.pattern, text)), None)

@@ -1,0 +1,122 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The GPU stack as a whole: ClusterPolicy, operands, nodes. `Ready` of the policy alone lies in several ways; this judges the truth."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
+from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
+from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
+from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import judge_node
+
+Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
+# Seen in the first moments of every healthy start, and final when they last.
+PASSING: t.Final = ("GPU-NFD-EMPTY", "GPU-DRV-CRASH", "GPU-OPERAND-CRASH", "GPU-IMAGE", "GPU-DTK-STALE", "GPU-OPTED-OUT")
+
+
+def pool_nodes(snapshot: Snapshot, pool: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+    found = [node for node in snapshot["nodes"] if operands.matches(pool["node_selector"], geometry.labels(node))]
+    return sorted(found, key=lambda node: str(node["metadata"]["name"]))
+
+
+def judge(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]], patience: Patience) -> Readiness:
+    """Causes come before consequences: the first failed part, else the first pending one, speaks for all."""
+    policy = next((entry for entry in snapshot["policies"] if entry["metadata"]["name"] == name), None)
+    if policy is None:
+        return pending("NoPolicy", f"ClusterPolicy {name} is not there yet.", code="GPU-CP-ABSENT", remedy="Look at the events of the GPU operator.")
+    parts = [_judge_policy_itself(policy, snapshot)]
+    parts += [_judge_pool_size(snapshot, pool) for pool in pools]
+    parts += [part for pool in pools for node in pool_nodes(snapshot, pool) for part in judge_node(node, pool, policy, snapshot)]
+    parts.append(_judge_status(policy, any(pool_nodes(snapshot, pool) for pool in pools)))
+    verdict = worst(patience.harden(parts))
+    return verdict if not verdict.is_ready else ready("Reconciled", "Every node runs every operand and offers what its pool promises.")
+
+
+def _judge_policy_itself(policy: dict[str, t.Any], snapshot: Snapshot) -> Readiness:
+    name = policy["metadata"]["name"]
+    if cluster_policy.state(policy) == "ignored":
+        others = sorted(entry["metadata"]["name"] for entry in snapshot["policies"] if entry["metadata"]["name"] != name)
+        return failed(
+            "Ignored",
+            f"ClusterPolicy {name} is ignored: {', '.join(others) or 'another one'} is older, and only the oldest counts.",
+            code="GPU-CP-IGNORED",
+            remedy=f"Use special_resource with name={others[0]}, or delete that one." if others else "Delete the older ClusterPolicy.",
+        )
+    error = cluster_policy.condition(policy, "Error")
+    known = recognise(error.get("message", "")) if error.get("status") == "True" else None
+    if known and known.code == "GPU-CP-CONFLICT":
+        return failed("Conflict", f"ClusterPolicy {name}: {error['message']}", code=known.code, remedy=known.remedy)
+    return ready()
+
+
+def _judge_pool_size(snapshot: Snapshot, pool: dict[str, t.Any]) -> Readiness:
+    found, wanted = len(pool_nodes(snapshot, pool)), pool.get("replicas", 1)
+    if found >= wanted:
+        return ready()
+    selector = ",".join(f"{key}={value}" for key, value in pool["node_selector"].items())
+    return pending(
+        "NodesMissing",
+        f"Pool {pool['name']} has {found} of {wanted} nodes.",
+        code="GPU-NODES",
+        remedy=f"Look at `oc get nodes -l {selector}` and at the pool's Machines.",
+        details=(f"pool {pool['name']}: {found} of {wanted} nodes match {selector}",),
+    )
+
+
+def _judge_status(policy: dict[str, t.Any], has_nodes: bool) -> Readiness:
+    """What the operator says of itself comes last: it is the consequence of all that was looked at before."""
+    name, state, reason = policy["metadata"]["name"], cluster_policy.state(policy), cluster_policy.reason(policy)
+    if state == "ready" and reason == "Reconciled":
+        return ready(reason)
+    if state == "ready" and reason in ("NoGPUNodes", "NFDLabelsMissing"):
+        if not has_nodes:
+            return ready(reason, "The operator is installed and waits for its first GPU node.")
+        return pending(
+            reason,
+            f"ClusterPolicy {name} is ready with reason {reason}, although the pools have nodes: the operator sees no NVIDIA PCI label.",
+            code="GPU-NFD-EMPTY",
+            remedy="Look at the NodeFeatureDiscovery, its nfd-worker pods on the GPU nodes and its PCI class list.",
+        )
+    message = cluster_policy.condition(policy, "Error").get("message", "")
+    known = recognise(message)
+    return pending(
+        reason or "NotReady",
+        f"ClusterPolicy {name} is {state or 'without a state'}{': ' + message if message else ''}.",
+        code=known.code if known else "GPU-CP-NOTREADY",
+        remedy=known.remedy if known else f"Look at `oc describe clusterpolicy {name}` and at the log of the GPU operator.",
+    )
+
+
+def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) -> dict[str, t.Any]:
+    policy = next((entry for entry in snapshot["policies"] if entry["metadata"]["name"] == name), dict[str, t.Any]())
+    revisions = operands.current_revisions(snapshot["revisions"])
+    nodes = [
+        {
+            "name": node["metadata"]["name"],
+            "pool": pool["name"],
+            "expected": geometry.expected(node, pool.get("expected") or {}),
+            "allocatable": geometry.resources(node),
+            "driver_version": geometry.driver_version(node),
+            "product": geometry.product(node),
+            "operands": [
+                {"name": one.component, "ready": one.ready, "pod": one.pod}
+                for one in operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], revisions)
+            ],
+        }
+        for pool in pools
+        for node in pool_nodes(snapshot, pool)
+    ]
+    return {
+        "name": name,
+        "state": cluster_policy.state(policy),
+        "reason": cluster_policy.reason(policy),
+        "driver_version": next((node["driver_version"] for node in nodes if node["driver_version"]), ""),
+        "nodes": nodes,
+    }

@@ -1,0 +1,140 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""One node of a GPU pool: its labels, taints, operands, driver state and devices, each judged, causes first."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
+from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
+from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import judge_pod
+
+Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
+OSTREE: t.Final = "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION"
+UPGRADE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
+
+
+def judge_node(node: dict[str, t.Any], pool: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> list[Readiness]:
+    found = [
+        _judge_alive(node),
+        _judge_taints(node, policy, snapshot),
+        _judge_features(node),
+        _judge_opt_out(node),
+        _judge_toolkit(node, policy, snapshot),
+        *_judge_operands(node, policy, snapshot),
+        _judge_upgrade(node),
+        *_judge_devices(node, pool),
+    ]
+    return [part for part in found if part is not None]
+
+
+def _name(node: dict[str, t.Any]) -> str:
+    return str(node["metadata"]["name"])
+
+
+def _part(make: t.Callable[..., Readiness], node: dict[str, t.Any], reason: str, what: str, code: str, remedy: str) -> Readiness:
+    return make(f"{reason}:{_name(node)}", f"Node {_name(node)}: {what}", code=code, remedy=remedy, details=(f"{_name(node)}: {what}",))
+
+
+def _judge_alive(node: dict[str, t.Any]) -> Readiness | None:
+    if geometry.is_ready(node):
+        return None
+    return _part(pending, node, "NotReady", "the node is not Ready", "GPU-NODE-NOTREADY", f"Look at `oc describe node {_name(node)}`.")
+
+
+def _judge_taints(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> Readiness | None:
+    """The operator counts a DaemonSet that may not run anywhere as ready, so this is said before anything else."""
+    for_good = operands.untolerated(node, cluster_policy.effective_tolerations(policy))
+    blocked = [
+        operands.component(one)
+        for one in snapshot["daemonsets"]
+        if operands.is_operand(one)
+        and operands.matches(operands.selector(one), geometry.labels(node))
+        and operands.untolerated(node, operands.tolerations(one))
+    ]
+    if not for_good and not blocked:
+        return None
+    who = ", ".join(sorted(set(blocked))) or "all operands"
+    if for_good:
+        what = f"taint {', '.join(for_good)} is not tolerated by {who}"
+        return _part(failed, node, "Taint", what, "GPU-TAINT", "Add the taint to special_resource's tolerations (spec.daemonsets.tolerations).")
+    return _part(pending, node, "Taint", f"{who} do not have the policy's tolerations yet", "GPU-TAINT", "Look at the log of the GPU operator.")
+
+
+def _judge_features(node: dict[str, t.Any]) -> Readiness | None:
+    if has_nvidia_pci(geometry.labels(node)):
+        return None
+    remedy = "Look at the nfd-worker pod of this node and at deviceClassWhitelist of the NodeFeatureDiscovery."
+    return _part(pending, node, "NoPciLabel", "no label feature.node.kubernetes.io/pci-10de.present", "GPU-NFD-EMPTY", remedy)
+
+
+def _judge_opt_out(node: dict[str, t.Any]) -> Readiness | None:
+    marks = geometry.labels(node)
+    if marks.get(operands.DEPLOY + "operands") == "false":
+        remedy = f"oc label node {_name(node)} {operands.DEPLOY}operands-"
+        return _part(pending, node, "OptedOut", f"label {operands.DEPLOY}operands=false keeps every operand away", "GPU-OPTED-OUT", remedy)
+    if has_nvidia_pci(marks) and marks.get("nvidia.com/gpu.present") != "true":
+        what = "the operator has not labelled it nvidia.com/gpu.present=true"
+        return _part(pending, node, "NotPresent", what, "GPU-CP-NOTREADY", "Look at the log of the GPU operator.")
+    return None
+
+
+def _judge_toolkit(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> Readiness | None:
+    """A driver is built with the toolkit image whose tag is the node's OSTREE_VERSION."""
+    spec = policy.get("spec") or {}
+    version = geometry.labels(node).get(OSTREE)
+    driver = spec.get("driver") or {}
+    if not version or driver.get("enabled") is False or driver.get("usePrecompiled") or (spec.get("operator") or {}).get("use_ocp_driver_toolkit") is False:
+        return None
+    image = (node.get("status", {}).get("nodeInfo") or {}).get("osImage", "")
+    if "CoreOS" in image and any(part[:1].isdigit() for part in image.split()) and version not in image:
+        remedy = "Restart the nfd-worker pod of this node; the label is stale."
+        return _part(pending, node, "StaleOstree", f"label OSTREE_VERSION={version} contradicts its osImage {image!r}", "GPU-DTK-STALE", remedy)
+    streams = [stream for stream in snapshot.get("streams", []) if stream["metadata"]["name"] == "driver-toolkit"]
+    tags = {tag.get("tag") for stream in streams for tag in (stream.get("status") or {}).get("tags") or []}
+    tags |= {tag.get("name") for stream in streams for tag in (stream.get("spec") or {}).get("tags") or []}
+    if version in tags:
+        return None
+    what = f"ImageStream openshift/driver-toolkit has no tag {version}"
+    remedy = "Look at `oc get imagestream driver-toolkit -n openshift` and at the history of the ClusterVersion."
+    return _part(pending, node, "NoToolkitTag", what, "GPU-DTK-STREAM", remedy)
+
+
+def _judge_operands(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> list[Readiness]:
+    pods = {pod["metadata"]["name"]: pod for pod in snapshot["pods"]}
+    revisions = operands.current_revisions(snapshot["revisions"])
+    wanted = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], revisions)
+    parts = [judge_pod(node, one, pods.get(one.pod)) for one in wanted if not one.ready]
+    lacking = operands.lacking(node, snapshot["daemonsets"], policy.get("spec") or {})
+    if lacking:
+        what = f"its labels call for {', '.join(lacking)}, but no DaemonSet selects it"
+        remedy = "Compare the node's labels with the nodeSelectors of the DaemonSets; for the driver it is OSTREE_VERSION."
+        parts.append(_part(pending, node, "Lacking", what, "GPU-OPERAND-LACKING", remedy))
+    return parts
+
+
+def _judge_upgrade(node: dict[str, t.Any]) -> Readiness | None:
+    state = geometry.labels(node).get(UPGRADE, "")
+    if state == "upgrade-failed":
+        remedy = f"Look at the driver pod of the node, then `oc label node {_name(node)} {UPGRADE}=upgrade-required --overwrite`."
+        return _part(failed, node, "UpgradeFailed", "the driver upgrade failed, the node stays cordoned", "GPU-UPG-FAILED", remedy)
+    if state in ("", "upgrade-done"):
+        return None
+    return _part(pending, node, "Upgrading", f"the driver upgrade is at {state}", "GPU-UPG-RUNNING", "Look for pods that hold a GPU on the node.")
+
+
+def _judge_devices(node: dict[str, t.Any], pool: dict[str, t.Any]) -> list[Readiness]:
+    wanted = geometry.expected(node, pool.get("expected") or {})
+    if not wanted:
+        return [_part(pending, node, "NoDevices", "offers no device at all", "GPU-ALLOC", "Look at the device plugin's pod on this node.")]
+    short = [f"{name} {geometry.offered(node, name)} of {number}" for name, number in wanted.items() if geometry.offered(node, name) != number]
+    if not short:
+        return []
+    remedy = "Look at the log of the device plugin on this node (an Xid takes a GPU out), and at the sharing and MIG settings of the pool."
+    return [_part(pending, node, "Allocatable", f"offers {', '.join(short)}", "GPU-ALLOC", remedy)]

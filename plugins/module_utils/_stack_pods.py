@@ -1,0 +1,84 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Pods of operands that are not Ready: what is wrong, and which log would tell more."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._operands import Operand
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
+
+_IMAGE: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
+# Between two crashes a container runs for a while; once or twice is no pattern yet.
+_OFTEN: t.Final = 3
+_CRASH: t.Final = ("CrashLoopBackOff", "RunContainerError", "CreateContainerError", "CreateContainerConfigError", "StartError")
+
+
+class Trouble(t.NamedTuple):
+    """A container that does not run, in the API's words."""
+
+    container: str
+    reason: str
+    message: str
+    restarts: int
+
+
+def trouble(pod: dict[str, t.Any]) -> Trouble | None:
+    """Init containers come first: what follows waits for them."""
+    status = pod.get("status", {})
+    for entry in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
+        waiting = (entry.get("state") or {}).get("waiting") or {}
+        last = (entry.get("lastState") or {}).get("terminated") or {}
+        if waiting.get("reason") in (*_IMAGE, *_CRASH):
+            return Trouble(entry["name"], waiting["reason"], waiting.get("message") or last.get("message") or "", entry.get("restartCount", 0))
+        ended = (entry.get("state") or {}).get("terminated") or {}
+        if not ended and not entry.get("ready") and entry.get("restartCount", 0) >= _OFTEN:
+            ended = last
+        if ended.get("exitCode"):
+            text = ended.get("message") or f"exit code {ended['exitCode']}"
+            return Trouble(entry["name"], ended.get("reason") or "Error", text, entry.get("restartCount", 0))
+    return None
+
+
+def judge_pod(node: dict[str, t.Any], operand: Operand, pod: dict[str, t.Any] | None) -> Readiness:
+    name = node["metadata"]["name"]
+    where = f"{name}: {operand.component}"
+    found = trouble(pod) if pod else None
+    if pod is None or found is None:
+        what = f"{where}: {operand.note}{_unscheduled(pod)}"
+        remedy = "Wait, or look at the events of that pod."
+        return pending(f"Operand:{name}:{operand.component}", f"Node {what}.", code="GPU-OPERAND", remedy=remedy, details=(what,))
+    what = f"{where}: container {found.container} of pod {operand.pod} is in {found.reason} ({found.restarts} restarts)"
+    what += f": {found.message}" if found.message else ""
+    code = "GPU-IMAGE" if found.reason in _IMAGE else "GPU-DRV-CRASH" if operand.component == "driver" else "GPU-OPERAND-CRASH"
+    known = recognise(found.message)
+    namespace = pod["metadata"]["namespace"]
+    remedy = known.remedy if known else f"oc logs -n {namespace} {operand.pod} -c {found.container} --previous"
+    return pending(f"Operand:{name}:{operand.component}", f"Node {what}.", code=code, remedy=remedy, details=(what,))
+
+
+def _unscheduled(pod: dict[str, t.Any] | None) -> str:
+    conditions = (pod or {}).get("status", {}).get("conditions") or []
+    texts = [entry.get("message", "") for entry in conditions if entry["type"] == "PodScheduled" and entry["status"] == "False"]
+    return f" ({texts[0]})" if texts and texts[0] else ""
+
+
+def suspects(pods: t.Iterable[dict[str, t.Any]], limit: int = 3) -> list[tuple[str, str, str]]:
+    """(namespace, pod, container) whose logs explain a failed stack, drivers first."""
+    found = [(pod["metadata"], trouble(pod)) for pod in pods]
+    broken = [(metadata["namespace"], metadata["name"], one.container) for metadata, one in found if one]
+    return sorted(broken, key=lambda entry: ("driver" not in entry[1], entry))[:limit]
+
+
+def explain(error: AcceleratorError, pod: str, container: str, log: str) -> None:
+    """Adds to a failure what the log of a broken container says; a known text brings its own remedy."""
+    error.evidence += [f"{pod}/{container}: {line}" for line in log.splitlines()[-10:]]
+    known = recognise(log)
+    if known and known.code not in error.message:
+        error.message += f" The log of {pod} says that {known.meaning} ({known.code})."
+        error.remedy = known.remedy

@@ -1,0 +1,144 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Workload: one pod for each device that a node promises, all at the same time, with nothing a restricted namespace forbids."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
+from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import GPU_TOLERATION, merge_tolerations
+from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
+
+Manifest = dict[str, t.Any]
+BENCHMARK_LABEL: t.Final = "accelerators.openshift/benchmark"
+RUN_LABEL: t.Final = "accelerators.openshift/run"
+FINGERPRINTS: t.Final = "gpu-validation-fingerprints"
+HOSTNAME: t.Final = "kubernetes.io/hostname"
+_CPU_MILLIS: t.Final = 100
+
+
+def namespace(name: str) -> Manifest:
+    """Where nothing but restricted pods may run."""
+    levels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": levels}}
+
+
+def selected(nodes: t.Iterable[Manifest], selector: t.Mapping[str, str]) -> list[Manifest]:
+    return sorted((node for node in nodes if matches(selector, geometry.labels(node))), key=lambda node: str(node["metadata"]["name"]))
+
+
+def geometry_of(node: Manifest, wanted: t.Mapping[str, t.Any] | None) -> dict[str, int]:
+    """How many pods of each resource the node has to carry."""
+    return {name: geometry.count(number) for name, number in wanted.items()} if wanted else geometry.resources(node)
+
+
+def fingerprint(node: Manifest, benchmark: str) -> str:
+    return f"benchmark={benchmark} {geometry.fingerprint(node)}"
+
+
+def changed(nodes: t.Iterable[Manifest], benchmark: str, known: Manifest | None, force: bool) -> list[Manifest]:
+    """Nodes that were rebooted, repartitioned or got another driver since they were last validated, or all with force."""
+    stored = (known or {}).get("data") or {}
+    return [node for node in nodes if force or stored.get(node["metadata"]["name"]) != fingerprint(node, benchmark)]
+
+
+def fingerprints(params: dict[str, t.Any], known: Manifest | None, validated: t.Iterable[Manifest], existing: t.Iterable[str]) -> Manifest:
+    """The record of what was validated; nodes that are gone are forgotten, other people's pools are kept."""
+    names = set(existing)
+    data = {name: value for name, value in ((known or {}).get("data") or {}).items() if name in names}
+    data |= {node["metadata"]["name"]: fingerprint(node, params["benchmark"]) for node in validated}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": FINGERPRINTS, "namespace": params["namespace"]},
+        "data": dict(sorted(data.items())),
+    }
+
+
+def pods(params: dict[str, t.Any], nodes: t.Iterable[Manifest], run: str) -> list[Manifest]:
+    """As many pods a node as its geometry promises. The scheduler and the device plugin place them, so nodeName stays empty."""
+    return [
+        pod(params, {resource: 1}, _name(params["benchmark"], node, resource, index, run), run, geometry.labels(node).get(HOSTNAME, node["metadata"]["name"]))
+        for node in nodes
+        for resource, number in geometry_of(node, params.get("resources")).items()
+        for index in range(number)
+    ]
+
+
+def _name(benchmark: str, node: Manifest, resource: str, index: int, run: str) -> str:
+    short = re.sub(r"[^a-z0-9]+", "-", resource.rpartition("/")[2].lower()).strip("-")
+    digest = hashlib.sha256(node["metadata"]["name"].encode()).hexdigest()[:6]
+    return f"{benchmark.replace('_', '-')}-{short}-{digest}-{run}-{index}"
+
+
+def pod(params: dict[str, t.Any], devices: t.Mapping[str, int], name: str, run: str, hostname: str, copies: int = 1) -> Manifest:
+    benchmark = BENCHMARKS[params["benchmark"]]
+    memory = int(benchmark.memory[:-2])
+    limits = {"cpu": f"{_CPU_MILLIS * copies}m", "memory": f"{memory * copies}{benchmark.memory[-2:]}", **{key: str(number) for key, number in devices.items()}}
+    script = f"{benchmark.script}\ncode=$?\nsleep {params['hold']}\nexit $code"
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": params["namespace"],
+            "labels": {**MANAGED_BY, BENCHMARK_LABEL: params["benchmark"], RUN_LABEL: run},
+        },
+        "spec": {
+            "restartPolicy": "Never",
+            "automountServiceAccountToken": False,
+            "terminationGracePeriodSeconds": 1,
+            "nodeSelector": {**params["node_selector"], HOSTNAME: hostname},
+            "tolerations": merge_tolerations(params.get("tolerations"), [GPU_TOLERATION]),
+            "securityContext": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+            "containers": [
+                {
+                    "name": "benchmark",
+                    "image": params.get("image") or benchmark.image,
+                    "command": ["/bin/sh", "-c", script],
+                    "env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}, {"name": "NVIDIA_DRIVER_CAPABILITIES", "value": "compute,utility"}],
+                    "resources": {"requests": limits, "limits": limits},
+                    "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+                }
+            ],
+        },
+    }
+
+
+def probe(params: dict[str, t.Any], nodes: t.Iterable[Manifest], run: str) -> Manifest:
+    """One pod that asks for everything at once: a dry run of it makes the API say whether a quota is too small."""
+    total: dict[str, int] = {}
+    for node in nodes:
+        for resource, number in geometry_of(node, params.get("resources")).items():
+            total[resource] = total.get(resource, 0) + number
+    return pod(params, total, f"{params['benchmark'].replace('_', '-')}-{run}-all", run, "any", max(1, sum(total.values())))
+
+
+def requested(pod_: Manifest, resource: str) -> int:
+    """What the scheduler counts for a pod: the sum of its containers, or the largest init container."""
+
+    def of(kind: str) -> list[int]:
+        return [geometry.count((one.get("resources", {}).get("limits") or {}).get(resource, 0)) for one in pod_["spec"].get(kind) or []]
+
+    return max(sum(of("containers")), max(of("initContainers"), default=0))
+
+
+def holders(node: Manifest, present: t.Iterable[Manifest], wanted: t.Mapping[str, int]) -> list[str]:
+    """Other people's pods on the node, when they leave fewer devices free than the validation needs."""
+    live = [one for one in present if one.get("status", {}).get("phase") not in ("Succeeded", "Failed")]
+    lines = []
+    for resource, number in wanted.items():
+        held = {f"{one['metadata']['namespace']}/{one['metadata']['name']}": requested(one, resource) for one in live}
+        held = {name: count for name, count in sorted(held.items()) if count}
+        free = geometry.offered(node, resource) - sum(held.values())
+        if free < number and held:
+            who = ", ".join(f"{name} ({count})" for name, count in held.items())
+            lines.append(f"{node['metadata']['name']}: {free} of {geometry.offered(node, resource)} {resource} free, {number} needed; held by {who}")
+    return lines
