@@ -17,11 +17,15 @@ H200 amd64: p5e.48xlarge=8/192/2048 p5en.48xlarge=8/192/2048
 B200 amd64: p6-b200.48xlarge=8/192/2048
 B300 amd64: p6-b300.48xlarge=8/192/4096
 GB200-185 arm64: p6e-gb200.36xlarge=4/144/960
-T4 amd64: g4dn.xlarge=1/4/16 g4dn.2xlarge=1/8/32 g4dn.4xlarge=1/16/64 g4dn.8xlarge=1/32/128 g4dn.16xlarge=1/64/256 g4dn.12xlarge=4/48/192 g4dn.metal=8/96/384
-A10G amd64: g5.xlarge=1/4/16 g5.2xlarge=1/8/32 g5.4xlarge=1/16/64 g5.8xlarge=1/32/128 g5.16xlarge=1/64/256 g5.12xlarge=4/48/192 g5.24xlarge=4/96/384 g5.48xlarge=8/192/768
+T4 amd64: g4dn.xlarge=1/4/16 g4dn.2xlarge=1/8/32 g4dn.4xlarge=1/16/64 g4dn.8xlarge=1/32/128 g4dn.16xlarge=1/64/256
+T4 amd64: g4dn.12xlarge=4/48/192 g4dn.metal=8/96/384
+A10G amd64: g5.xlarge=1/4/16 g5.2xlarge=1/8/32 g5.4xlarge=1/16/64 g5.8xlarge=1/32/128 g5.16xlarge=1/64/256 g5.12xlarge=4/48/192
+A10G amd64: g5.24xlarge=4/96/384 g5.48xlarge=8/192/768
 T4G arm64: g5g.xlarge=1/4/8 g5g.2xlarge=1/8/16 g5g.4xlarge=1/16/32 g5g.8xlarge=1/32/64 g5g.16xlarge=2/64/128 g5g.metal=2/64/128
-L4 amd64: g6.xlarge=1/4/16 g6.2xlarge=1/8/32 g6.4xlarge=1/16/64 g6.8xlarge=1/32/128 g6.16xlarge=1/64/256 g6.12xlarge=4/48/192 g6.24xlarge=4/96/384 g6.48xlarge=8/192/768 gr6.4xlarge=1/16/128 gr6.8xlarge=1/32/256
-L40S amd64: g6e.xlarge=1/4/32 g6e.2xlarge=1/8/64 g6e.4xlarge=1/16/128 g6e.8xlarge=1/32/256 g6e.16xlarge=1/64/512 g6e.12xlarge=4/48/384 g6e.24xlarge=4/96/768 g6e.48xlarge=8/192/1536
+L4 amd64: g6.xlarge=1/4/16 g6.2xlarge=1/8/32 g6.4xlarge=1/16/64 g6.8xlarge=1/32/128 g6.16xlarge=1/64/256 g6.12xlarge=4/48/192
+L4 amd64: g6.24xlarge=4/96/384 g6.48xlarge=8/192/768 gr6.4xlarge=1/16/128 gr6.8xlarge=1/32/256
+L40S amd64: g6e.xlarge=1/4/32 g6e.2xlarge=1/8/64 g6e.4xlarge=1/16/128 g6e.8xlarge=1/32/256 g6e.16xlarge=1/64/512
+L40S amd64: g6e.12xlarge=4/48/384 g6e.24xlarge=4/96/768 g6e.48xlarge=8/192/1536
 RTX-PRO-6000 amd64: g7e.2xlarge=1/8/64 g7e.4xlarge=1/16/128 g7e.8xlarge=1/32/256 g7e.12xlarge=2/48/512 g7e.24xlarge=4/96/1024 g7e.48xlarge=8/192/2048
 V520 amd64: g4ad.xlarge=1/4/16 g4ad.2xlarge=1/8/32 g4ad.4xlarge=1/16/64 g4ad.8xlarge=2/32/128 g4ad.16xlarge=4/64/256
 GAUDI amd64: dl1.24xlarge=8/96/768

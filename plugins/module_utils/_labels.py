@@ -1,0 +1,39 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What Kubernetes accepts as names, label keys and label values."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+_NAME: t.Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_VALUE: t.Final = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?")
+_KEY: t.Final = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
+LONGEST: t.Final = 63
+
+
+def name_fault(text: str) -> str:
+    """Why this is no DNS label; empty when it is one."""
+    if len(text) > LONGEST:
+        return f"is {len(text)} characters long, {LONGEST} are allowed"
+    return "" if _NAME.fullmatch(text) else "must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+
+
+def value_fault(text: str) -> str:
+    """Why this is no label value; empty when it is one."""
+    if len(text) > LONGEST:
+        return f"is {len(text)} characters long, {LONGEST} are allowed"
+    return "" if _VALUE.fullmatch(text) else "must be letters, digits, '-', '_' and '.', and begin and end with a letter or digit ('/' is not allowed)"
+
+
+def key_fault(text: str) -> str:
+    """Why this is no label or taint key; empty when it is one."""
+    prefix, slash, name = text.rpartition("/")
+    if len(name) > LONGEST or len(prefix) > 253:
+        return f"is too long: at most 253 characters before the '/' and {LONGEST} after it"
+    if slash and not prefix:
+        return "has nothing before the '/'"
+    return "" if _KEY.fullmatch(text) else "must be NAME or DOMAIN/NAME"

@@ -1,0 +1,188 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Contradictions inside one pool."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import renames
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import POOL
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
+
+Data = dict[str, t.Any]
+ACCELERATOR: t.Final = "cluster-api/accelerator"
+# A machine set is called <infrastructure>-<pool>-<zone>, and its name is also a label value (63); the installer's part takes up to 27.
+LONGEST_SET: t.Final = 63
+_LONGEST_PREFIX: t.Final = 27
+
+
+def check(pool: Data, path: str, problems: Problems, limits: t.Collection[str] | None, prefix: str | None) -> None:
+    """limits: accelerator labels that the autoscaler has a limit for; None: not known. prefix: the cluster's infrastructure name, where known."""
+    _sizes(pool, path, problems)
+    _zones(pool, path, problems, prefix)
+    _market(pool, path, problems)
+    _disk(pool.get("disk") or {}, f"{path}.disk", problems)
+    _taints(pool, path, problems)
+    _labels(pool, path, problems)
+    _sharing(pool, path, problems)
+    _quota(pool, path, problems)
+    _autoscale(pool, path, problems, limits)
+
+
+def _sizes(pool: Data, path: str, problems: Problems) -> None:
+    if "existing" in pool:
+        for key in ("candidates", "replicas", "min_replicas", "autoscale", "market", "disk", "labels", "mixed", "accelerator"):
+            if key in pool:
+                problems.add(
+                    "POOL-CONFLICT",
+                    f"{path}.{key}",
+                    "means machines that are made here, but the pool consists of existing nodes.",
+                    f"Remove {key}, or existing.",
+                )
+        return
+    if not pool.get("candidates") and not problems.at(f"{path}.candidates"):
+        problems.add(
+            "POOL-REQUIRED", f"{path}.candidates", "is required (or existing, for nodes that are there already).", "Give at least one instance_type with zones."
+        )
+    if "replicas" in pool and "autoscale" in pool:
+        problems.add("POOL-CONFLICT", f"{path}.autoscale", "cannot be combined with replicas: both say how many nodes there are.", "Keep one of them.")
+    elif not {"replicas", "autoscale"} & set(pool):
+        problems.add("POOL-REQUIRED", f"{path}.replicas", "is required (or autoscale).", "Say how many nodes the pool has.")
+    replicas, least = pool.get("replicas"), pool.get("min_replicas")
+    if replicas is not None and least is not None and least > replicas:
+        problems.add("POOL-CONFLICT", f"{path}.min_replicas", f"{least} is more than the {replicas} replicas.", f"Set it to at most {replicas}.")
+
+
+def _zones(pool: Data, path: str, problems: Problems, prefix: str | None) -> None:
+    for index, candidate in enumerate(pool.get("candidates") or []):
+        zones = candidate.get("zones") or []
+        where = f"{path}.candidates[{index}].zones"
+        if len(set(zones)) < len(zones):
+            problems.add("POOL-DUPLICATE", where, "names a zone twice.", "Name each zone once; replicas are spread over them.")
+        for zone in dict.fromkeys(zones):
+            most = LONGEST_SET - (len(prefix) if prefix else _LONGEST_PREFIX) - len(zone) - 2
+            if len(pool.get("name") or "") > most:
+                problems.add(
+                    "POOL-NAME",
+                    f"{path}.name",
+                    f"with zone {zone} the machine set's name would pass {LONGEST_SET} characters.",
+                    f"Use at most {most} characters.",
+                )
+                return
+
+
+def _market(pool: Data, path: str, problems: Problems) -> None:
+    market = pool.get("market") or {}
+    kind, where = market.get("type"), f"{path}.market"
+    if kind == "spot" and "reservation" in market:
+        problems.add("POOL-MARKET", f"{where}.reservation", "a spot instance cannot use a capacity reservation.", "Remove reservation, or use type on_demand.")
+    if kind == "capacity_block" and "reservation" not in market:
+        problems.add(
+            "POOL-MARKET", f"{where}.reservation", "a capacity block is used through its reservation.", "Set reservation to the id of the block (cr-...)."
+        )
+    if kind in ("on_demand", "capacity_block") and "max_price" in market:
+        problems.add("POOL-MARKET", f"{where}.max_price", f"only spot has a highest price, not {kind}.", "Remove max_price, or use type spot.")
+
+
+def _disk(disk: Data, path: str, problems: Problems) -> None:
+    kind = disk.get("type", "gp3")
+    if "iops" in disk and kind not in ("gp3", "io1", "io2"):
+        problems.add("POOL-DISK", f"{path}.iops", f"a {kind} volume takes no iops.", "Use type gp3, io1 or io2.")
+    if "throughput_mib" in disk and kind != "gp3":
+        problems.add("POOL-DISK", f"{path}.throughput_mib", f"a {kind} volume takes no throughput.", "Use type gp3.")
+    if kind in ("io1", "io2") and "iops" not in disk:
+        problems.add("POOL-DISK", f"{path}.iops", f"is required for {kind}.", "Set iops.")
+
+
+def _taints(pool: Data, path: str, problems: Problems) -> None:
+    seen = set()
+    for index, taint in enumerate(pool.get("taints") or []):
+        where = f"{path}.taints[{index}]"
+        mark = (taint.get("key"), taint.get("effect"))
+        if None not in mark and mark in seen:
+            problems.add("POOL-DUPLICATE", where, f"{mark[0]}:{mark[1]} is there twice.", "A node has one taint of each key and effect.")
+        seen.add(mark)
+        if taint.get("effect") == "NoExecute":
+            problems.add(
+                "POOL-TAINT",
+                f"{where}.effect",
+                "the workers of Node Feature Discovery tolerate no NoExecute taint: the nodes would never be labelled, and no operand would run on them.",
+                "Use NoSchedule.",
+            )
+
+
+def _labels(pool: Data, path: str, problems: Problems) -> None:
+    ours = {POOL: "the pool's name is put there", ACCELERATOR: "set accelerator instead"}
+    for key, why in ours.items():
+        if key in (pool.get("labels") or {}):
+            problems.add("POOL-LABEL", f"{path}.labels.{key}", f"is set by the collection: {why}.", "Remove it.")
+
+
+def _sharing(pool: Data, path: str, problems: Problems) -> None:
+    sharing, where = pool.get("sharing"), f"{path}.sharing"
+    if sharing is None or problems.at(where):
+        return
+    if len(sharing) != 1:
+        problems.add("POOL-CONFLICT", where, f"must be exactly one of mig, time_slicing and mps, not {' and '.join(sharing) or 'empty'}.", "Keep one.")
+    mig = sharing.get("mig")
+    if mig is None:
+        return
+    ways = sorted({"slices", "profile", "layout"} & set(mig))
+    if len(ways) != 1:
+        problems.add("POOL-CONFLICT", f"{where}.mig", f"must have exactly one of slices, profile and layout, not {' and '.join(ways) or 'none'}.", "Keep one.")
+    if "layout" in mig and mig.get("strategy") == "single":
+        problems.add(
+            "POOL-CONFLICT", f"{where}.mig.strategy", "a layout of different partitions needs the strategy mixed.", "Set strategy: mixed, or use slices."
+        )
+    if "profile" in mig and not isinstance(mig["profile"], (str, dict)):
+        problems.add("POOL-TYPE", f"{where}.mig.profile", "must be a profile's name, or a mapping of instance type to profile.", "For example 1g.5gb.")
+
+
+def _quota(pool: Data, path: str, problems: Problems) -> None:
+    renamed = renames(pool.get("sharing") or {}) if not problems.at(f"{path}.sharing") else False
+    for index, quota in enumerate(pool.get("quota") or []):
+        where = f"{path}.quota[{index}]"
+        if ("gpus" in quota) == ("hard" in quota):
+            problems.add("POOL-CONFLICT", where, "must have either gpus or hard.", "gpus counts nvidia.com/gpu; hard names resources itself.")
+        for key in quota.get("hard") or {}:
+            if "/" in key and not key.startswith("requests."):
+                problems.add(
+                    "QUOTA-KEY",
+                    f"{where}.hard.{key}",
+                    "is accepted by the API and never enforced: only requests. counts for extended resources.",
+                    f"Write requests.{key.removeprefix('limits.')}.",
+                )
+        if renamed and "gpus" in quota:
+            problems.add(
+                "POOL-QUOTA-RENAMED",
+                f"{where}.gpus",
+                "counts nvidia.com/gpu, but the pool's sharing gives the devices another name: nothing would be limited.",
+                "Use hard with the real names, for example {requests.nvidia.com/gpu.shared: 8}, or sharing that keeps the name.",
+            )
+
+
+def _autoscale(pool: Data, path: str, problems: Problems, limits: t.Collection[str] | None) -> None:
+    scale = pool.get("autoscale") or {}
+    if "min" not in scale or "max" not in scale:
+        return
+    if scale["min"] > scale["max"]:
+        problems.add("POOL-CONFLICT", f"{path}.autoscale.min", f"{scale['min']} is more than max {scale['max']}.", "Set min to at most max.")
+    if scale["min"] == 0 and not problems.at(f"{path}.sharing") and renames(pool.get("sharing") or {}):
+        problems.add(
+            "POOL-AUTOSCALE-ZERO",
+            f"{path}.autoscale.min",
+            "the autoscaler books only nvidia.com/gpu for a node that does not exist yet; with renamed or mixed resources it would never scale up from 0.",
+            "Set min to at least 1, or use sharing that keeps the name.",
+        )
+    label = pool.get("accelerator") or next((one["accelerator"] for one in pool.get("resolved", [])), None)
+    if limits is not None and label and label not in limits:
+        problems.add(
+            "POOL-ACCELERATOR",
+            f"{path}.accelerator",
+            f"no GPU limit of the ClusterAutoscaler has type {label!r}: it would not count these nodes as GPU nodes.",
+            f"Add {{type: {label}, min: 0, max: N}} to its resourceLimits.gpus, "
+            f"or set accelerator to one of {', '.join(sorted(limits)) or 'those (there is none)'}.",
+        )

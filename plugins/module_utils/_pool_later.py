@@ -1,0 +1,37 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Options that are understood and checked, but that nothing enacts yet: refused, never ignored."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
+
+Data = dict[str, t.Any]
+_LATER: t.Final = {
+    "autoscale": "Set replicas, and make the MachineAutoscaler with the module manifests.",
+    "tuning": "Remove it, and make the Tuned object with the module manifests.",
+    "sharing": "Remove it: every GPU is offered whole.",
+    "driver": "Remove it, and set driver on the role gpu_operator: it holds for all pools.",
+    "cdi": "Remove it: the operator's own default holds.",
+    "upgrade_policy": "Remove it: the operator's own default holds.",
+}
+
+
+def refuse(pool: Data, path: str, problems: Problems) -> None:
+    for key, remedy in _LATER.items():
+        if pool.get(key) is not None:
+            _refuse(f"{path}.{key}", remedy, problems)
+    if pool.get("mixed"):
+        _refuse(f"{path}.mixed", "Remove it: a pool has one instance type.", problems)
+    if len(pool.get("candidates") or []) > 1:
+        _refuse(f"{path}.candidates[1]", "Keep one candidate; it can have several zones.", problems)
+    if pool.get("min_replicas") not in (None, pool.get("replicas")):
+        _refuse(f"{path}.min_replicas", "Remove it: all replicas are needed.", problems)
+
+
+def _refuse(path: str, remedy: str, problems: Problems) -> None:
+    problems.add("POOL-NOT-YET", path, "is valid, but this release does not enact it, and it is not ignored silently.", remedy)

@@ -1,0 +1,82 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What the roles need of the pools together: tolerations, quotas, priority classes, validations."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import GPU
+
+Data = dict[str, t.Any]
+OPERAND_TOLERATION: t.Final = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
+
+
+def tolerations(pools: t.Iterable[Data]) -> list[Data]:
+    """The operands' own toleration, and one for each taint that it does not cover."""
+    found: list[Data] = [dict(OPERAND_TOLERATION)]
+    for taint in (one for pool in pools for one in pool["taints"]):
+        if taint["key"] == GPU and taint["effect"] == "NoSchedule":
+            continue
+        toleration = {"key": taint["key"], "operator": "Equal", "value": taint["value"]} if taint.get("value") else {"key": taint["key"], "operator": "Exists"}
+        toleration["effect"] = taint["effect"]
+        if toleration not in found:
+            found.append(toleration)
+    return found
+
+
+def quotas(pools: t.Iterable[Data]) -> list[Data]:
+    """One a namespace and name; what several pools give the same resource is added up, since the resource is the same."""
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for quota in (one for pool in pools for one in pool.get("quota") or []):
+        hard = found.setdefault((quota["namespace"], quota.get("name") or "gpu-quota"), {})
+        for key, number in (quota.get("hard") or {f"requests.{GPU}": quota["gpus"]}).items():
+            hard[key] = hard.get(key, 0) + number
+    return [
+        {"namespace": namespace, "name": name, "hard": {key: str(number) for key, number in sorted(hard.items())}} for (namespace, name), hard in found.items()
+    ]
+
+
+def priorities(pools: t.Iterable[Data]) -> list[Data]:
+    found: dict[str, Data] = {}
+    for priority in (one for pool in pools for one in pool.get("priority") or []):
+        found[priority["name"]] = {
+            "name": priority["name"],
+            "value": priority["value"],
+            "preemption_policy": priority.get("preemption_policy") or "PreemptLowerPriority",
+            "description": priority.get("description") or "",
+        }
+    return list(found.values())
+
+
+def validations(pools: t.Iterable[Data]) -> list[Data]:
+    return [
+        {
+            "pool": pool["name"],
+            "node_selector": pool["node_selector"],
+            "tolerations": tolerations([pool]),
+            "expected": pool["expected"],
+            "benchmark": pool["validate"]["benchmark"],
+            "image": pool["validate"].get("image") or "",
+        }
+        for pool in pools
+    ]
+
+
+def short_quotas(pools: t.Sequence[Data], quota: t.Iterable[Data]) -> list[str]:
+    """Remarks on devices that no namespace with a quota may use."""
+    limits: dict[str, int] = {}
+    for hard in (one["hard"] for one in quota):
+        for key, number in hard.items():
+            limits[key.removeprefix("requests.")] = limits.get(key.removeprefix("requests."), 0) + int(number)
+    remarks = []
+    for resource, limit in limits.items():
+        supply = sum(pool["expected"].get(resource, 0) * pool["replicas"] for pool in pools)
+        if supply > limit:
+            remarks.append(
+                f"the pools offer {supply} {resource}, the quotas together let {limit} be used: "
+                f"{supply - limit} can be used only by namespaces without a quota (POOL-QUOTA-SHORT)"
+            )
+    return remarks

@@ -1,0 +1,99 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The table of a pool's options."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._labels import key_fault, name_fault, value_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field
+
+MARKETS: t.Final = ("on_demand", "spot", "capacity_block")
+BENCHMARKS: t.Final = ("vectoradd", "nvidia_smi", "matmul")
+EFFECTS: t.Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+_NAME: t.Final = Field("text", required=True, fault=name_fault)
+_CANDIDATE: t.Final = {
+    "instance_type": Field("text", required=True),
+    "zones": Field("list", required=True, entry=Field("text")),
+    # For a type that the catalogue does not have.
+    "gpus": Field("integer", low=1, high=16),
+    "gpu_model": Field("text", fault=value_fault),
+}
+_MARKET: t.Final = {
+    "type": Field("text", required=True, choices=MARKETS),
+    "max_price": Field("text"),
+    "reservation": Field("text"),
+}
+_SHARES: t.Final = {"replicas": Field("integer", required=True, low=2, high=64), "rename": Field("flag")}
+_MIG: t.Final = {
+    "slices": Field("integer", low=1, high=7),
+    "profile": Field("any"),
+    "layout": Field("counts", low=1, high=7),
+    "strategy": Field("text", choices=("single", "mixed")),
+}
+
+POOL: t.Final[dict[str, Field]] = {
+    "name": _NAME,
+    "candidates": Field("list", required=False, fields=_CANDIDATE),
+    "existing": Field("map", fields={"node_selector": Field("labels", required=True), "expected": Field("counts", required=True, low=1, high=1024)}),
+    "replicas": Field("integer", low=0, high=1000),
+    "min_replicas": Field("integer", low=0, high=1000),
+    "autoscale": Field("map", fields={"min": Field("integer", required=True, low=0, high=1000), "max": Field("integer", required=True, low=1, high=1000)}),
+    "market": Field("any"),
+    "mixed": Field("flag"),
+    "taints": Field(
+        "list",
+        fields={
+            "key": Field("text", required=True, fault=key_fault),
+            "value": Field("text", fault=value_fault),
+            "effect": Field("text", required=True, choices=EFFECTS),
+        },
+    ),
+    "labels": Field("labels"),
+    "accelerator": Field("text", fault=value_fault),
+    "disk": Field(
+        "map",
+        fields={
+            "size_gib": Field("integer", low=16, high=65536),
+            "type": Field("text", choices=("gp2", "gp3", "io1", "io2", "standard")),
+            "iops": Field("integer", low=100, high=256000),
+            "throughput_mib": Field("integer", low=125, high=2000),
+        },
+    ),
+    "tuning": Field("text", fault=name_fault),
+    "sharing": Field("map", fields={"mig": Field("map", fields=_MIG), "time_slicing": Field("map", fields=_SHARES), "mps": Field("map", fields=_SHARES)}),
+    "driver": Field("map", fields={"version": Field("text", required=True)}),
+    "cdi": Field("flag"),
+    "upgrade_policy": Field("any"),
+    "quota": Field(
+        "list",
+        fields={
+            "namespace": _NAME,
+            "name": Field("text", fault=name_fault),
+            "gpus": Field("integer", low=0, high=100000),
+            "hard": Field("counts", low=0, high=100000),
+        },
+    ),
+    "priority": Field(
+        "list",
+        fields={
+            "name": _NAME,
+            "value": Field("integer", required=True, low=-2147483648, high=1000000000),
+            "preemption_policy": Field("text", choices=("PreemptLowerPriority", "Never")),
+            "description": Field("text"),
+        },
+    ),
+    "validate": Field(
+        "map",
+        fields={
+            "benchmark": Field("text", choices=BENCHMARKS),
+            "image": Field("text"),
+            "image_archs": Field("list", entry=Field("text", choices=("amd64", "arm64"))),
+        },
+    ),
+}
+MARKET: t.Final = Field("map", fields=_MARKET)

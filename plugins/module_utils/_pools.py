@@ -1,0 +1,129 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""gpu_pools: the one description of everything. Checks all of it, then says what each role needs."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_checks, _pool_conflicts, _pool_later, _pool_outputs
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_candidates import describe, resolve
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import read, read_map
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_schema import MARKET, MARKETS, POOL
+
+Data = dict[str, t.Any]
+
+
+def plan(
+    pools: t.Any,
+    name: str = "gpu_pools",
+    cloud: str | None = None,
+    prefix: str | None = None,
+    accelerator_limits: t.Collection[str] | None = None,
+) -> Data:
+    """The normalised pools and what follows from them; raises InputError with every problem that was found.
+
+    name: how the user calls the list, for paths. cloud: as the catalogue of instance types spells it; None: any. prefix: the infrastructure name.
+    """
+    problems = Problems()
+    if not isinstance(pools, (list, tuple)):
+        problems.add("POOL-TYPE", name, "must be a list of pools.", f"Write {name} as a list; each entry has a name, candidates and replicas.")
+        problems.raise_if_any()
+    read_in = [_read(pool, f"{name}[{index}]", cloud, problems) for index, pool in enumerate(pools)]
+    for index, pool in enumerate(read_in):
+        path = f"{name}[{index}]"
+        _pool_checks.check(pool, path, problems, accelerator_limits, prefix)
+        _architectures(pool, path, problems)
+    _pool_conflicts.check(read_in, name, problems)
+    for index, pool in enumerate(read_in):
+        if not problems.at(f"{name}[{index}]"):
+            _pool_later.refuse(pool, f"{name}[{index}]", problems)
+    problems.raise_if_any()
+    return _assemble([_normalise(pool) for pool in read_in], name)
+
+
+def market(value: t.Any, path: str, problems: Problems) -> Data:
+    """A market is a word, or a mapping with its type and fields."""
+    if isinstance(value, str):
+        return {"type": read(value, MARKET.fields["type"], path, problems)}
+    if not isinstance(value, dict):
+        problems.add("POOL-TYPE", path, "must be a market's name, or a mapping with its type.", f"Types: {', '.join(MARKETS)}.")
+        return {}
+    return t.cast(Data, read(value, MARKET, path, problems))
+
+
+def _read(raw: t.Any, path: str, cloud: str | None, problems: Problems) -> Data:
+    pool = read_map(raw, POOL, path, problems)
+    # What was noted as wrong is None here; the checks across fields look at the rest.
+    pool = {key: value for key, value in pool.items() if value is not None}
+    if "market" in pool:
+        pool["market"] = market(pool["market"], f"{path}.market", problems)
+    sharing = pool.get("sharing") or {}
+    resolved = []
+    sound = len(sharing) <= 1 and not problems.at(f"{path}.sharing") and _one_way(sharing)
+    for index, candidate in enumerate(pool.get("candidates") or []):
+        kind = resolve(candidate, cloud, f"{path}.candidates[{index}]", problems)
+        if kind is not None:
+            resolved.append(describe(candidate, kind, sharing if sound else {}, path, problems))
+    return {**pool, "resolved": resolved}
+
+
+def _one_way(sharing: Data) -> bool:
+    mig = sharing.get("mig")
+    return mig is None or (len({"slices", "profile", "layout"} & set(mig)) == 1 and isinstance(mig.get("profile", ""), (str, dict)))
+
+
+def _architectures(pool: Data, path: str, problems: Problems) -> None:
+    archs = {one["arch"] for one in pool["resolved"]}
+    if len(archs) > 1:
+        problems.add("POOL-ARCH", f"{path}.candidates", f"mixes {' and '.join(sorted(archs))} instance types in one pool.", "Make one pool an architecture.")
+    allowed = (pool.get("validate") or {}).get("image_archs")
+    for arch in sorted(archs - set(allowed)) if allowed else ():
+        problems.add(
+            "POOL-ARCH",
+            f"{path}.validate.image",
+            f"the image is for {', '.join(allowed)}, but {pool['resolved'][0]['instance_type']} is {arch}.",
+            f"Use an image that has {arch}, or another instance type.",
+        )
+
+
+def _normalise(pool: Data) -> Data:
+    resolved = pool["resolved"]
+    first = resolved[0] if resolved else {}
+    existing = pool.get("existing")
+    replicas = pool.get("replicas", 0)
+    return {
+        "name": pool["name"],
+        "candidates": resolved,
+        "existing": existing is not None,
+        "replicas": replicas,
+        "min_replicas": pool.get("min_replicas", replicas),
+        "market": pool.get("market") or {"type": "on_demand"},
+        "taints": [{key: value for key, value in taint.items() if value is not None} for taint in pool.get("taints") or []],
+        "labels": pool.get("labels") or {},
+        "accelerator": pool.get("accelerator") or first.get("accelerator", ""),
+        "disk": pool.get("disk") or {},
+        "tuning": pool.get("tuning") or "",
+        "sharing": pool.get("sharing") or {},
+        "expected": existing["expected"] if existing else first["expected"],
+        "node_selector": existing["node_selector"] if existing else pool_label(pool["name"]),
+        "quota": pool.get("quota") or [],
+        "priority": pool.get("priority") or [],
+        "validate": {"benchmark": "vectoradd", **(pool.get("validate") or {})},
+    }
+
+
+def _assemble(pools: list[Data], name: str) -> Data:
+    quotas = _pool_outputs.quotas(pools)
+    return {
+        "pools": pools,
+        "tolerations": _pool_outputs.tolerations(pools),
+        "quotas": quotas,
+        "priorities": _pool_outputs.priorities(pools),
+        "validations": _pool_outputs.validations(pools),
+        "remarks": [f"{name}: {remark}" for remark in _pool_outputs.short_quotas(pools, quotas)],
+    }
