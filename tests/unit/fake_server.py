@@ -1,0 +1,175 @@
+"""An API server in memory, at the place of the network: what `Connection` sends, it answers.
+
+It stands in for kube-apiserver in unit tests. It knows objects, lists with selectors and pages, merge and apply patches, dry runs,
+preconditions and watches; it has no schemas, no defaults, no admission and no field conflicts. tests/contract holds it against the real one.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+import typing as t
+import uuid
+from urllib.parse import parse_qs, urlsplit
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
+from urllib3 import HTTPHeaderDict
+
+Object = dict[str, t.Any]
+Fault = t.Callable[[str, str], "Answer | BaseException | None"]
+
+
+class Answer:
+    """A response as urllib3 gives it, as far as the engine looks."""
+
+    def __init__(self, status: int, body: t.Any, headers: t.Mapping[str, str] | None = None) -> None:
+        self.status = status
+        self.headers = HTTPHeaderDict({"Content-Type": "text/plain" if isinstance(body, str) else "application/json", **(headers or {})})
+        self._data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+
+    def read(self) -> bytes:
+        data, self._data = self._data, b""
+        return data
+
+    def read1(self, _size: int) -> bytes:
+        return self.read()
+
+    def release_conn(self) -> None:
+        return
+
+    def close(self) -> None:
+        return
+
+
+def status(code: int, reason: str, message: str, name: str | None = None) -> Answer:
+    return Answer(code, {"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message, "details": {"name": name} if name else {}})
+
+
+class FakeServer:
+    """pool: what `Connection` wants. served: kinds by (apiVersion, plural). requests: (method, path, query) of everything that was asked."""
+
+    def __init__(self, *kinds: str, page: int = 500) -> None:
+        self.served = {(kind.api_version, kind.plural): kind for kind in map(_kinds.known, kinds or ("Namespace", "ConfigMap", "Node", "Pod"))}
+        self.objects: dict[tuple[str, str, str, str], Object] = {}
+        self.requests: list[tuple[str, str, dict[str, str]]] = []
+        self.faults: list[Answer | BaseException] = []
+        self._page = page
+        self._versions = itertools.count(1)
+
+    def writes(self) -> list[tuple[str, str]]:
+        return [(method, path) for method, path, query in self.requests if method != "GET" and "dryRun" not in query]
+
+    def put(self, obj: Object) -> Object:
+        kind = next(kind for kind in self.served.values() if (kind.api_version, kind.kind) == (obj["apiVersion"], obj["kind"]))
+        return self._store(kind, copy.deepcopy(obj))
+
+    def request(self, method: str, url: str, body: bytes | None = None, **_more: t.Any) -> Answer:
+        parts = urlsplit(url)
+        query = {key: values[0] for key, values in parse_qs(parts.query).items()}
+        self.requests.append((method, parts.path, query))
+        if self.faults:
+            fault = self.faults.pop(0)
+            if isinstance(fault, BaseException):
+                raise fault
+            return fault
+        return self._answer(method, parts.path.strip("/").split("/"), query, json.loads(body) if body else None)
+
+    def _answer(self, method: str, path: list[str], query: dict[str, str], body: t.Any) -> Answer:
+        version, rest = (path[1], path[2:]) if path[0] == "api" else ("/".join(path[1:3]), path[3:])
+        namespace = ""
+        if len(rest) > 2 and rest[0] == "namespaces":
+            namespace, rest = rest[1], rest[2:]
+        kind = self.served.get((version, rest[0])) if rest else None
+        if kind is None:
+            return Answer(404, "404 page not found\n")
+        if len(rest) == 1 and method == "GET":
+            return self._watch(kind, namespace, query) if "watch" in query else self._list(kind, namespace, query)
+        name = rest[1] if len(rest) > 1 else body["metadata"]["name"]
+        live = self.objects.get((version, rest[0], namespace, name))
+        if method == "POST" and live is not None:
+            return status(409, "AlreadyExists", f'{kind.plural} "{name}" already exists', name)
+        if live is None and (method in ("GET", "DELETE") or (method == "PATCH" and "force" not in query)):
+            return status(404, "NotFound", f'{kind.plural} "{name}" not found', name)
+        if method == "GET":
+            return Answer(200, live)
+        if method == "DELETE":
+            if "dryRun" not in query:
+                del self.objects[(version, rest[0], namespace, name)]
+            return Answer(200, live)
+        return self._write(kind, method, namespace, name, live, query, body)
+
+    def _write(self, kind: _kinds.Kind, method: str, namespace: str, name: str, live: Object | None, query: dict[str, str], body: Object) -> Answer:
+        wanted = copy.deepcopy(live) if live else {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}}
+        if "force" in query and live:
+            _prune(wanted, _managed(wanted), body)
+        _merge(wanted, body)
+        wanted["metadata"].update({"name": name, **({"namespace": namespace} if namespace else {})})
+        if "force" in query:
+            wanted["metadata"]["managedFields"] = [{"manager": query["fieldManager"], "operation": "Apply", "fieldsV1": _fields(body)}]
+        if live is not None and wanted == live:
+            return Answer(200, live)
+        code = 200 if live else 201
+        return Answer(code, {**wanted, "metadata": {"uid": "dry", **wanted["metadata"]}} if "dryRun" in query else self._store(kind, wanted))
+
+    def _store(self, kind: _kinds.Kind, obj: Object) -> Object:
+        metadata = obj["metadata"]
+        metadata.setdefault("uid", str(uuid.uuid4()))
+        metadata["resourceVersion"] = str(next(self._versions))
+        self.objects[(kind.api_version, kind.plural, metadata.get("namespace", ""), metadata["name"])] = obj
+        return obj
+
+    def _matching(self, kind: _kinds.Kind, namespace: str, query: dict[str, str]) -> list[Object]:
+        labels = dict(part.split("=", 1) for part in query.get("labelSelector", "").split(",") if part)
+        name = query.get("fieldSelector", "").removeprefix("metadata.name=")
+        return [
+            obj
+            for (version, plural, place, own), obj in sorted(self.objects.items())
+            if (version, plural) == (kind.api_version, kind.plural)
+            and namespace in ("", place)
+            and name in ("", own)
+            and labels.items() <= obj["metadata"].get("labels", {}).items()
+        ]
+
+    def _list(self, kind: _kinds.Kind, namespace: str, query: dict[str, str]) -> Answer:
+        start, size = int(query.get("continue", 0)), min(self._page, int(query.get("limit", 500)))
+        found = self._matching(kind, namespace, query)
+        metadata = {"resourceVersion": str(next(self._versions)), **({"continue": str(start + size)} if start + size < len(found) else {})}
+        bare = [{key: value for key, value in obj.items() if key not in ("apiVersion", "kind")} for obj in found[start : start + size]]
+        return Answer(200, {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": metadata, "items": bare})
+
+    def _watch(self, kind: _kinds.Kind, namespace: str, query: dict[str, str]) -> Answer:
+        since = int(query["resourceVersion"])
+        news = [obj for obj in self._matching(kind, namespace, query) if int(obj["metadata"]["resourceVersion"]) > since]
+        lines = [json.dumps({"type": "MODIFIED", "object": obj}) for obj in news]
+        return Answer(200, "".join(line + "\n" for line in lines))
+
+
+def _merge(into: Object, patch: t.Mapping[str, t.Any]) -> None:
+    for key, value in patch.items():
+        if value is None:
+            into.pop(key, None)
+        elif isinstance(value, dict) and isinstance(into.get(key), dict):
+            _merge(into[key], value)
+        else:
+            into[key] = copy.deepcopy(value)
+
+
+def _fields(body: t.Mapping[str, t.Any]) -> Object:
+    skipped = ("apiVersion", "kind", "name", "namespace")
+    return {f"f:{key}": _fields(value) if isinstance(value, dict) else {} for key, value in body.items() if key not in skipped}
+
+
+def _managed(obj: Object) -> Object:
+    entries = obj["metadata"].get("managedFields", ())
+    return next((entry["fieldsV1"] for entry in entries), {})
+
+
+def _prune(obj: t.Any, owned: Object, wanted: t.Any) -> None:
+    """Takes away what the manager owned and does not want any more."""
+    for key, inner in owned.items():
+        name = key[2:]
+        if name not in wanted:
+            obj.pop(name, None)
+        elif inner and isinstance(obj.get(name), dict):
+            _prune(obj[name], inner, wanted[name])

@@ -1,0 +1,101 @@
+"""The Api on the in-memory server: compares first, writes only what differs, owns only what it made."""
+
+from __future__ import annotations
+
+import pytest
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, InputError
+
+from unit.engine import api_on
+from unit.fake_server import Answer, FakeServer, status
+
+CONFIG_MAP = _kinds.known("ConfigMap")
+OWNER = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
+
+
+def manifest(**data: str) -> dict[str, object]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "x"}, "data": data}
+
+
+def test_check_mode_writes_nothing_and_says_what_it_would() -> None:
+    server = FakeServer()
+    api = api_on(server, check_mode=True)
+    api.apply(manifest(x="1"))
+    assert server.writes() == []
+    assert api.changes[0].after["data"] == {"x": "1"}
+
+
+def test_check_mode_before_the_kind_is_served() -> None:
+    api = api_on(FakeServer("Namespace"), check_mode=True)
+    api.apply(manifest(x="1"))
+    assert [change.title for change in api.changes] == ["ConfigMap x/a"]
+    assert "does not serve configmaps" in api.warnings[0]
+
+
+def test_check_mode_before_the_namespace_exists() -> None:
+    server = FakeServer()
+    server.faults = [status(404, "NotFound", 'configmaps "a" not found', "a"), status(404, "NotFound", 'namespaces "x" not found', "x")]
+    api = api_on(server, check_mode=True)
+    assert api.apply(manifest(x="1"))["data"] == {"x": "1"}
+    assert "namespace x does not exist yet" in api.warnings[0]
+
+
+def test_an_object_that_existed_is_never_given_our_label() -> None:
+    server = FakeServer()
+    server.put(manifest(x="1"))
+    api = api_on(server)
+    after = api.apply(manifest(x="2"))
+    assert after["data"] == {"x": "2"}
+    assert "labels" not in after["metadata"]
+    assert api.delete(CONFIG_MAP, "a", "x", wait=False) is False
+    assert "was not created by this collection" in api.warnings[0]
+
+
+def test_an_unknown_field_warning_is_an_error_and_others_are_warnings() -> None:
+    server = FakeServer()
+    missing = status(404, "NotFound", 'configmaps "a" not found', "a")
+    server.faults = [missing, Answer(201, {"metadata": {"name": "a"}}, {"Warning": '299 - "unknown field \\"spec.foo\\""'})]
+    with pytest.raises(ApiError) as caught:
+        api_on(server).apply(manifest())
+    assert caught.value.code == "API-UNKNOWN-FIELD"
+    server.faults = [status(404, "NotFound", 'configmaps "a" not found', "a"), Answer(201, manifest(), {"Warning": '299 - "v1 is deprecated"'})]
+    api = api_on(server)
+    api.apply(manifest())
+    assert api.warnings == ["v1 is deprecated"]
+
+
+def test_a_lost_answer_to_a_create_is_recognised_as_ours() -> None:
+    server = FakeServer()
+    api = api_on(server)
+    real = server.request
+
+    def lossy(method: str, url: str, **more: object) -> Answer:
+        answer = real(method, url, **more)
+        if method == "POST" and len([1 for verb, *_rest in server.requests if verb == "POST"]) == 1:
+            raise ConnectionResetError(104, "Connection reset by peer")
+        return answer
+
+    server.request = lossy
+    assert api.create(manifest(x="1"))["data"] == {"x": "1"}
+    assert len(server.objects) == 1
+
+
+def test_a_create_of_somebody_elses_object_fails() -> None:
+    server = FakeServer()
+    server.put(manifest(x="theirs"))
+    with pytest.raises(ApiError) as caught:
+        api_on(server).create(manifest(x="ours"))
+    assert caught.value.code == "API-CONFLICT"
+
+
+def test_a_namespaced_object_without_namespace_is_refused_before_any_request() -> None:
+    server = FakeServer()
+    with pytest.raises(InputError, match="metadata.namespace"):
+        api_on(server).apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
+    assert server.requests == []
+
+
+def test_the_diff_of_a_secret_hides_its_data() -> None:
+    api = api_on(FakeServer("Secret"))
+    api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "x"}, "stringData": {"token": "canary-9f"}})
+    assert api.changes[0].after["stringData"] == {"token": "<hidden>"}

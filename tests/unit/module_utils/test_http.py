@@ -1,0 +1,162 @@
+"""Requests: what is tried again, for how long, and what a failure is called."""
+
+from __future__ import annotations
+
+import pytest
+import urllib3
+from ansible_collections.accelerators.openshift.plugins.module_utils import _http, _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ConflictError, ForbiddenError, KindNotServedError
+
+from unit.engine import FakeClock, api_on
+from unit.fake_server import Answer, FakeServer, status
+
+CONFIG_MAP = _kinds.known("ConfigMap")
+RESET = urllib3.exceptions.ProtocolError("Connection aborted.", ConnectionResetError(104, "Connection reset by peer"))
+CUT_OFF = Answer(200, {"metadata": {}})
+CUT_OFF._data = b'{"metadata": {"na'
+
+
+def manifest(**data: str) -> dict[str, object]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "x"}, "data": data}
+
+
+FAULTS = {
+    "429": status(429, "TooManyRequests", "slow down"),
+    "500": status(500, "InternalError", "etcdserver: leader changed"),
+    "502": Answer(502, "bad gateway"),
+    "503": status(503, "ServiceUnavailable", "apiserver is shutting down"),
+    "504": status(504, "Timeout", "request did not complete"),
+    "reset": RESET,
+    "cut off": CUT_OFF,
+}
+
+
+@pytest.mark.parametrize("times", [1, 5])
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("verb", ["get", "list", "apply", "delete", "create"])
+def test_a_passing_fault_does_not_matter(verb: str, fault: str, times: int) -> None:
+    server, clock = FakeServer(), FakeClock()
+    server.put(manifest(x="1") | {"metadata": {"name": "b", "namespace": "x"}})
+    broken = FAULTS[fault]
+    api = api_on(server, clock)
+    copies = [Answer(broken.status, broken._data.decode(), dict(broken.headers)) if isinstance(broken, Answer) else broken for _ in range(times)]
+    server.faults = list(copies)
+    outcome = {
+        "get": lambda: api.get(CONFIG_MAP, "b", "x"),
+        "list": lambda: api.list(CONFIG_MAP, "x"),
+        "apply": lambda: api.apply(manifest(x="2")),
+        "delete": lambda: api.delete(CONFIG_MAP, "b", "x", owned_only=False, wait=False),
+        "create": lambda: api.create(manifest(x="2")),
+    }[verb]()
+    assert outcome
+    assert not server.faults
+    assert len(clock.slept) == times
+    assert len(server.objects) == {"get": 1, "list": 1, "apply": 2, "delete": 0, "create": 2}[verb]
+
+
+def test_backoff_grows_and_is_capped() -> None:
+    pause = _http.Pause()
+    seconds = [pause.next() for _ in range(8)]
+    assert seconds[0] <= 0.05
+    assert 0.75 <= seconds[-1] <= 1.0
+
+
+@pytest.mark.parametrize(("header", "least", "most"), [("2", 2.0, 2.1), ("3600", _http.LONGEST_PAUSE, _http.LONGEST_PAUSE + 0.1), ("soon", 0.0, 0.05)])
+def test_retry_after_is_honoured_and_capped(header: str, least: float, most: float) -> None:
+    assert least <= _http.Pause().next(header) <= most
+
+
+def test_a_hostile_retry_after_does_not_pass_the_deadline() -> None:
+    server, clock = FakeServer(), FakeClock()
+    server.faults = [Answer(503, "later", {"Retry-After": "3600"}) for _ in range(9)]
+    with pytest.raises(ApiError) as caught:
+        api_on(server, clock, seconds=30).get(CONFIG_MAP, "b", "x")
+    assert caught.value.code == "API-UNREACHABLE"
+    assert sum(clock.slept) == pytest.approx(30)
+
+
+def test_an_outage_of_twenty_seconds_is_survived_and_reported() -> None:
+    server, clock, lines = FakeServer(), FakeClock(), []
+    server.put(manifest(x="1"))
+
+    class Refusing(FakeServer):
+        def request(self, *args: object, **more: object) -> Answer:
+            if clock() < 1020:
+                raise urllib3.exceptions.NewConnectionError(None, "Failed to establish a new connection: [Errno 111] Connection refused")
+            return server.request(*args, **more)
+
+    api = api_on(Refusing(), clock, lines=lines)
+    assert api.get(CONFIG_MAP, "a", "x")["data"] == {"x": "1"}
+    assert 20 <= clock() - 1000 <= 21.2
+    assert lines[0].startswith("waiting for https://api.example:6443: connection refused")
+
+
+def test_an_unavailable_server_is_never_an_absent_object() -> None:
+    server, clock = FakeServer(), FakeClock()
+    server.faults = [status(503, "ServiceUnavailable", "no") for _ in range(1000)]
+    with pytest.raises(ApiError, match="503"):
+        api_on(server, clock).get(CONFIG_MAP, "b", "x")
+    assert clock() - 1000 <= _http.OUTAGE + 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "error", "code", "words"),
+    [
+        (status(403, "Forbidden", 'configmaps "b" is forbidden: User "joe" cannot get resource "configmaps"'), ForbiddenError, "API-FORBIDDEN", "get configmaps"),
+        (status(403, "Forbidden", 'pods "p" is forbidden: exceeded quota: gpu-quota'), ForbiddenError, "API-REFUSED", "exceeded quota: gpu-quota"),
+        (status(400, "BadRequest", "unable to parse selector"), ApiError, "API-INVALID", "unable to parse"),
+        (status(422, "Invalid", "data: Invalid value"), ApiError, "API-INVALID", "Invalid value"),
+        (status(409, "Conflict", "the object has been modified"), ConflictError, "API-CONFLICT", "modified"),
+        (Answer(404, "404 page not found"), KindNotServedError, "API-KIND-NOT-SERVED", "does not serve configmaps"),
+        (status(500, "", "failed to create typed patch object (x): .dta: field not declared"), ApiError, "API-INVALID", ".dta"),
+    ],
+)
+def test_an_error_fails_at_once_with_its_code(answer: Answer, error: type[ApiError], code: str, words: str) -> None:
+    server, clock = FakeServer(), FakeClock()
+    server.faults = [answer]
+    with pytest.raises(error) as caught:
+        api_on(server, clock).get(CONFIG_MAP, "b", "x")
+    assert caught.value.code == code
+    assert words in caught.value.message
+    assert caught.value.remedy
+    assert clock.slept == []
+
+
+def test_unauthorized_is_tried_once_more_and_no_longer() -> None:
+    server = FakeServer()
+    server.put(manifest(x="1"))
+    unauthorized = lambda: status(401, "Unauthorized", "Unauthorized")  # noqa: E731
+    server.faults = [unauthorized()]
+    assert api_on(server).get(CONFIG_MAP, "a", "x")
+    server.faults = [unauthorized(), unauthorized()]
+    with pytest.raises(ApiError) as caught:
+        api_on(server).get(CONFIG_MAP, "a", "x")
+    assert caught.value.code == "CRED-UNAUTHORIZED"
+
+
+def test_a_conflict_names_the_other_manager_and_the_field() -> None:
+    server = FakeServer()
+    body = {"message": "Apply failed with 1 conflict", "details": {"name": "a", "causes": [
+        {"reason": "FieldManagerConflict", "message": 'conflict with "argocd-controller" using v1', "field": ".data.x"}]}}  # fmt: skip
+    server.put(manifest(x="1"))
+    server.faults = [Answer(200, server.put(manifest(x="1"))), Answer(409, body)]
+    with pytest.raises(ConflictError) as caught:
+        api_on(server).apply(manifest(x="2"))
+    assert ".data.x" in caught.value.message
+    assert "argocd-controller" in caught.value.remedy
+
+
+def test_a_list_that_expired_on_its_second_page_starts_over() -> None:
+    server = FakeServer(page=2)
+    for number in range(5):
+        server.put({**manifest(), "metadata": {"name": f"m{number}", "namespace": "x"}})
+    api = api_on(server)
+    real, gone = server.request, [status(410, "Expired", "too old")]
+
+    def request(method: str, url: str, **more: object) -> Answer:
+        if "continue" in url and gone:
+            return gone.pop()
+        return real(method, url, **more)
+
+    server.request = request
+    assert [item["metadata"]["name"] for item in api.list(CONFIG_MAP, "x")] == ["m0", "m1", "m2", "m3", "m4"]
