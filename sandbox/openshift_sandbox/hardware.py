@@ -21,6 +21,7 @@ class Gpu:
     pci_vendor: str = "10de"
     pci_class: str = "0302"
     mig_capable: bool = False
+    fp16_tflops: float = 60.0
     resource: str = "nvidia.com/gpu"
 
     @property
@@ -48,21 +49,21 @@ class InstanceType:
 
 
 GPUS: t.Final[dict[str, Gpu]] = {
-    "V100-16": Gpu("Tesla V100-SXM2-16GB", 16384, "volta", "7.0", "1db1"),
-    "V100-32": Gpu("Tesla V100-SXM2-32GB", 32768, "volta", "7.0", "1db5"),
-    "T4": Gpu("Tesla T4", 15360, "turing", "7.5", "1eb8"),
+    "V100-16": Gpu("Tesla V100-SXM2-16GB", 16384, "volta", "7.0", "1db1", fp16_tflops=95.0),
+    "V100-32": Gpu("Tesla V100-SXM2-32GB", 32768, "volta", "7.0", "1db5", fp16_tflops=95.0),
+    "T4": Gpu("Tesla T4", 15360, "turing", "7.5", "1eb8", fp16_tflops=42.0),
     "T4G": Gpu("NVIDIA T4G", 15360, "turing", "7.5", "1eb4"),
-    "A100-40": Gpu("NVIDIA A100-SXM4-40GB", 40960, "ampere", "8.0", "20b0", mig_capable=True),
-    "A100-80": Gpu("NVIDIA A100-SXM4-80GB", 81920, "ampere", "8.0", "20b2", mig_capable=True),
-    "A10G": Gpu("NVIDIA A10G", 23028, "ampere", "8.6", "2237"),
-    "L4": Gpu("NVIDIA L4", 23034, "ada-lovelace", "8.9", "27b8"),
-    "L40S": Gpu("NVIDIA L40S", 46068, "ada-lovelace", "8.9", "26b9"),
-    "H100": Gpu("NVIDIA H100 80GB HBM3", 81559, "hopper", "9.0", "2330", mig_capable=True),
-    "H200": Gpu("NVIDIA H200", 143771, "hopper", "9.0", "2335", mig_capable=True),
-    "B200": Gpu("NVIDIA B200", 183359, "blackwell", "10.0", "2901", mig_capable=True),
-    "B300": Gpu("NVIDIA B300 SXM6 AC", 275040, "blackwell", "10.3", "3182", mig_capable=True),
-    "GB200": Gpu("NVIDIA GB200", 189471, "blackwell", "10.0", "2941", mig_capable=True),
-    "RTX6000": Gpu("NVIDIA RTX PRO 6000 Blackwell Server Edition", 97887, "blackwell", "12.0", "2bb5", mig_capable=True),
+    "A100-40": Gpu("NVIDIA A100-SXM4-40GB", 40960, "ampere", "8.0", "20b0", mig_capable=True, fp16_tflops=251.0),
+    "A100-80": Gpu("NVIDIA A100-SXM4-80GB", 81920, "ampere", "8.0", "20b2", mig_capable=True, fp16_tflops=258.0),
+    "A10G": Gpu("NVIDIA A10G", 23028, "ampere", "8.6", "2237", fp16_tflops=67.0),
+    "L4": Gpu("NVIDIA L4", 23034, "ada-lovelace", "8.9", "27b8", fp16_tflops=58.0),
+    "L40S": Gpu("NVIDIA L40S", 46068, "ada-lovelace", "8.9", "26b9", fp16_tflops=182.0),
+    "H100": Gpu("NVIDIA H100 80GB HBM3", 81559, "hopper", "9.0", "2330", mig_capable=True, fp16_tflops=652.0),
+    "H200": Gpu("NVIDIA H200", 143771, "hopper", "9.0", "2335", mig_capable=True, fp16_tflops=668.0),
+    "B200": Gpu("NVIDIA B200", 183359, "blackwell", "10.0", "2901", mig_capable=True, fp16_tflops=1480.0),
+    "B300": Gpu("NVIDIA B300 SXM6 AC", 275040, "blackwell", "10.3", "3182", mig_capable=True, fp16_tflops=1510.0),
+    "GB200": Gpu("NVIDIA GB200", 189471, "blackwell", "10.0", "2941", mig_capable=True, fp16_tflops=1540.0),
+    "RTX6000": Gpu("NVIDIA RTX PRO 6000 Blackwell Server Edition", 97887, "blackwell", "12.0", "2bb5", mig_capable=True, fp16_tflops=402.0),
     "V520": Gpu("AMD Radeon Pro V520", 8192, "rdna", "0.0", "7362", "1002", "0300", resource="amd.com/gpu"),
     "GAUDI": Gpu("Gaudi HL-205", 32768, "gaudi", "0.0", "1000", "1da3", "1200", resource="habana.ai/gaudi"),
 }

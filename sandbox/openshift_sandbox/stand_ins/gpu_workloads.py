@@ -1,0 +1,122 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stands in for programs on GPUs: hands devices to pods, writes what they print, ends them with an exit code; nothing is ever computed."""
+
+from __future__ import annotations
+
+import typing as t
+
+from openshift_sandbox import hardware
+from openshift_sandbox.stand_ins import gpu_output
+from openshift_sandbox.stand_ins.gpu_feature_discovery import CUDA, driver_version
+from openshift_sandbox.stand_ins.gpu_operand_pods import CRASH, is_driver
+from openshift_sandbox.stand_ins.gpu_troubles import on_node
+from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.pod_logs import PodLogs
+
+BENCHMARK: t.Final = "accelerators.openshift/benchmark"
+EXIT_CODE: t.Final = "sandbox.openshift/exit-code"
+DEVICES: t.Final = "sandbox.openshift/devices"
+ENDED: t.Final = ("Succeeded", "Failed")
+PROGRAMS: t.Final = (("matmul", "matmul"), ("vectorAdd", "vectoradd"), ("vectoradd", "vectoradd"), ("nvidia-smi", "nvidia_smi"))
+
+
+def devices_wanted(pod: Object) -> int:
+    """How many NVIDIA devices of any kind the pod's containers ask for."""
+    limits = [(container.get("resources") or {}).get("limits") or {} for container in pod["spec"]["containers"]]
+    return sum(int(value) for one in limits for name, value in one.items() if name.startswith("nvidia.com/"))
+
+
+def program(pod: Object) -> str | None:
+    """What the pod runs: its benchmark label, else a word of its command or image."""
+    label = (pod["metadata"].get("labels") or {}).get(BENCHMARK)
+    if label:
+        return str(label)
+    words = " ".join(" ".join([one.get("image", ""), *one.get("command", []), *one.get("args", [])]) for one in pod["spec"]["containers"])
+    return next((name for text, name in PROGRAMS if text in words), None)
+
+
+def output(what: str | None, gpu: hardware.Gpu, node: str, devices: t.Sequence[int], driver: str) -> list[str]:
+    listed = gpu_output.device_list(gpu, node, devices)
+    if what == "matmul":
+        return [*listed, *gpu_output.matmul(gpu)]
+    if what == "nvidia_smi":
+        return [*listed, *gpu_output.nvidia_smi(gpu, devices, driver, CUDA)]
+    return [*listed, *(gpu_output.VECTOR_ADD if what == "vectoradd" else ())]
+
+
+def choose(count: int, present: int, used: t.Mapping[int, tuple[int, int]]) -> list[int]:
+    """Devices with the fewest live users first, then the one longest unused: as `count` pods one after the other would get them."""
+    return sorted(range(present), key=lambda index: (*used.get(index, (0, 0)), index))[:count] if present else []
+
+
+class GpuWorkloads(Reconciler):
+    kinds = ("Node", "Pod")
+
+    def __init__(self) -> None:
+        self._logs = PodLogs()
+        self._last: dict[tuple[str, int], int] = {}
+        self._turn = 0
+
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        self._logs.silence(cluster)
+        pods = cluster.objects("Pod")
+        for pod in pods:
+            node = cluster.find("Node", pod["spec"].get("nodeName") or "")
+            if node is None or pod["metadata"].get("deletionTimestamp"):
+                continue
+            if is_driver(pod):
+                self._driver(cluster, pod, node)
+            elif devices_wanted(pod):
+                self._workload(cluster, pod, node, pods)
+        self._logs.keep_only({pod["metadata"]["uid"] for pod in pods})
+
+    def _driver(self, cluster: Cluster, pod: Object, node: Object) -> None:
+        version = driver_version([pod], node["metadata"]["name"])
+        kernel = node.get("status", {}).get("nodeInfo", {}).get("kernelVersion", "")
+        lines = gpu_output.driver_log(version, kernel)
+        if CRASH in (pod["metadata"].get("annotations") or {}):
+            trouble = on_node(cluster, "driver_crashloop", node) or {}
+            lines = gpu_output.failed_driver_log(version, kernel, trouble.get("text", gpu_output.DRIVER_FAILURE))
+        self._logs.write(cluster, pod, lines)
+
+    def _workload(self, cluster: Cluster, pod: Object, node: Object, pods: list[Object]) -> None:
+        annotations = pod["metadata"].get("annotations") or {}
+        made_of = hardware.of_node(node)
+        if EXIT_CODE in annotations or pod["status"].get("phase") != "Running" or made_of is None or made_of.gpu is None:
+            return
+        if DEVICES not in annotations:
+            devices = self._allocate(node["metadata"]["name"], devices_wanted(pod), made_of.gpus, pods)
+            cluster.patch("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], _annotated({DEVICES: ",".join(map(str, devices))}))
+            return
+        devices = [int(one) for one in annotations[DEVICES].split(",") if one]
+        trouble = on_node(cluster, "cuda_fails", node)
+        lines = output(program(pod), made_of.gpu, node["metadata"]["name"], devices, driver_version(pods, node["metadata"]["name"]))
+        if trouble:
+            lines = [*gpu_output.device_list(made_of.gpu, node["metadata"]["name"], devices), *trouble.get("text", gpu_output.CUDA_FAILURE).splitlines()]
+        self._logs.write(cluster, pod, lines)
+        if pod["spec"].get("restartPolicy") in ("Never", "OnFailure") and cluster.due(pod["metadata"]["uid"], "workload", 0.3):
+            code = str(trouble.get("exit_code", 1)) if trouble else "0"
+            cluster.patch("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], _annotated({EXIT_CODE: code}))
+
+    def _allocate(self, node: str, count: int, present: int, pods: list[Object]) -> list[int]:
+        """Pods of one run that follow each other quickly still get different devices, as they would if they overlapped."""
+        users: dict[int, int] = {}
+        for pod in pods:
+            held = (pod["metadata"].get("annotations") or {}).get(DEVICES, "")
+            if pod["spec"].get("nodeName") == node and pod["status"].get("phase") not in ENDED:
+                for index in (int(one) for one in held.split(",") if one):
+                    users[index] = users.get(index, 0) + 1
+        used = {index: (users.get(index, 0), self._last.get((node, index), 0)) for index in range(present)}
+        chosen = choose(count, present, used)
+        self._turn += 1
+        self._last |= {(node, index): self._turn for index in chosen}
+        return chosen
+
+
+def _annotated(annotations: dict[str, str]) -> Object:
+    return {"metadata": {"annotations": annotations}}
+
+
+RECONCILERS: t.Final = (GpuWorkloads,)
