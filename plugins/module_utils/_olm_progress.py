@@ -1,0 +1,104 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""How far an operator's installation is: the Subscription, its plan and its CSV read together."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
+from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
+from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
+
+
+def judge(seen: olm.Snapshot, ask: olm.Ask) -> Readiness:
+    """Ready means: nothing more will happen without another approval."""
+    if not seen["subscription"]:
+        return pending("NoSubscription", f"Subscription {ask.package} is not there yet", code="OLM-PENDING")
+    plan = olm.plan_to_approve(seen, ask)
+    if plan is not None:
+        return install_plan.refuse(plan, ask.path, ask.allowed) or ready("Approve", f"InstallPlan {plan['metadata']['name']} can be approved")
+    plan = olm.current_plan(seen)
+    bad = _trouble(seen["subscription"][0], ask)
+    if bad is not None and (ask.approve == olm.UPGRADE or not olm.status(seen, "installedCSV")):
+        return bad
+    if plan is not None and not install_plan.awaits_approval(plan):
+        state = install_plan.judge(plan)
+        if not state.is_ready and not (state.is_failed and _is_settled(seen)):
+            return state
+    elif plan is not None and ask.approve == olm.NEVER and not olm.status(seen, "installedCSV"):
+        return ready("RequiresApproval", f"InstallPlan {plan['metadata']['name']} waits for somebody's approval")
+    return _installed(seen, ask, plan)
+
+
+def _is_settled(seen: olm.Snapshot) -> bool:
+    """A plan that failed long ago does not matter once what it was for is installed."""
+    current = olm.status(seen, "currentCSV")
+    return bool(current) and current == olm.status(seen, "installedCSV")
+
+
+def _trouble(subscription: olm.Object, ask: olm.Ask) -> Readiness | None:
+    text, where = olm.trouble(subscription), f"Subscription {subscription['metadata']['name']}"
+    found = olm.condition(subscription, "ResolutionFailed")
+    if found and text != ask.stale and found.get("reason") == "ConstraintsNotSatisfiable":
+        return failed("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
+    if found:
+        return pending("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
+    for kind, code, remedy in _FATAL:
+        found = olm.condition(subscription, kind)
+        if found:
+            return failed(kind, f"{where}: {kind}: {found.get('message') or found.get('reason')}", code=code, remedy=remedy)
+    found = olm.condition(subscription, "CatalogSourcesUnhealthy")
+    if found and not (subscription.get("status") or {}).get("installedCSV"):
+        return pending("CatalogSourcesUnhealthy", f"{where}: {found.get('message')}", code="OLM-CATALOG", remedy=_CATALOG)
+    return None
+
+
+def _installed(seen: olm.Snapshot, ask: olm.Ask, plan: olm.Object | None) -> Readiness:
+    installed, current = olm.status(seen, "installedCSV"), olm.status(seen, "currentCSV")
+    if not installed:
+        if current and plan is not None:
+            state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
+            return pending("InstalledCSV", f"CSV {current} succeeded; the Subscription does not say so yet") if state.is_ready else state
+        unpacking = olm.condition(seen["subscription"][0], "BundleUnpacking")
+        text = "the bundle is being unpacked" if unpacking else "OLM has not made an InstallPlan yet"
+        return pending("NoInstallPlan", f"Subscription {ask.package}: {text}", code="OLM-PENDING", remedy="Look at the catalog-operator's log.")
+    if current and current != installed and plan is not None and install_plan.is_approved(plan):
+        state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
+        return state if not state.is_ready else pending("InstalledCSV", f"CSV {current} succeeded; the Subscription still says {installed}")
+    live = olm_csv.named(seen["csvs"], installed)
+    if live is None:
+        remedy = "Set state: absent, then state: present; OLM does not install it again by itself."
+        return failed("CSVGone", f"Subscription {ask.package} says that CSV {installed} is installed, but it was deleted.", code="OLM-CSV-GONE", remedy=remedy)
+    state = olm_csv.judge(live, installed)
+    if state.is_ready and ask.target and installed != ask.target:
+        return _off_target(installed, ask)
+    return state
+
+
+def _off_target(installed: str, ask: olm.Ask) -> Readiness:
+    """The operator works, but it is not the version that was asked for."""
+    newer = packages.order(packages.version_of(installed)) > packages.order(packages.version_of(ask.target))
+    if newer and ask.csv:
+        remedy = f"Set csv: {installed}, or remove the operator (state: absent) and install {ask.csv}."
+        return failed("Newer", f"CSV {installed} is installed and newer than {ask.csv}; OLM does not downgrade.", code="OLM-VERSION", remedy=remedy)
+    if newer:
+        return ready("Newer", f"CSV {installed} is newer than the channel's head")
+    if ask.approve != olm.UPGRADE:
+        remedy = "Set approve: upgrade to let the operator be upgraded."
+        return failed("Older", f"CSV {installed} is installed; {ask.csv} was asked for.", code="OLM-VERSION", remedy=remedy)
+    text = f"CSV {installed} is installed; waiting for a way to {ask.target}"
+    return pending("UpgradePending", text, code="OLM-NO-UPGRADE", remedy="See whether the channel has a path between the two.")
+
+
+_RESOLVE: t.Final = "The text names what excludes what: another channel, a missing dependency, or a second OperatorGroup."
+_CATALOG: t.Final = "oc -n openshift-marketplace get catalogsource,pods"
+_UNPACK: t.Final = "The bundle image could not be read: check mirrors and pull secrets, then delete the failed Job in openshift-marketplace."
+_FATAL: t.Final = (
+    ("BundleUnpackFailed", "OLM-UNPACK", _UNPACK),
+    ("InstallPlanFailed", "OLM-PLAN-FAILED", "Correct the cause, delete the InstallPlan and run again."),
+)
