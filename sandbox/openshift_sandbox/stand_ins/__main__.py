@@ -12,7 +12,7 @@ from pathlib import Path
 
 from openshift_sandbox.stand_ins.loop import Reconciler, serve
 
-MODULES: tuple[str, ...] = ()
+MODULES = ("machine_sets", "machines", "nodelink", "nfd_operator", "nfd_master", "nfd_worker")
 """In the order in which a change travels; each names its classes in RECONCILERS."""
 
 

@@ -1,0 +1,79 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stands in for nodelink, and for the kubelet that joins: the Node appears on its own, without a certificate signing request."""
+
+from __future__ import annotations
+
+import typing as t
+
+from openshift_sandbox.seed_nodes import node_manifest
+from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.machines import phase_of, slowness
+
+MACHINE: t.Final = "machine.openshift.io/machine"
+
+
+class Nodelink(Reconciler):
+    kinds = ("Machine", "Node")
+
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        nodes = {node["spec"]["providerID"]: node for node in cluster.objects("Node") if node["spec"].get("providerID")}
+        for machine in cluster.objects("Machine"):
+            provider_id = machine["spec"].get("providerID")
+            if not provider_id or machine["metadata"].get("deletionTimestamp"):
+                continue
+            if provider_id in nodes:
+                self._link(cluster, machine, nodes[provider_id])
+            elif phase_of(machine) == "Provisioned" and self._joins(cluster, machine):
+                cluster.create(joining_node(cluster, machine))
+
+    def _joins(self, cluster: Cluster, machine: Object) -> bool:
+        zone, kind = (machine["metadata"]["labels"].get(f"machine.openshift.io/{key}") for key in ("zone", "instance-type"))
+        if cluster.trouble("node_never_joins", zone=zone, instance_type=kind):
+            return False
+        return cluster.due(machine["metadata"]["uid"], "node_joins", 0.7, slowness(cluster, machine))
+
+    def _link(self, cluster: Cluster, machine: Object, node: Object) -> None:
+        """Labels, taints and the annotation go to the Node and are never taken away again; the Machine gets its nodeRef."""
+        name, changes = node["metadata"]["name"], handed_over(machine, node)
+        if changes:
+            cluster.patch("Node", name, None, changes)
+        if (machine.get("status", {}).get("nodeRef") or {}).get("name") != name:
+            reference = {"kind": "Node", "name": name, "uid": node["metadata"]["uid"]}
+            cluster.patch("Machine", machine["metadata"]["name"], machine["metadata"]["namespace"], {"status": {"nodeRef": reference}}, "status")
+
+
+def joining_node(cluster: Cluster, machine: Object) -> Object:
+    """The Node as its kubelet registers it; labels and taints of the Machine come after."""
+    labels, addresses = machine["metadata"]["labels"], {one["type"]: one["address"] for one in machine["status"]["addresses"]}
+    return node_manifest(
+        cluster.scenario.cluster,
+        name=addresses["InternalDNS"],
+        instance_type_name=labels["machine.openshift.io/instance-type"],
+        zone=labels["machine.openshift.io/zone"],
+        address=addresses["InternalIP"],
+        provider_id=machine["spec"]["providerID"],
+    )
+
+
+def handed_over(machine: Object, node: Object) -> Object:
+    """The merge patch that makes a Node what its Machine says; empty when it is so."""
+    metadata, spec = node["metadata"], machine["spec"]
+    owner = f"{machine['metadata']['namespace']}/{machine['metadata']['name']}"
+    labels = {key: value for key, value in ((spec.get("metadata") or {}).get("labels") or {}).items() if metadata.get("labels", {}).get(key) != value}
+    taints = node["spec"].get("taints") or []
+    missing = [taint for taint in spec.get("taints") or [] if not any(_same(taint, known) for known in taints)]
+    changes: Object = {}
+    if labels or (metadata.get("annotations") or {}).get(MACHINE) != owner:
+        changes["metadata"] = {"labels": labels, "annotations": {MACHINE: owner}}
+    if missing:
+        changes["spec"] = {"taints": [*taints, *missing]}
+    return changes
+
+
+def _same(one: Object, other: Object) -> bool:
+    return all(one.get(field) == other.get(field) for field in ("key", "value", "effect"))
+
+
+RECONCILERS = (Nodelink,)

@@ -1,0 +1,148 @@
+"""An API in memory that behaves as far as stand-ins can tell: versions, generations, names, finalizers, the status subresource."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import typing as t
+from pathlib import Path
+
+from openshift_sandbox.client import ApiError
+from openshift_sandbox.scenario import Scenario
+from openshift_sandbox.stand_ins.cluster import Cluster
+from openshift_sandbox.stand_ins.kinds import TABLE, key_of
+from openshift_sandbox.stand_ins.loop import Reconciler, Scheduler
+
+Object = dict[str, t.Any]
+Place = tuple[str, str, str]
+
+
+class FakeApi:
+    """Stands where the stand-ins' Client stands."""
+
+    def __init__(self) -> None:
+        self.objects: dict[Place, Object] = {}
+        self.writes: list[tuple[str, str, str]] = []
+        self.down = False
+        self._versions = itertools.count(1)
+        self._names = itertools.count(11111)
+
+    def list(self, api_version: str, plural: str, namespace: str | None = None, labels: str | None = None) -> list[Object]:
+        if self.down:
+            raise ApiError(0, "connection refused")
+        kind = _kind(api_version, plural)
+        return [copy.deepcopy(obj) for (where, _, _), obj in self.objects.items() if where == kind]
+
+    def create(self, obj: Object, namespace: str | None = None) -> Object:
+        metadata = obj["metadata"]
+        name = metadata.get("name") or f"{metadata['generateName']}{next(self._names)}"
+        place = (key_of(obj["apiVersion"], obj["kind"]), metadata.get("namespace", ""), name)
+        if place in self.objects:
+            raise ApiError(409, "already exists")
+        made = copy.deepcopy(obj)
+        made["metadata"] |= {"name": name, "uid": f"uid-{name}", "generation": 1, "creationTimestamp": f"2026-01-01T00:00:{len(self.objects):02}Z"}
+        return self._store("create", place, made)
+
+    def apply(self, obj: Object, force: bool = True) -> Object:
+        place = (key_of(obj["apiVersion"], obj["kind"]), obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+        if place not in self.objects:
+            return self.create(obj)
+        live = self.objects[place]
+        changed = _merge(live, obj)
+        if changed == live:
+            return copy.deepcopy(live)
+        changed["metadata"]["generation"] += changed.get("spec") != live.get("spec")
+        return self._store("apply", place, changed)
+
+    def patch(self, api_version: str, plural: str, name: str, namespace: str | None, body: Object, subresource: str | None = None) -> Object:
+        place = (_kind(api_version, plural), namespace or "", name)
+        if place not in self.objects:
+            raise ApiError(404, "not found")
+        live = self.objects[place]
+        kept = {"status": body["status"]} if subresource == "status" else {key: value for key, value in body.items() if key != "status"}
+        changed = _merge(live, kept)
+        if changed.get("spec") != live.get("spec"):
+            changed["metadata"]["generation"] += 1
+        return self._store(f"patch {subresource}" if subresource else "patch", place, changed)
+
+    def delete(self, api_version: str, plural: str, name: str, namespace: str | None = None) -> bool:
+        place = (_kind(api_version, plural), namespace or "", name)
+        if place not in self.objects:
+            return False
+        self.writes.append(("delete", place[0], name))
+        if self.objects[place]["metadata"].get("finalizers"):
+            self.objects[place]["metadata"] |= {"deletionTimestamp": "2026-01-01T00:01:00Z", "resourceVersion": str(next(self._versions))}
+        else:
+            del self.objects[place]
+        return True
+
+    def request(self, method: str, path: str, body: t.Any = None, **_: t.Any) -> tuple[int, Object]:
+        """Evictions and forced deletions of pods."""
+        namespace, name = path.split("/")[4], path.split("/")[6]
+        self.writes.append((f"{method} {path.rpartition('/')[2]}", "Pod", name))
+        return (200, {}) if self.objects.pop(("Pod", namespace, name), None) else (404, {})
+
+    def get(self, kind: str, name: str, namespace: str = "") -> Object:
+        return self.objects[(kind, namespace, name)]
+
+    def all(self, kind: str) -> list[Object]:
+        return [obj for (where, _, _), obj in sorted(self.objects.items()) if where == kind]
+
+    def _store(self, verb: str, place: Place, obj: Object) -> Object:
+        obj["metadata"]["resourceVersion"] = str(next(self._versions))
+        self.writes.append((verb, place[0], place[2]))
+        if obj["metadata"].get("deletionTimestamp") and not obj["metadata"].get("finalizers"):
+            self.objects.pop(place, None)
+        else:
+            self.objects[place] = obj
+        return copy.deepcopy(obj)
+
+
+class LivingScenario:
+    def __init__(self, **data: t.Any) -> None:
+        self.now = Scenario("test", data.get("cluster", {}), data.get("delays", {}), data.get("troubles", []))
+
+
+class World:
+    """Reconcilers over a fake API, on a clock that only the test moves."""
+
+    def __init__(self, *reconcilers: Reconciler, directory: Path = Path("/nonexistent"), **scenario: t.Any) -> None:
+        self.api = FakeApi()
+        self.time = 100.0
+        self.scenario = LivingScenario(**scenario)
+        kinds = sorted({kind for one in reconcilers for kind in one.kinds})
+        self.cluster = Cluster(t.cast(t.Any, self.api), t.cast(t.Any, self.scenario), directory, kinds, clock=lambda: self.time)
+        self._scheduler = Scheduler(self.cluster, reconcilers, clock=lambda: self.time)
+
+    def settle(self, seconds: float = 0.0, step: float = 0.5) -> None:
+        """Let time pass; at each step the stand-ins see everything and go on until nothing changes."""
+        end = self.time + seconds
+        while True:
+            for _ in range(20):
+                before = len(self.api.writes)
+                for kind in self.cluster.kinds:
+                    self.cluster.resync(kind)
+                self._scheduler.round()
+                if len(self.api.writes) == before:
+                    break
+            else:
+                raise AssertionError(f"the stand-ins never rest: {self.api.writes[-10:]}")
+            if self.time >= end:
+                return
+            self.time += step
+
+
+def _kind(api_version: str, plural: str) -> str:
+    return next(kind for kind, served in TABLE.items() if served == (api_version, plural))
+
+
+def _merge(base: Object, over: Object) -> Object:
+    merged = dict(base)
+    for key, value in over.items():
+        if value is None:
+            merged.pop(key, None)
+        elif isinstance(value, dict):
+            merged[key] = _merge(base.get(key) or {}, value)
+        else:
+            merged[key] = copy.deepcopy(value)
+    return merged
