@@ -12,6 +12,7 @@ import sys
 import traceback
 import typing as t
 
+from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _secrets
@@ -40,7 +41,6 @@ _ENVIRONMENT = {
 }
 # Options that say which cluster, or who: they must come from one source.
 _IDENTITY = ("kubeconfig", "host", "api_key", "username", "password", "client_cert", "client_key")
-_SECRET = ("api_key", "password")
 # What the client's configuration calls them.
 _ATTRIBUTES = {"host": "host", "ca_cert": "ssl_ca_cert", "client_cert": "cert_file", "client_key": "key_file", "proxy": "proxy", "no_proxy": "no_proxy"}
 _PATHS = ("ca_cert", "client_cert", "client_key")
@@ -55,21 +55,17 @@ def settings(params: Params, environ: t.Mapping[str, str]) -> dict[str, t.Any]:
     """The effective options: the task's, else the environment's; never an identity from both."""
     given = {name: params[name] for name in _OPTIONS if params.get(name) not in (None, "")}
     found = {name: environ[variable(name)] for name in _OPTIONS if environ.get(variable(name))}
-    _secrets.register(*(source[name] for source in (given, found) for name in _SECRET if name in source))
-    _secrets.register_tree([source["kubeconfig"] for source in (given, found) if isinstance(source.get("kubeconfig"), dict)])
-    for headers in (source.get("proxy_headers") for source in (given, found)):
-        if isinstance(headers, dict):
-            _secrets.register(headers.get("proxy_basic_auth"), headers.get("basic_auth"))
-    ours = [name for name in _IDENTITY if name in given]
-    theirs = [variable(name) for name in _IDENTITY if name in found]
+    _secrets.register(*(source.get(name) for source in (given, found) for name in ("api_key", "password")))
+    _secrets.register(*_secrets.in_kubeconfig(given.get("kubeconfig")), *_secrets.strings(given.get("proxy_headers")))
+    ours, theirs = ([name for name in _IDENTITY if name in source] for source in (given, found))
     if ours and theirs:
-        raise _mixed(f"the task's option {ours[0]}", f"the environment variable {theirs[0]}")
+        raise _mixed(f"the task's option {ours[0]}", f"the environment variable {variable(theirs[0])}")
     merged = {**found, **given}
     other = [name for name in _IDENTITY if name in merged and name != "kubeconfig"]
     if "kubeconfig" in merged and other:
         raise _mixed("kubeconfig", other[0])
     if isinstance(merged.get("validate_certs"), str):
-        merged["validate_certs"] = merged["validate_certs"].strip().lower() not in ("0", "false", "no", "off", "n", "f")
+        merged["validate_certs"] = boolean(merged["validate_certs"])
     if isinstance(merged.get("impersonate_groups"), str):
         merged["impersonate_groups"] = [group.strip() for group in merged["impersonate_groups"].split(",") if group.strip()]
     return merged
@@ -94,16 +90,14 @@ def connect(params: Params, environ: t.Mapping[str, str] | None = None) -> Conne
     wanted = settings(params, os.environ if environ is None else environ)
     configuration = kubernetes.client.Configuration()
     configuration.retries = False
-    # The package asks this hook (exec plugins, OIDC) before a token is used; it is kept for a 401.
     try:
         _load(configuration, wanted)
         _override(configuration, wanted)
         pool = kubernetes.client.rest.RESTClientObject(configuration).pool_manager
         fast_pool(pool, _tls(configuration))
-    except (OSError, ValueError, TypeError, ssl.SSLError, kubernetes.config.ConfigException) as exc:
-        raise CredentialsError(
-            "CRED-INVALID", f"The credentials cannot be used: {exc}", "Check kubeconfig, context, client_cert, client_key and ca_cert."
-        ) from exc
+    except (OSError, ValueError, TypeError, kubernetes.config.ConfigException) as exc:
+        remedy = "Check kubeconfig, context, client_cert, client_key and ca_cert."
+        raise CredentialsError("CRED-INVALID", f"The credentials cannot be used: {exc}", remedy) from exc
     finally:
         # The package writes keys and certificates of a kubeconfig to files; they are in memory by now.
         kube_config._cleanup_temp_files()
@@ -111,21 +105,22 @@ def connect(params: Params, environ: t.Mapping[str, str] | None = None) -> Conne
 
 
 def _load(configuration: t.Any, wanted: Params) -> None:
-    kubeconfig, context = wanted.get("kubeconfig"), wanted.get("context")
+    kubeconfig = wanted.get("kubeconfig")
+    into = {"context": wanted.get("context"), "client_configuration": configuration, "persist_config": False}
     if isinstance(kubeconfig, dict):
-        kubernetes.config.load_kube_config_from_dict(kubeconfig, context=context, client_configuration=configuration, persist_config=False)
+        kubernetes.config.load_kube_config_from_dict(kubeconfig, **into)
     elif kubeconfig:
         path = os.path.expanduser(str(kubeconfig))
         if not any(os.path.exists(part) for part in path.split(os.pathsep)):
             raise CredentialsError("CRED-KUBECONFIG", f"The kubeconfig {path} does not exist.", "Set kubeconfig, or K8S_AUTH_KUBECONFIG, to an existing file.")
-        kubernetes.config.load_kube_config(config_file=path, context=context, client_configuration=configuration, persist_config=False)
+        kubernetes.config.load_kube_config(config_file=path, **into)
     elif not wanted.get("host"):
-        _load_default(configuration, context)
+        _load_default(configuration, into)
 
 
-def _load_default(configuration: t.Any, context: str | None) -> None:
+def _load_default(configuration: t.Any, into: dict[str, t.Any]) -> None:
     try:
-        kubernetes.config.load_kube_config(context=context, client_configuration=configuration, persist_config=False)
+        kubernetes.config.load_kube_config(**into)
     except kubernetes.config.ConfigException as exc:
         try:
             kubernetes.config.load_incluster_config(client_configuration=configuration)
@@ -165,7 +160,10 @@ def _login(configuration: t.Any, wanted: Params) -> str:
     """A token of OpenShift's OAuth server for a user name and a password."""
     from openshift.helper.userpassauth import OCPLoginConfiguration, OCPLoginException
 
-    login = OCPLoginConfiguration(host=configuration.host, ocp_username=wanted["username"], ocp_password=wanted["password"])
+    # Its own constructor passes an argument that newer releases of the client do not know.
+    login = OCPLoginConfiguration.__new__(OCPLoginConfiguration)
+    kubernetes.client.Configuration.__init__(login, host=configuration.host)
+    login.ocp_username, login.ocp_password = wanted["username"], wanted["password"]
     login.verify_ssl, login.ssl_ca_cert = configuration.verify_ssl, configuration.ssl_ca_cert
     try:
         login.get_token()

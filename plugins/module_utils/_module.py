@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import difflib
 import time
 import traceback
 import typing as t
@@ -72,17 +73,33 @@ def execute(name: str, ensure: Ensure, params: Params, check_mode: bool, diff: b
     return censored
 
 
+def complaint(name: str, options: t.Iterable[str], unsupported: t.Iterable[str], messages: t.Sequence[str]) -> Result:
+    """The result of a task with wrong options, the same whichever way the module runs; a misspelt option comes first."""
+    message = messages[0] if messages else ""
+    unknown = sorted(".".join(one) if isinstance(one, tuple) else str(one) for one in unsupported)
+    if unknown:
+        near = [f"{one} (did you mean {match[0]}?)" if (match := difflib.get_close_matches(one, options, 1)) else one for one in unknown]
+        message = f"Unsupported parameters for ({name}) module: {', '.join(near)}. Supported parameters include: {', '.join(sorted(options))}."
+    return {"failed": True, "changed": False, "msg": message, "code": "INPUT-OPTION", "layer": "input"}
+
+
 class _Module(AnsibleModule):  # type: ignore[misc]
     """AnsibleModule, whose own complaints about options get a code as well."""
 
     def fail_json(self, msg: str, **kwargs: t.Any) -> t.NoReturn:
-        super().fail_json(msg, **{"code": "INPUT-OPTION", "layer": "input", **kwargs})
+        if "code" not in kwargs:
+            unsupported = self.validation_result.unsupported_parameters
+            kwargs = complaint(str(self._name).rpartition(".")[2], self.argument_spec, unsupported, [msg])
+            msg = kwargs.pop("msg")
+        kwargs.pop("failed", None)
+        super().fail_json(msg, **kwargs)
         raise SystemExit(1)
 
 
 def run(spec: ArgumentSpec, ensure: Ensure) -> None:
     """The ordinary way: a process of its own, started by Ansible."""
     module = _Module(argument_spec=dict(spec.options), supports_check_mode=True, **spec.constraints())
+    module.no_log_values -= _secrets.public_in_kubeconfig(module.params.get("kubeconfig"))
     name = str(module._name).rpartition(".")[2]
     result = execute(name, ensure, module.params, module.check_mode, module._diff)
     for warning in result.pop("warnings", []):

@@ -20,16 +20,26 @@ def register(*values: object) -> None:
             _seen.add(value.strip())
 
 
-def register_tree(value: object) -> None:
-    """Remember every string inside a value whose shape is not known."""
+def strings(value: object) -> set[str]:
+    """Every string inside a value whose shape is not known."""
     if isinstance(value, t.Mapping):
-        for item in value.values():
-            register_tree(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            register_tree(item)
-    else:
-        register(value)
+        return set().union(*map(strings, value.values()))
+    if isinstance(value, (list, tuple)):
+        return set().union(*map(strings, value))
+    return {value} if isinstance(value, str) else set()
+
+
+def in_kubeconfig(kubeconfig: object) -> set[str]:
+    """The secrets of a kubeconfig given as a dictionary: what its users hold. A path holds none."""
+    if not isinstance(kubeconfig, t.Mapping):
+        return set()
+    users = kubeconfig.get("users") or ()
+    return strings([entry.get("user") for entry in users if isinstance(entry, t.Mapping)])
+
+
+def public_in_kubeconfig(kubeconfig: object) -> set[str]:
+    """The other strings of it. Ansible masks the whole option, and with it every "Config" in a text."""
+    return strings(kubeconfig) - in_kubeconfig(kubeconfig)
 
 
 def censor_text(text: str) -> str:

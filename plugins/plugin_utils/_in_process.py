@@ -23,7 +23,7 @@ from ansible.utils.display import Display
 # Imported here, in Ansible's parent process, so that the client is loaded once and shared by every worker that it forks.
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import execute
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import complaint, execute
 
 _MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 _AUTOMATIC = ("auto", "auto_silent", "auto_legacy", "auto_legacy_silent")
@@ -73,12 +73,7 @@ def _validated(spec: ArgumentSpec, arguments: dict[str, t.Any], name: str) -> tu
     """The parameters as AnsibleModule would have them, or the result of a task with wrong options."""
     validator = ArgumentSpecValidator(dict(spec.options), **spec.constraints())
     checked = validator.validate(arguments)
-    _secrets.register(*checked._no_log_values)
+    _secrets.register(*(checked._no_log_values - _secrets.public_in_kubeconfig(arguments.get("kubeconfig"))))
     if not checked.error_messages:
         return checked.validated_parameters, {}
-    unsupported = ", ".join(sorted(checked.unsupported_parameters))
-    message = checked.error_messages[0]
-    if unsupported:
-        supported = ", ".join(sorted(spec.options))
-        message = f"Unsupported parameters for ({name}) module: {unsupported}. Supported parameters include: {supported}."
-    return {}, {"failed": True, "changed": False, "msg": message, "code": "INPUT-OPTION", "layer": "input"}
+    return {}, complaint(name, spec.options, checked.unsupported_parameters, checked.error_messages)

@@ -102,7 +102,12 @@ def test_an_unavailable_server_is_never_an_absent_object() -> None:
 @pytest.mark.parametrize(
     ("answer", "error", "code", "words"),
     [
-        (status(403, "Forbidden", 'configmaps "b" is forbidden: User "joe" cannot get resource "configmaps"'), ForbiddenError, "API-FORBIDDEN", "get configmaps"),
+        (
+            status(403, "Forbidden", 'configmaps "b" is forbidden: User "joe" cannot get resource "configmaps"'),
+            ForbiddenError,
+            "API-FORBIDDEN",
+            "get configmaps",
+        ),
         (status(403, "Forbidden", 'pods "p" is forbidden: exceeded quota: gpu-quota'), ForbiddenError, "API-REFUSED", "exceeded quota: gpu-quota"),
         (status(400, "BadRequest", "unable to parse selector"), ApiError, "API-INVALID", "unable to parse"),
         (status(422, "Invalid", "data: Invalid value"), ApiError, "API-INVALID", "Invalid value"),
