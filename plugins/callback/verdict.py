@@ -5,10 +5,6 @@
 
 from __future__ import annotations
 
-import typing as t
-
-from ansible.plugins.callback import CallbackBase
-
 DOCUMENTATION = r"""
 name: verdict
 type: aggregate
@@ -22,6 +18,10 @@ requirements:
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 """
+
+import typing as t
+
+from ansible.plugins.callback import CallbackBase
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]

@@ -1,0 +1,39 @@
+from __future__ import annotations
+
+import types
+import typing as t
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.callback.verdict import CallbackModule
+
+
+def result(**facts: t.Any) -> t.Any:
+    return types.SimpleNamespace(result=facts, host=types.SimpleNamespace(get_name=lambda: "cluster-a"))
+
+
+FAILURE = {"failed": True, "code": "MACH-CAPACITY", "message": "no g4dn in us-east-2a", "remedy": "add a zone", "evidence": ["machine demo-0"]}
+
+
+@pytest.fixture
+def callback(monkeypatch: pytest.MonkeyPatch) -> tuple[CallbackModule, list[str]]:
+    shown: list[str] = []
+    one = CallbackModule()
+    monkeypatch.setattr(one._display, "display", lambda line, **_more: shown.append(line))
+    return one, shown
+
+
+@pytest.mark.parametrize("facts", [FAILURE, {"results": [{"changed": True}, FAILURE]}], ids=["task", "loop"])
+def test_the_last_lines_are_code_evidence_and_remedy(callback: tuple[CallbackModule, list[str]], facts: dict[str, t.Any]) -> None:
+    one, shown = callback
+    one.v2_runner_on_failed(result(**facts))
+    one.v2_playbook_on_stats(None)
+    assert shown == ["cluster-a: MACH-CAPACITY: no g4dn in us-east-2a", "  machine demo-0", "Remedy: add a zone"]
+
+
+def test_ignored_failures_and_those_of_others_stay_silent(callback: tuple[CallbackModule, list[str]]) -> None:
+    one, shown = callback
+    one.v2_runner_on_failed(result(**FAILURE), ignore_errors=True)
+    one.v2_runner_on_failed(result(failed=True, msg="somebody else's"))
+    one.v2_playbook_on_stats(None)
+    assert shown == []
