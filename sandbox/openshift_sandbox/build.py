@@ -1,0 +1,156 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Builds the control plane and OLM from their pinned go.mod folders, once, and collects the CRDs that their modules carry."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import threading
+import time
+import typing as t
+from dataclasses import dataclass
+from pathlib import Path
+
+from openshift_sandbox import crds, go_toolchain, kwok, modules
+from openshift_sandbox.sandbox import BUILD, SOURCES, SandboxError, say
+
+PROGRESS_SECONDS: t.Final = 10.0
+TIMEOUT_SECONDS: t.Final = 3600.0
+_VERSION: t.Final = "k8s.io/component-base/version"
+
+
+@dataclass(frozen=True)
+class Family:
+    """One folder under sandbox/build: programs that share their dependencies' versions."""
+
+    name: str
+    programs: tuple[str, ...]
+    minutes: str
+    ldflags: str = "-s -w"
+    tags: str = ""
+
+    @property
+    def source(self) -> Path:
+        return SOURCES / "build" / self.name
+
+    @property
+    def target(self) -> Path:
+        return BUILD / "bin" / self.name
+
+    @property
+    def flags(self) -> list[str]:
+        return ["-trimpath", "-ldflags", self.ldflags, *(["-tags", self.tags] if self.tags else [])]
+
+
+FAMILIES: t.Final = (
+    Family(
+        "control-plane",
+        ("server", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "nfd-master"),
+        "5-6",
+        ldflags=f"-s -w -X {_VERSION}.gitVersion=v1.36.1 -X {_VERSION}.gitMajor=1 -X {_VERSION}.gitMinor=36",
+    ),
+    Family("olm", ("olm", "catalog", "opm"), "3-4", tags="containers_image_openpgp exclude_graphdriver_btrfs"),
+)
+
+
+def build() -> None:
+    """Everything that is not there yet or whose pins changed."""
+    BUILD.mkdir(exist_ok=True)
+    with (BUILD / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        stale = [family for family in FAMILIES if not _current(family)]
+        collected = _collected_current()
+        if not stale and collected:
+            return
+        go = go_toolchain.find()
+        for family in stale:
+            _compile(go, family)
+        if not collected:
+            _collect(go)
+
+
+def stamp(family: Family) -> str:
+    """Changes whenever the binaries would."""
+    digest = hashlib.sha256(" ".join(family.flags).encode())
+    for name in ("go.mod", "go.sum"):
+        digest.update((family.source / name).read_bytes())
+    return digest.hexdigest()
+
+
+def go_environment() -> dict[str, str]:
+    return {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-buildvcs=false", "GOTOOLCHAIN": "local", "GOWORK": "off"}
+
+
+def _current(family: Family) -> bool:
+    file = family.target / "stamp"
+    return file.exists() and file.read_text() == stamp(family) and all((family.target / name).exists() for name in family.programs)
+
+
+def _compile(go: Path, family: Family) -> None:
+    family.target.mkdir(parents=True, exist_ok=True)
+    (BUILD / "logs").mkdir(exist_ok=True)
+    log = BUILD / "logs" / f"build-{family.name}.log"
+    say(f"building {family.name} ({', '.join(family.programs)}): about {family.minutes} minutes on two cores the first time; log: {log}")
+    started = time.monotonic()
+    argv = [str(go), "build", "-v", *family.flags, "-o", f"{family.target}/", "tool"]
+    with log.open("w") as output:
+        child = subprocess.Popen(argv, cwd=family.source, env=go_environment(), stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        status = _followed(child, family, log, started)
+    if status:
+        raise SandboxError(f"go build of {family.name} failed ({status}); the last lines of {log}:\n" + "\n".join(log.read_text().splitlines()[-15:]))
+    (family.target / "stamp").write_text(stamp(family))
+    say(f"{family.name} built", started)
+
+
+def _followed(child: subprocess.Popen[bytes], family: Family, log: Path, started: float) -> int:
+    """One line every ten seconds; the child never outlives us."""
+    try:
+        while time.monotonic() - started < TIMEOUT_SECONDS:
+            try:
+                return child.wait(PROGRESS_SECONDS)
+            except subprocess.TimeoutExpired:
+                lines = log.read_text().splitlines()
+                say(f"{family.name}: {len(lines)} packages compiled, now {lines[-1] if lines else 'reading modules'}", started)
+        raise SandboxError(f"go build of {family.name} took more than {TIMEOUT_SECONDS / 60:.0f} minutes: see {log}")
+    finally:
+        if child.poll() is None:
+            child.terminate()
+            child.wait()
+
+
+def _collect(go: Path) -> None:
+    started = time.monotonic()
+    with_sums = SOURCES / "build" / "modules"
+    results: dict[str, Path] = {}
+    failures: list[Exception] = []
+
+    def fetch(module: str) -> None:
+        try:
+            results[module] = modules.folder(go, module, with_sums, go_environment())
+        except (RuntimeError, subprocess.SubprocessError) as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=fetch, args=(module,)) for module in modules.MODULES]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise SandboxError(f"Go module not available: {failures[0]}")
+    crds.collect(results)
+    kwok.collect(results["sigs.k8s.io/kwok"])
+    (BUILD / "crds" / "stamp").write_text(_collected_stamp())
+    say("CRDs and KWOK's stages collected from their modules", started)
+
+
+def _collected_current() -> bool:
+    file = BUILD / "crds" / "stamp"
+    return file.exists() and file.read_text() == _collected_stamp() and kwok.COLLECTED.exists()
+
+
+def _collected_stamp() -> str:
+    return hashlib.sha256(Path(modules.__file__).read_bytes() + Path(crds.__file__).read_bytes()).hexdigest()

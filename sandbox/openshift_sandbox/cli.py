@@ -1,0 +1,146 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command `sandbox`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import typing as t
+from pathlib import Path
+
+from openshift_sandbox import build, crds, faults, lifecycle, scenario
+from openshift_sandbox.client import ApiError
+from openshift_sandbox.processes import ProcessDied
+from openshift_sandbox.sandbox import DEFAULT, Sandbox, SandboxError, say
+
+Arguments = argparse.Namespace
+
+
+def main(argv: t.Sequence[str] | None = None) -> int:
+    arguments = parser().parse_args(argv)
+    try:
+        return int(arguments.action(arguments) or 0)
+    except (SandboxError, scenario.ScenarioError, ProcessDied, ApiError, TimeoutError) as error:
+        print(f"sandbox: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="sandbox", description="A local, OpenShift-shaped control plane.")
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+    _command(commands, "build", "build the programs and collect the CRDs, once", _build, directory=False)
+    up = _command(commands, "up", "bring a sandbox up, or repair the one that is there", _up)
+    up.add_argument("--scenario", default="aws", help=f"one of {', '.join(scenario.names())}, or the path of a .yml file")
+    up.add_argument("--fresh", action="store_true", help="throw away the sandbox that is there")
+    _command(commands, "down", "end every process of the sandbox and remove its directory", _down)
+    _command(commands, "reset", "down, and up again with the same scenario", _reset)
+    _command(commands, "status", "the sandbox's processes; exit status 1 when one is missing", _status)
+    _command(commands, "env", "print the line that points a shell at the sandbox", _env)
+    _command(commands, "load", "apply the objects of YAML files", _load).add_argument("files", nargs="+", type=Path, metavar="FILE")
+    kubectl = _command(commands, "kubectl", "run kubectl in the sandbox: sandbox kubectl -- get nodes", _kubectl)
+    kubectl.add_argument("words", nargs=argparse.REMAINDER, metavar="...")
+    _fault(commands)
+    return top
+
+
+def _command(commands: t.Any, name: str, text: str, action: t.Callable[[Arguments], int | None], directory: bool = True) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
+    command.set_defaults(action=action)
+    if directory:
+        command.add_argument("--dir", type=Path, default=DEFAULT, help="the sandbox's directory (default: .sandbox in the checkout)")
+    return command
+
+
+def _fault(commands: t.Any) -> None:
+    faults_of = commands.add_parser("fault", help="trouble in the running sandbox").add_subparsers(metavar="TROUBLE", required=True)
+    add = _command(faults_of, "add", "add a trouble that the stand-ins act on", _fault_add)
+    add.add_argument("type")
+    add.add_argument("fields", nargs="*", metavar="KEY=VALUE")
+    clear = _command(faults_of, "clear", "take troubles away", _fault_clear)
+    clear.add_argument("type", nargs="?")
+    clear.add_argument("fields", nargs="*", metavar="KEY=VALUE")
+    _command(faults_of, "list", "the troubles there are", _fault_list)
+    api = _command(faults_of, "api-down", "take the API away for a while", _fault_api)
+    api.add_argument("--seconds", type=float, default=20.0)
+    api.add_argument("--hang", action="store_true", help="accept connections and never answer, instead of refusing them")
+
+
+def _build(_arguments: Arguments) -> None:
+    build.build()
+    say("built")
+
+
+def _up(arguments: Arguments) -> None:
+    lifecycle.up(Sandbox(arguments.dir), arguments.scenario, arguments.fresh)
+
+
+def _down(arguments: Arguments) -> None:
+    say(f"{lifecycle.down(Sandbox(arguments.dir))} processes ended")
+
+
+def _reset(arguments: Arguments) -> None:
+    sandbox = _there(arguments)
+    lifecycle.up(sandbox, sandbox.state.get("scenario", "aws"), fresh=True)
+
+
+def _status(arguments: Arguments) -> int:
+    sandbox = _there(arguments)
+    children = sandbox.processes.all()
+    print(f"{sandbox.directory}  scenario {sandbox.state.get('scenario')}  {sandbox.url}")
+    for child in children:
+        state = "stopped" if child.stopped else "running" if child.alive else "GONE"
+        print(f"  {child.name:24} {child.pid:>8}  {state:8} {child.log}")
+    return 0 if lifecycle.healthy(sandbox) else 1
+
+
+def _env(arguments: Arguments) -> None:
+    print(f"export KUBECONFIG={_there(arguments).kubeconfig}")
+
+
+def _load(arguments: Arguments) -> None:
+    sandbox = _there(arguments)
+    client = sandbox.client("kubectl")
+    documents = [document for file in arguments.files for document in crds.read(file)]
+    definitions = [document for document in documents if document["kind"] == "CustomResourceDefinition"]
+    crds.load(client, definitions)
+    for document in documents:
+        if document not in definitions:
+            client.apply(document)
+    say(f"{len(documents)} objects applied")
+
+
+def _kubectl(arguments: Arguments) -> None:
+    sandbox = _there(arguments)
+    words = arguments.words[1:] if arguments.words[:1] == ["--"] else arguments.words
+    program = str(sandbox.binary("control-plane", "kubectl"))
+    options = ["--kubeconfig", str(sandbox.kubeconfig), "--cache-dir", str(sandbox.run / "kubectl-cache")]
+    os.execv(program, [program, *options, *words])
+
+
+def _fault_add(arguments: Arguments) -> None:
+    faults.add(_there(arguments), arguments.type, faults.parse(arguments.fields))
+
+
+def _fault_clear(arguments: Arguments) -> None:
+    say(f"{faults.clear(_there(arguments), arguments.type, faults.parse(arguments.fields))} troubles taken away")
+
+
+def _fault_list(arguments: Arguments) -> None:
+    for trouble in _there(arguments).scenario.troubles:
+        print("  ".join(f"{key}={value}" for key, value in trouble.items()))
+
+
+def _fault_api(arguments: Arguments) -> None:
+    faults.api_down(_there(arguments), arguments.seconds, arguments.hang)
+
+
+def _there(arguments: Arguments) -> Sandbox:
+    sandbox = Sandbox(arguments.dir)
+    if not sandbox.exists:
+        raise SandboxError(f"no sandbox in {sandbox.directory}: bring one up with `sandbox up --scenario aws`")
+    return sandbox

@@ -1,0 +1,69 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Trouble in a running sandbox: scripted troubles that the stand-ins read, and an API server that goes away for a while."""
+
+from __future__ import annotations
+
+import signal
+import time
+import typing as t
+
+import yaml
+
+from openshift_sandbox import control_plane, lifecycle, olm, scenario
+from openshift_sandbox.sandbox import Sandbox, SandboxError, say
+
+Trouble = dict[str, t.Any]
+
+# Troubles that lie in the catalogues' files, which opm reads once.
+IN_CATALOGUES: t.Final = {"catalog_down", "csv_failed", "foreign_csv", "package_missing", "resolution_failed"}
+
+
+def parse(words: t.Sequence[str]) -> Trouble:
+    """`key=value` words; values are YAML, so numbers and lists are what they look like."""
+    fields: Trouble = {}
+    for word in words:
+        key, separator, value = word.partition("=")
+        if not separator or not key:
+            raise SandboxError(f"{word!r} is not of the form key=value")
+        fields[key] = yaml.safe_load(value)
+    return fields
+
+
+def add(sandbox: Sandbox, kind: str, fields: Trouble) -> None:
+    now = sandbox.scenario
+    _change(sandbox, [*now.troubles, {"type": kind, **fields}], kind)
+
+
+def clear(sandbox: Sandbox, kind: str | None, fields: Trouble) -> int:
+    """Takes away every trouble of that type (or all) whose fields say the same; how many there were."""
+    now = sandbox.scenario
+    gone = [one for one in now.troubles if kind in (None, one["type"]) and all(one.get(key) == value for key, value in fields.items())]
+    _change(sandbox, [one for one in now.troubles if one not in gone], *(one["type"] for one in gone))
+    return len(gone)
+
+
+def api_down(sandbox: Sandbox, seconds: float, hang: bool = False) -> None:
+    """No API for a while: connections are refused, or accepted and never answered (`hang`). Comes back whatever happens here."""
+    if not sandbox.processes.alive("kube-apiserver"):
+        raise SandboxError("the kube-apiserver does not run: `sandbox up` repairs the sandbox")
+    started = time.monotonic()
+    try:
+        if hang:
+            sandbox.processes.signal("kube-apiserver", signal.SIGSTOP)
+        else:
+            sandbox.processes.signal("kube-apiserver", signal.SIGKILL)
+        say(f"kube-apiserver {'hangs' if hang else 'is away'} for {seconds:g} s", started)
+        time.sleep(seconds)
+    finally:
+        lifecycle.repair(sandbox, started)
+    control_plane.wait_ready(sandbox)
+    say("the API is back", started)
+
+
+def _change(sandbox: Sandbox, troubles: list[Trouble], *kinds: str) -> None:
+    now = sandbox.scenario
+    scenario.save(scenario.Scenario(now.name, now.cluster, now.delays, troubles), sandbox.directory)
+    if IN_CATALOGUES.intersection(kinds):
+        olm.refresh(sandbox)

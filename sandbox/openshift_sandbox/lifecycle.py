@@ -1,0 +1,159 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bringing a sandbox up, repairing it, and taking it down."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import json
+import shutil
+import signal
+import sys
+import time
+import typing as t
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from openshift_sandbox import build, control_plane, crds, kwok, olm, scenario, seed
+from openshift_sandbox.processes import ProcessDied
+from openshift_sandbox.sandbox import Sandbox, SandboxError, say
+from openshift_sandbox.scenario import Scenario
+
+NODES_SECONDS: t.Final = 20.0
+PORT_TAKEN: t.Final = "address already in use"
+
+
+def up(sandbox: Sandbox, name: str, fresh: bool = False) -> None:
+    """Ready for use when it returns. A sandbox that runs is reused; one that is damaged is repaired."""
+    wanted = scenario.load(name)
+    build.build()
+    if fresh:
+        down(sandbox)
+    started = time.monotonic()
+    sandbox.create()
+    with _alone(sandbox):
+        _same_scenario(sandbox, wanted)
+        if sandbox.state.get("ready") and healthy(sandbox):
+            say(f"the sandbox of scenario {wanted.name} is up already: {sandbox.directory}")
+            return
+        try:
+            _bring_up(sandbox, started)
+        except ProcessDied as error:
+            if sandbox.state.get("seeded") or not any(PORT_TAKEN in line for line in error.lines):
+                raise
+            say(f"{error.name} found its port taken: trying other ports", started)
+            sandbox.processes.kill_all()
+            sandbox.state.set(ports={}, processes={})
+            _bring_up(sandbox, started)
+        say(f"ready: scenario {wanted.name}, KUBECONFIG={sandbox.kubeconfig}", started)
+
+
+def down(sandbox: Sandbox) -> int:
+    """Nothing runs and nothing is left afterwards; the number of processes that were ended."""
+    ended = sandbox.processes.kill_all()
+    if (sandbox.directory / "state.lock").exists():
+        shutil.rmtree(sandbox.directory)
+    return ended
+
+
+def healthy(sandbox: Sandbox) -> bool:
+    children = [child for child in sandbox.processes.all() if not child.nested]
+    return bool(children) and all(child.alive and not child.stopped for child in children) and _answers(sandbox)
+
+
+def repair(sandbox: Sandbox, started: float) -> None:
+    """Starts whatever does not run; each step leaves alone what does."""
+    for child in sandbox.processes.all():
+        if child.stopped:
+            sandbox.processes.signal(child.name, signal.SIGCONT)
+    control_plane.start_etcd(sandbox)
+    control_plane.start_apiserver(sandbox)
+    control_plane.wait_ready(sandbox)
+    say("etcd and kube-apiserver answer", started)
+    control_plane.start_controller_manager(sandbox)
+    control_plane.start_scheduler(sandbox)
+
+
+def _bring_up(sandbox: Sandbox, started: float) -> None:
+    control_plane.prepare(sandbox)
+    with ThreadPoolExecutor(1) as background:
+        catalogues = background.submit(olm.prepare, sandbox)
+        repair(sandbox, started)
+        if not sandbox.state.get("seeded"):
+            _fill(sandbox, started)
+        kwok.start(sandbox)
+        catalogues.result()
+    olm.start(sandbox)
+    start_stand_ins(sandbox)
+    olm.wait_ready(sandbox)
+    say("OLM serves its catalogues", started)
+    _wait_nodes(sandbox)
+    sandbox.processes.check()
+    sandbox.state.set(ready=True)
+
+
+def _fill(sandbox: Sandbox, started: float) -> None:
+    client = sandbox.client("cluster-bootstrap")
+    wanted = crds.platform_crds(sandbox.scenario.cluster.get("absent_groups", []))
+    crds.load(client, wanted)
+    say(f"{len(wanted)} CRDs established", started)
+    seed.seed(client, sandbox.scenario)
+    sandbox.state.set(seeded=True)
+    say("the scenario's cluster is there", started)
+
+
+def start_stand_ins(sandbox: Sandbox) -> None:
+    sandbox.processes.start("stand-ins", [sys.executable, "-m", "openshift_sandbox.stand_ins", "--dir", sandbox.directory])
+
+
+def _wait_nodes(sandbox: Sandbox) -> None:
+    client = sandbox.client()
+    deadline = time.monotonic() + NODES_SECONDS
+    while waiting := [node["metadata"]["name"] for node in client.list("v1", "nodes") if not _is_ready(node)]:
+        sandbox.processes.check()
+        if time.monotonic() > deadline:
+            raise SandboxError(f"nodes not Ready after {NODES_SECONDS:.0f} s: {', '.join(waiting)}; see {sandbox.logs / 'kwok.log'}")
+        time.sleep(0.1)
+
+
+def _is_ready(node: dict[str, t.Any]) -> bool:
+    conditions = node.get("status", {}).get("conditions", [])
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+
+
+def _answers(sandbox: Sandbox) -> bool:
+    try:
+        control_plane.wait_ready(sandbox, seconds=2.0)
+    except (SandboxError, ProcessDied):
+        return False
+    return True
+
+
+def _same_scenario(sandbox: Sandbox, wanted: Scenario) -> None:
+    current, digest = sandbox.state.get("scenario"), _digest(wanted)
+    if current is None:
+        scenario.save(wanted, sandbox.directory)
+        sandbox.state.set(scenario=wanted.name, digest=digest)
+    elif current != wanted.name:
+        raise SandboxError(
+            f"{sandbox.directory} holds a sandbox of scenario {current}, not {wanted.name}: "
+            f"`sandbox up --scenario {wanted.name} --fresh` replaces it, --dir makes a second one beside it"
+        )
+    elif sandbox.state.get("digest") != digest:
+        say(f"the file of scenario {current} changed since this sandbox was made; `sandbox reset` takes the change over")
+
+
+def _digest(wanted: Scenario) -> str:
+    return hashlib.sha256(json.dumps([wanted.cluster, wanted.delays, wanted.troubles], sort_keys=True).encode()).hexdigest()
+
+
+@contextlib.contextmanager
+def _alone(sandbox: Sandbox) -> t.Iterator[None]:
+    """One `up` at a time in a directory; a second one waits and then finds it ready."""
+    lock: Path = sandbox.run / "up.lock"
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

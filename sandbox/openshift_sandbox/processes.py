@@ -1,0 +1,189 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sandbox's children: each in its own session, known by pid and start time, so that nobody else's process is ever signalled."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+import typing as t
+from dataclasses import dataclass
+from pathlib import Path
+
+from openshift_sandbox.state import Data, State
+
+MARK: t.Final = "OPENSHIFT_SANDBOX_CHILD_OF"
+KILL_SECONDS: t.Final = 10.0
+
+
+class ProcessDied(Exception):
+    """A child ended; carries the last lines of its log."""
+
+    def __init__(self, name: str, log: Path) -> None:
+        lines = tail(log)
+        super().__init__(f"{name} ended; the last lines of {log}:\n" + "\n".join(f"  {line}" for line in lines))
+        self.name = name
+        self.lines = lines
+
+
+@dataclass(frozen=True)
+class Child:
+    name: str
+    pid: int
+    started: str
+    log: str
+    argv: list[str]
+    nested: bool = False
+
+    @property
+    def alive(self) -> bool:
+        return identity(self.pid) == self.started
+
+    @property
+    def stopped(self) -> bool:
+        return self.alive and _stat(self.pid)[0] == "T"
+
+
+class Processes:
+    """Starts, finds and ends the children of one sandbox directory."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._state = State(directory)
+
+    def start(self, name: str, argv: t.Sequence[str | Path], env: t.Mapping[str, str] | None = None, log: Path | None = None) -> int:
+        """The child's pid; a living child of that name is left as it is."""
+        running = self.find(name)
+        if running and running.alive:
+            return running.pid
+        log = log or self._directory / "logs" / f"{name}.log"
+        words = [str(word) for word in argv]
+        environment = {**os.environ, **(env or {}), MARK: str(self._directory)}
+        with self._state.change() as state, log.open("ab") as output:
+            child = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, cwd=self._directory, start_new_session=True
+            )
+            entry = {"pid": child.pid, "started": identity(child.pid), "log": str(log), "argv": words, "nested": MARK in os.environ}
+            state["processes"][name] = entry
+        _LAUNCHED[child.pid] = child
+        return child.pid
+
+    def find(self, name: str) -> Child | None:
+        entry = self._state.read()["processes"].get(name)
+        return _child(name, entry) if entry else None
+
+    def all(self) -> list[Child]:
+        return [_child(name, entry) for name, entry in self._state.read()["processes"].items()]
+
+    def alive(self, name: str) -> bool:
+        child = self.find(name)
+        return child is not None and child.alive
+
+    def check(self) -> None:
+        """Raises for the first child that is no longer there; children that another child started are that one's business."""
+        for child in self.all():
+            if not child.nested and not child.alive:
+                raise ProcessDied(child.name, Path(child.log))
+
+    def stop(self, name: str, grace: float = 5.0) -> bool:
+        """Ends one child and forgets it: asked politely first, killed after the grace period. False when it was not running."""
+        child = self.find(name)
+        running = child is not None and child.alive
+        if child and running:
+            _signal(child, signal.SIGTERM)
+            _signal(child, signal.SIGCONT)
+            if not _gone([child], grace):
+                _signal(child, signal.SIGKILL)
+                _gone([child], KILL_SECONDS)
+        with self._state.change() as state:
+            state["processes"].pop(name, None)
+        return running
+
+    def signal(self, name: str, number: signal.Signals) -> None:
+        child = self.find(name)
+        if child and child.alive:
+            _signal(child, number)
+
+    def kill_all(self) -> int:
+        """Ends everything of this sandbox, also what its record missed; the number of processes that were ended."""
+        ended = 0
+        deadline = time.monotonic() + KILL_SECONDS
+        while True:
+            children = {child.pid: child for child in [*self.all(), *self._marked()] if child.alive}
+            if not children:
+                return ended
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"still running after SIGKILL: {', '.join(f'{child.name} ({pid})' for pid, child in children.items())}")
+            for child in children.values():
+                _signal(child, signal.SIGKILL)
+            ended += len(children)
+            _gone(list(children.values()), 2.0)
+
+    def _marked(self) -> t.Iterator[Child]:
+        """Processes that carry this directory's mark in their environment: children of children, and starts cut short before they were recorded."""
+        mark = f"{MARK}={self._directory}".encode()
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit() and int(entry.name) != os.getpid():
+                with contextlib.suppress(OSError):
+                    if mark in (entry / "environ").read_bytes().split(b"\0"):
+                        pid = int(entry.name)
+                        yield Child(f"process {pid}", pid, identity(pid) or "", "", [])
+
+
+def identity(pid: int) -> str | None:
+    """Boot and start time of a living process: a pid alone may have passed to somebody else."""
+    launched = _LAUNCHED.get(pid)
+    if launched is not None and launched.poll() is not None:
+        del _LAUNCHED[pid]
+    try:
+        state, started = _stat(pid)
+    except (OSError, IndexError):
+        return None
+    return None if state in "ZX" else f"{_boot()}/{started}"
+
+
+def tail(log: Path, lines: int = 12) -> list[str]:
+    try:
+        return log.read_text(errors="replace").splitlines()[-lines:]
+    except OSError:
+        return []
+
+
+_LAUNCHED: dict[int, subprocess.Popen[bytes]] = {}
+
+
+def _child(name: str, entry: Data) -> Child:
+    return Child(name, entry["pid"], entry["started"] or "", entry["log"], entry["argv"], entry["nested"])
+
+
+def _stat(pid: int) -> tuple[str, str]:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return fields[0], fields[19]
+
+
+def _boot() -> str:
+    return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+
+
+def _signal(child: Child, number: signal.Signals) -> None:
+    """To the child's whole group where it leads one. The identity is read again right before."""
+    if not child.alive:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        if os.getpgid(child.pid) == child.pid:
+            os.killpg(child.pid, number)
+        else:
+            os.kill(child.pid, number)
+
+
+def _gone(children: list[Child], seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while any(child.alive for child in children):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True

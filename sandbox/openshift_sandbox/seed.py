@@ -1,0 +1,103 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Fills a new sandbox with the scenario's cluster, as if OpenShift's installer had just finished."""
+
+from __future__ import annotations
+
+import hashlib
+import typing as t
+from concurrent.futures import ThreadPoolExecutor
+
+from openshift_sandbox import seed_aws, seed_cluster
+from openshift_sandbox.client import ApiError, Client, resource_path
+from openshift_sandbox.scenario import Scenario
+from openshift_sandbox.seed_nodes import CONTROL_PLANE_TAINT, Object, machine, machine_set, node_manifest
+
+__all__ = ("node_manifest", "seed")
+
+
+def seed(client: Client, scenario: Scenario) -> None:
+    """Safe to repeat after an interruption: what exists is kept, statuses are written again."""
+    cluster = scenario.cluster
+    _put_all(client, seed_cluster.namespaces())
+    _put_all(client, seed_cluster.objects(cluster))
+    sets = _put_all(client, machine_sets(cluster)) if has_machine_api(cluster) else []
+    pairs = machines(cluster, {one["metadata"]["name"]: one for one in sets})
+    _put_all(client, [node for node, _machine in pairs])
+    if has_machine_api(cluster):
+        _put_all(client, [one for _node, one in pairs])
+
+
+def has_machine_api(cluster: Object) -> bool:
+    return "machine.openshift.io" not in cluster.get("absent_groups", [])
+
+
+def machine_sets(cluster: Object) -> list[Object]:
+    workers = cluster["workers"]
+    if not workers.get("machine_sets", True):
+        return []
+    return [
+        machine_set(cluster, zone, seed_aws.provider_spec(cluster, "worker", zone, workers["instance_type"]), workers["replicas_per_zone"])
+        for zone in cluster["zones"]
+    ]
+
+
+def machines(cluster: Object, sets: t.Mapping[str, Object]) -> list[tuple[Object, Object]]:
+    """Nodes with their Machines: the control plane over the zones in turn, then each zone's workers."""
+    infrastructure, zones = cluster["infrastructure_name"], cluster["zones"]
+    control_plane, workers = cluster["control_plane"], cluster["workers"]
+    kind, count = control_plane["instance_type"], control_plane["replicas"]
+    wanted = [(f"{infrastructure}-master-{number}", "master", zones[number % len(zones)], kind) for number in range(count)]
+    for zone in zones:
+        owner = f"{infrastructure}-worker-{zone}"
+        names = [f"{owner}-{_suffix(f'{owner}/{number}')}" for number in range(workers["replicas_per_zone"])]
+        wanted += [(name, "worker", zone, workers["instance_type"]) for name in names]
+    return [
+        _member(cluster, number, name, role, zone, kind, sets.get(f"{infrastructure}-worker-{zone}")) for number, (name, role, zone, kind) in enumerate(wanted)
+    ]
+
+
+def _member(cluster: Object, number: int, name: str, role: str, zone: str, kind: str, owner: Object | None) -> tuple[Object, Object]:
+    address = seed_aws.address(cluster, zone, number)
+    node = node_manifest(
+        cluster,
+        name=seed_aws.host_name(cluster, address),
+        instance_type_name=kind,
+        zone=zone,
+        address=address,
+        provider_id=seed_aws.provider_id(zone, name),
+        role=role,
+        machine=name if has_machine_api(cluster) else None,
+        taints=[CONTROL_PLANE_TAINT] if role == "master" else [],
+    )
+    specification = seed_aws.provider_spec(cluster, role, zone, kind)
+    return node, machine(cluster, name, role, specification, node, owner if role == "worker" else None)
+
+
+def _put_all(client: Client, objects: t.Sequence[Object]) -> list[Object]:
+    with ThreadPoolExecutor(8) as threads:
+        return list(threads.map(lambda obj: _put(client, obj), objects))
+
+
+def _put(client: Client, obj: Object) -> Object:
+    name, namespace = obj["metadata"]["name"], obj["metadata"].get("namespace")
+    plural = client.plural(obj["apiVersion"], obj["kind"])
+    try:
+        live = client.create(obj)
+    except ApiError as error:
+        if error.status != 409:
+            raise ApiError(error.status, f"{obj['kind']} {name}: {error.message}", error.body) from error
+        found = client.get(obj["apiVersion"], plural, name, namespace)
+        assert found is not None
+        live = found
+    if obj.get("status") and obj["kind"] != "Node":  # Nodes are created with their status
+        path = resource_path(obj["apiVersion"], plural, name, namespace) + "/status"
+        live = client.checked("PUT", path, live | {"status": obj["status"]})
+    return live
+
+
+def _suffix(text: str) -> str:
+    """Five letters as the API server generates them."""
+    alphabet = "bcdfghjklmnpqrstvwxz2456789"
+    return "".join(alphabet[byte % len(alphabet)] for byte in hashlib.sha256(text.encode()).digest()[:5])

@@ -1,0 +1,50 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the installer writes about AWS: provider specifications, addresses and instance names."""
+
+from __future__ import annotations
+
+import hashlib
+import typing as t
+
+Object = dict[str, t.Any]
+
+
+def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> Object:
+    name = cluster["infrastructure_name"]
+    return {
+        "apiVersion": "machine.openshift.io/v1beta1",
+        "kind": "AWSMachineProviderConfig",
+        "metadata": {"creationTimestamp": None},
+        "ami": {"id": cluster["image_id"]},
+        "blockDevices": [{"ebs": {"encrypted": True, "iops": 0, "kmsKey": {"arn": ""}, "volumeSize": 120, "volumeType": "gp3"}}],
+        "capacityReservationId": "",
+        "credentialsSecret": {"name": "aws-cloud-credentials"},
+        "deviceIndex": 0,
+        "iamInstanceProfile": {"id": f"{name}-{role}-profile"},
+        "instanceType": instance_type,
+        "metadataServiceOptions": {},
+        "placement": {"availabilityZone": zone, "region": cluster["region"]},
+        "securityGroups": [_filter(f"{name}-node"), _filter(f"{name}-lb" if role == "worker" else f"{name}-controlplane")],
+        "subnet": _filter(f"{name}-subnet-private-{zone}"),
+        "tags": [{"name": f"kubernetes.io/cluster/{name}", "value": "owned"}],
+        "userDataSecret": {"name": f"{role}-user-data"},
+    }
+
+
+def address(cluster: Object, zone: str, number: int) -> str:
+    """Low addresses of the zone's subnet, where the installer's machines are."""
+    return f"10.0.{64 * cluster['zones'].index(zone)}.{number + 4}"
+
+
+def host_name(cluster: Object, internal_ip: str) -> str:
+    return f"ip-{internal_ip.replace('.', '-')}.{cluster['region']}.compute.internal"
+
+
+def provider_id(zone: str, name: str) -> str:
+    return f"aws:///{zone}/i-0{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+
+
+def _filter(value: str) -> Object:
+    return {"filters": [{"name": "tag:Name", "values": [value]}]}

@@ -1,0 +1,177 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nodes, Machines and MachineSets as OpenShift's installer and its kubelets make them."""
+
+from __future__ import annotations
+
+import hashlib
+import typing as t
+
+from openshift_sandbox.hardware import InstanceType, instance_type
+
+Object = dict[str, t.Any]
+
+MACHINE_NAMESPACE: t.Final = "openshift-machine-api"
+MACHINE_API: t.Final = "machine.openshift.io/v1beta1"
+CONTROL_PLANE_TAINT: t.Final = {"key": "node-role.kubernetes.io/master", "effect": "NoSchedule"}
+UNKNOWN_HARDWARE: t.Final = InstanceType("unknown", 8, 32)
+
+
+def node_manifest(
+    cluster: Object,
+    *,
+    name: str,
+    instance_type_name: str,
+    zone: str,
+    address: str,
+    provider_id: str,
+    role: str = "worker",
+    machine: str | None = None,
+    labels: t.Mapping[str, str] | None = None,
+    taints: t.Sequence[Object] = (),
+) -> Object:
+    """A Node as its kubelet registers it, with its status: create it with POST. `cluster` is the scenario's map of that name."""
+    hardware = instance_type(instance_type_name) or UNKNOWN_HARDWARE
+    annotations = {"machineconfiguration.openshift.io/state": "Done"}
+    annotations |= dict.fromkeys(
+        ("machineconfiguration.openshift.io/currentConfig", "machineconfiguration.openshift.io/desiredConfig"),
+        rendered(cluster, "master" if role == "master" else "worker"),
+    )
+    if machine:
+        annotations["machine.openshift.io/machine"] = f"{MACHINE_NAMESPACE}/{machine}"
+    standard = node_labels(cluster, name, instance_type_name, zone, role, hardware.arch)
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": {**standard, **(labels or {})}, "annotations": annotations},
+        "spec": {"providerID": provider_id, **({"taints": list(taints)} if taints else {})},
+        "status": node_status(cluster, hardware, name, address),
+    }
+
+
+def node_labels(cluster: Object, name: str, kind: str, zone: str, role: str, arch: str) -> dict[str, str]:
+    roles = {"node-role.kubernetes.io/control-plane": "", "node-role.kubernetes.io/master": ""} if role == "master" else {f"node-role.kubernetes.io/{role}": ""}
+    region = cluster["region"]
+    return roles | {
+        "beta.kubernetes.io/arch": arch,
+        "beta.kubernetes.io/instance-type": kind,
+        "beta.kubernetes.io/os": "linux",
+        "failure-domain.beta.kubernetes.io/region": region,
+        "failure-domain.beta.kubernetes.io/zone": zone,
+        "kubernetes.io/arch": arch,
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "node.kubernetes.io/instance-type": kind,
+        "node.openshift.io/os_id": "rhcos",
+        "topology.ebs.csi.aws.com/zone": zone,
+        "topology.kubernetes.io/region": region,
+        "topology.kubernetes.io/zone": zone,
+    }
+
+
+def node_status(cluster: Object, hardware: InstanceType, name: str, address: str) -> Object:
+    identity = hashlib.sha256(f"{cluster['infrastructure_name']}/{name}".encode()).hexdigest()
+    kernel = str(cluster["kernel"])
+    if hardware.arch != "amd64":
+        kernel = kernel.replace("x86_64", "aarch64")
+    capacity = {"cpu": str(hardware.vcpus), "memory": f"{hardware.memory_gib}Gi", "pods": "250", "ephemeral-storage": "125277164Ki"}
+    reserved = {"cpu": f"{hardware.vcpus * 1000 - 500}m", "memory": f"{hardware.memory_gib * 1024 - 1126}Mi", "ephemeral-storage": "115455434152"}
+    return {
+        "capacity": capacity,
+        "allocatable": capacity | reserved,
+        "addresses": [
+            {"type": "InternalIP", "address": address},
+            {"type": "InternalDNS", "address": name},
+            {"type": "Hostname", "address": name},
+            {"type": "ExternalDNS", "address": "localhost"},  # where the simulated kubelets answer
+        ],
+        "nodeInfo": {
+            "architecture": hardware.arch,
+            "bootID": _uuid(identity),
+            "containerRuntimeVersion": "cri-o://1.35.2-3.rhaos4.22.git8a1c3d5.el9",
+            "kernelVersion": kernel,
+            "kubeProxyVersion": "",
+            "kubeletVersion": cluster["kubelet"],
+            "machineID": identity[:32],
+            "operatingSystem": "linux",
+            "osImage": f"Red Hat Enterprise Linux CoreOS {cluster['ostree_version']} (Plow)",
+            "systemUUID": _uuid(identity[::-1]),
+        },
+    }
+
+
+def machine_set(cluster: Object, zone: str, provider_spec: Object, replicas: int) -> Object:
+    infrastructure = cluster["infrastructure_name"]
+    name = f"{infrastructure}-worker-{zone}"
+    selected = {"machine.openshift.io/cluster-api-cluster": infrastructure, "machine.openshift.io/cluster-api-machineset": name}
+    hardware = instance_type(provider_spec["instanceType"]) or UNKNOWN_HARDWARE
+    return {
+        "apiVersion": MACHINE_API,
+        "kind": "MachineSet",
+        "metadata": {
+            "name": name,
+            "namespace": MACHINE_NAMESPACE,
+            "labels": {"machine.openshift.io/cluster-api-cluster": infrastructure},
+            "annotations": {
+                "capacity.cluster-autoscaler.kubernetes.io/labels": f"kubernetes.io/arch={hardware.arch}",
+                "machine.openshift.io/GPU": str(hardware.gpus),
+                "machine.openshift.io/memoryMb": str(hardware.memory_gib * 1024),
+                "machine.openshift.io/vCPU": str(hardware.vcpus),
+            },
+        },
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": selected},
+            "template": {
+                "metadata": {"labels": selected | _role_labels("worker")},
+                "spec": {"lifecycleHooks": {}, "metadata": {}, "providerSpec": {"value": provider_spec}},
+            },
+        },
+        "status": {"replicas": replicas, "fullyLabeledReplicas": replicas, "readyReplicas": replicas, "availableReplicas": replicas, "observedGeneration": 1},
+    }
+
+
+def machine(cluster: Object, name: str, role: str, provider_spec: Object, node: Object, owner: Object | None = None) -> Object:
+    """A Machine that is Running, with its Node."""
+    kind, zone = provider_spec["instanceType"], provider_spec["placement"]["availabilityZone"]
+    labels = {"machine.openshift.io/cluster-api-cluster": cluster["infrastructure_name"], **_role_labels(role)}
+    labels |= {"machine.openshift.io/region": cluster["region"], "machine.openshift.io/zone": zone, "machine.openshift.io/instance-type": kind}
+    metadata: Object = {
+        "name": name,
+        "namespace": MACHINE_NAMESPACE,
+        "labels": labels,
+        "annotations": {"machine.openshift.io/instance-state": "running"},
+        "finalizers": ["machine.machine.openshift.io"],
+    }
+    if owner:
+        labels["machine.openshift.io/cluster-api-machineset"] = owner["metadata"]["name"]
+        reference = {"apiVersion": MACHINE_API, "kind": "MachineSet", "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"]}
+        metadata["ownerReferences"] = [reference | {"controller": True, "blockOwnerDeletion": True}]
+    provider_id = node["spec"]["providerID"]
+    return {
+        "apiVersion": MACHINE_API,
+        "kind": "Machine",
+        "metadata": metadata,
+        "spec": {"lifecycleHooks": {}, "metadata": {}, "providerID": provider_id, "providerSpec": {"value": provider_spec}},
+        "status": {
+            "phase": "Running",
+            "nodeRef": {"kind": "Node", "name": node["metadata"]["name"]},
+            "addresses": [one for one in node["status"]["addresses"] if one["type"] != "ExternalDNS"],
+            "providerStatus": {"instanceId": provider_id.rpartition("/")[2], "instanceState": "running"},
+        },
+    }
+
+
+def rendered(cluster: Object, pool: str) -> str:
+    """Name of the rendered MachineConfig of a pool."""
+    digest = hashlib.sha256(f"{cluster['version']}/{pool}".encode()).hexdigest()
+    return f"rendered-{pool}-{digest[:32]}"
+
+
+def _role_labels(role: str) -> dict[str, str]:
+    return {"machine.openshift.io/cluster-api-machine-role": role, "machine.openshift.io/cluster-api-machine-type": role}
+
+
+def _uuid(digest: str) -> str:
+    return "-".join((digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:32]))
