@@ -12,10 +12,9 @@ import typing as t
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
+from openshift_sandbox.crds import read
 from openshift_sandbox.scenario import Scenario
-from openshift_sandbox.service_version import DEFAULT_MISSING_DEPENDENCY, cluster_service_version, csv_name
+from openshift_sandbox.service_version import cluster_service_version, csv_name
 
 Data = dict[str, t.Any]
 Crds = t.Callable[[str], list[Data]]
@@ -26,6 +25,10 @@ CATALOGS: t.Final = {
     "redhat-operators": {"display_name": "Red Hat Operators", "publisher": "Red Hat"},
     "certified-operators": {"display_name": "Certified Operators", "publisher": "Red Hat"},
 }
+
+# What the troubles foreign_csv and resolution_failed make a package depend on, unless they name it themselves.
+FOREIGN_PACKAGE: t.Final = "kernel-module-management"
+ABSENT_PACKAGE: t.Final = "openshift-cert-manager-operator"
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class Package:
 
 def packages(crds: Crds, scenario: Scenario, folder: Path = PACKAGES) -> list[Package]:
     """Every package that the scenario's catalogues carry."""
-    found = [yaml.safe_load(path.read_text()) for path in sorted(folder.glob("*.yml"))]
+    found = [read(path)[0] for path in sorted(folder.glob("*.yml"))]
     return [Package(data, tuple(crds(data["package"]))) for data in found if not scenario.trouble("package_missing", package=data["package"])]
 
 
@@ -126,8 +129,8 @@ def _edge(package: Package, version: str) -> Data:
 
 def _required(package: str, scenario: Scenario) -> list[str]:
     """Dependencies that a trouble adds: another package's CSV in the same plan, or one that no catalogue has."""
-    foreign = [trouble["with_package"] for trouble in scenario.troubles_of("foreign_csv", package=package)]
-    unsolvable = [trouble.get("requires", DEFAULT_MISSING_DEPENDENCY) for trouble in scenario.troubles_of("resolution_failed", package=package)]
+    foreign = [trouble.get("with_package", FOREIGN_PACKAGE) for trouble in scenario.troubles_of("foreign_csv", package=package)]
+    unsolvable = [trouble.get("requires", ABSENT_PACKAGE) for trouble in scenario.troubles_of("resolution_failed", package=package)]
     return [name for name in foreign + unsolvable if name != package]
 
 

@@ -51,9 +51,12 @@ def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS) -> None:
 
 def refresh(sandbox: Sandbox) -> None:
     """The scenario's troubles changed: serve catalogues that hold them, and let OLM read them anew."""
+    before = _content(sandbox)
     folders = catalog.write(_folder(sandbox), _packages(sandbox), sandbox.scenario)
+    after = _content(sandbox)
     for name, folder in folders.items():
-        sandbox.processes.stop(_server(name))
+        if before.get(name) != after[name] or name not in _served(sandbox):
+            sandbox.processes.stop(_server(name))
         _serve(sandbox, name, folder)
     package_manifests.publish(sandbox.client("sandbox-olm"), _packages(sandbox))
 
@@ -62,7 +65,7 @@ def _start_operators(sandbox: Sandbox) -> None:
     kubeconfig = sandbox.component_kubeconfig("olm")
     env = {"KUBECONFIG": str(kubeconfig), "OPERATOR_NAMESPACE": NAMESPACE, "OPERATOR_NAME": "olm-operator"}
     sandbox.processes.start("olm", [sandbox.binary(FAMILY, "olm"), "--namespace", NAMESPACE, "--writeStatusName=", "--writePackageServerStatusName="], env)
-    argv = [
+    argv: list[str | Path] = [
         sandbox.binary(FAMILY, "catalog"),
         *("--namespace", catalog.NAMESPACE, "--writeStatusName=", "--opmImage", "x", "--util-image", "x", "--set-workload-user-id=false"),
     ]
@@ -72,7 +75,7 @@ def _start_operators(sandbox: Sandbox) -> None:
 def _serve(sandbox: Sandbox, name: str, folder: Path) -> None:
     if name not in _served(sandbox):
         return
-    argv = [
+    argv: list[str | Path] = [
         *(sandbox.binary(FAMILY, "opm"), "serve", folder, "--port", str(sandbox.port(_server(name)))),
         *("--cache-dir", sandbox.run / f"{_server(name)}-cache", "--cache-enforce-integrity=false"),
         *("--pprof-addr", "", "--termination-log", sandbox.run / f"{_server(name)}-termination.log"),
@@ -110,6 +113,11 @@ def _served(sandbox: Sandbox) -> list[str]:
 
 def _packages(sandbox: Sandbox) -> list[catalog.Package]:
     return catalog.packages(operator_crds, sandbox.scenario)
+
+
+def _content(sandbox: Sandbox) -> dict[str, dict[str, bytes]]:
+    """What each catalogue holds now: its server reads it once, at its start."""
+    return {folder.name: {path.name: path.read_bytes() for path in folder.glob("*.json")} for folder in _folder(sandbox).glob("*")}
 
 
 def _folder(sandbox: Sandbox) -> Path:

@@ -11,7 +11,6 @@ import typing as t
 Data = dict[str, t.Any]
 
 INSTALL_MODES: t.Final = ("OwnNamespace", "SingleNamespace", "MultiNamespace", "AllNamespaces")
-DEFAULT_MISSING_DEPENDENCY: t.Final = "openshift-cert-manager-operator"
 VERBS: t.Final = {
     "all": ["create", "delete", "get", "list", "patch", "update", "watch"],
     "read": ["get", "list", "watch"],

@@ -1,0 +1,188 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The operators' catalogues: what the data files promise, and what troubles make of them."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import typing as t
+from pathlib import Path
+
+import pytest
+
+from openshift_sandbox import catalog, package_manifests
+from openshift_sandbox.catalog import Package
+from openshift_sandbox.scenario import Scenario
+
+Data = dict[str, t.Any]
+
+CALM = Scenario("calm")
+PACKAGES = {
+    "nfd": ("redhat-operators", "openshift-nfd", {"OwnNamespace", "SingleNamespace"}, "nfd-controller-manager"),
+    "gpu-operator-certified": ("certified-operators", "nvidia-gpu-operator", {"OwnNamespace", "SingleNamespace"}, "gpu-operator"),
+    "nvidia-network-operator": (
+        "certified-operators",
+        "nvidia-network-operator",
+        {"OwnNamespace", "SingleNamespace"},
+        "nvidia-network-operator-controller-manager",
+    ),
+    "sriov-network-operator": (
+        "redhat-operators",
+        "openshift-sriov-network-operator",
+        {"OwnNamespace", "SingleNamespace", "AllNamespaces"},
+        "sriov-network-operator",
+    ),
+    "kernel-module-management": ("redhat-operators", "openshift-kmm", {"AllNamespaces"}, "kmm-operator-controller"),
+    "kueue-operator": ("redhat-operators", "openshift-kueue-operator", {"AllNamespaces"}, "openshift-kueue-operator"),
+}
+CLUSTER_POLICY_REQUIRED = {"operator", "daemonsets", "driver", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "nodeStatusExporter", "gfd"}
+
+
+def crds(package: str) -> list[Data]:
+    names = {"kind": "Thing", "plural": f"{package}-things"}
+    versions = [{"name": "v1alpha1", "served": False, "storage": False}, {"name": "v1", "served": True, "storage": True}]
+    return [
+        {
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": f"{package}-things.example.com"},
+            "spec": {"group": "example.com", "names": names, "versions": versions},
+        }
+    ]
+
+
+def load(name: str, *troubles: Data) -> Package:
+    return next(package for package in catalog.packages(crds, Scenario("x", troubles=list(troubles))) if package.name == name)
+
+
+def bundle(name: str, version: str | None = None, *troubles: Data) -> Data:
+    package = load(name, *troubles)
+    return catalog.bundle(package, version or package.versions[-1], Scenario("x", troubles=list(troubles)))
+
+
+def values(blob: Data, kind: str) -> list[Data]:
+    return [one["value"] for one in blob["properties"] if one["type"] == kind]
+
+
+def csv_of(blob: Data) -> Data:
+    objects = [json.loads(base64.b64decode(value["data"])) for value in values(blob, "olm.bundle.object")]
+    return t.cast("Data", next(obj for obj in objects if obj["kind"] == "ClusterServiceVersion"))
+
+
+def test_the_catalogues_carry_these_packages() -> None:
+    assert {package.name for package in catalog.packages(crds, CALM)} == set(PACKAGES)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_package_says_where_it_belongs(name: str) -> None:
+    source, namespace, modes, deployment = PACKAGES[name]
+    package = load(name)
+    csv = package.csv(package.versions[-1])
+    assert package.catalog == source
+    assert csv["metadata"]["annotations"]["operatorframework.io/suggested-namespace"] == namespace
+    assert {mode["type"] for mode in csv["spec"]["installModes"] if mode["supported"]} == modes
+    assert len(csv["spec"]["installModes"]) == 4
+    assert [one["name"] for one in csv["spec"]["install"]["spec"]["deployments"]] == [deployment]
+    assert all(image["image"] and "{" not in image["image"] for image in csv["spec"]["relatedImages"])
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_package_has_two_channels_and_an_upgrade_path(name: str) -> None:
+    package = load(name)
+    assert len(package.channels) >= 2
+    assert package.data["default_channel"] in package.channels
+    assert set().union(*package.channels.values()) == set(package.versions)
+    assert any(len(versions) > 1 for versions in package.channels.values())
+    edges = {edge["name"]: edge.get("replaces") for blob in catalog.entries(package, CALM) if blob["schema"] == "olm.channel" for edge in blob["entries"]}
+    names = [package.csv(version)["metadata"]["name"] for version in package.versions]
+    assert [edges[name] for name in names] == [None, *names[:-1]]
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_every_csv_is_a_valid_object_of_its_version(name: str) -> None:
+    package = load(name)
+    for version in package.versions:
+        csv = package.csv(version)
+        assert re.fullmatch(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", csv["metadata"]["name"])
+        assert csv["spec"]["version"] == version
+        deployment = csv["spec"]["install"]["spec"]["deployments"][0]["spec"]
+        assert deployment["selector"]["matchLabels"] == deployment["template"]["metadata"]["labels"]
+        accounts = {entry["serviceAccountName"] for key in ("permissions", "clusterPermissions") for entry in csv["spec"]["install"]["spec"][key]}
+        assert accounts == {deployment["template"]["spec"]["serviceAccountName"]}
+
+
+def test_a_bundle_is_inline_and_provides_its_served_kinds() -> None:
+    blob = bundle("nfd")
+    assert blob["image"] == ""
+    assert values(blob, "olm.package") == [{"packageName": "nfd", "version": "4.22.0-202608111344"}]
+    assert values(blob, "olm.gvk") == [{"group": "example.com", "kind": "Thing", "version": "v1"}]
+    assert len(values(blob, "olm.bundle.object")) == 2
+    assert csv_of(blob)["spec"]["customresourcedefinitions"]["owned"][0]["version"] == "v1"
+
+
+def test_the_sample_cluster_policy_has_every_required_part() -> None:
+    csv = csv_of(bundle("gpu-operator-certified"))
+    samples = {sample["kind"]: sample for sample in json.loads(csv["metadata"]["annotations"]["alm-examples"])}
+    assert samples["ClusterPolicy"]["metadata"] == {"name": "gpu-cluster-policy"}
+    assert set(samples["ClusterPolicy"]["spec"]) >= CLUSTER_POLICY_REQUIRED
+
+
+def test_gpu_operator_moves_between_release_channels() -> None:
+    package = load("gpu-operator-certified")
+    assert package.data["default_channel"] == "v26.7"
+    assert package.replaces("26.7.0") == "gpu-operator-certified.v26.3.3"
+
+
+def test_package_missing() -> None:
+    trouble = {"type": "package_missing", "package": "gpu-operator-certified"}
+    assert {package.name for package in catalog.packages(crds, Scenario("x", troubles=[trouble]))} == set(PACKAGES) - {"gpu-operator-certified"}
+
+
+@pytest.mark.parametrize(
+    ("trouble", "version", "fails"), [({}, "26.7.0", True), ({"version": "26.7.0"}, "26.7.0", True), ({"version": "26.7.0"}, "26.3.3", False)]
+)
+def test_csv_failed(trouble: Data, version: str, fails: bool) -> None:
+    blob = bundle("gpu-operator-certified", version, {"type": "csv_failed", "package": "gpu-operator-certified"} | trouble)
+    deployment = csv_of(blob)["spec"]["install"]["spec"]["deployments"][0]["spec"]
+    assert ("progressDeadlineSeconds" in deployment) is fails
+    assert ("nodeSelector" in deployment["template"]["spec"]) is fails
+
+
+@pytest.mark.parametrize(
+    ("trouble", "required"),
+    [
+        ({"type": "foreign_csv", "package": "nfd", "with_package": "kueue-operator"}, ["kueue-operator"]),
+        ({"type": "foreign_csv", "package": "nfd"}, [catalog.FOREIGN_PACKAGE]),
+        ({"type": "resolution_failed", "package": "nfd"}, [catalog.ABSENT_PACKAGE]),
+        ({"type": "resolution_failed", "package": "gpu-operator-certified"}, []),
+    ],
+)
+def test_troubles_that_add_a_dependency(trouble: Data, required: list[str]) -> None:
+    assert [value["packageName"] for value in values(bundle("nfd", None, trouble), "olm.package.required")] == required
+
+
+def test_written_catalogues_lose_what_is_no_longer_carried(tmp_path: Path) -> None:
+    folders = catalog.write(tmp_path, catalog.packages(crds, CALM), CALM)
+    assert {path.stem for folder in folders.values() for path in folder.iterdir()} == set(PACKAGES)
+    blobs = [json.loads(line) for line in (folders["redhat-operators"] / "nfd.json").read_text().splitlines()]
+    assert [blob["schema"] for blob in blobs] == ["olm.package", "olm.channel", "olm.channel", "olm.bundle", "olm.bundle"]
+    less = Scenario("x", troubles=[{"type": "package_missing", "package": "nfd"}])
+    catalog.write(tmp_path, catalog.packages(crds, less), less)
+    assert {path.stem for folder in folders.values() for path in folder.iterdir()} == set(PACKAGES) - {"nfd"}
+
+
+def test_a_package_manifest_has_the_shape_that_clients_read() -> None:
+    manifest = package_manifests.manifest(load("gpu-operator-certified"))
+    assert manifest["metadata"]["namespace"] == "openshift-marketplace"
+    assert manifest["metadata"]["labels"]["catalog"] == "certified-operators"
+    status = manifest["status"]
+    assert (status["catalogSource"], status["catalogSourceNamespace"], status["defaultChannel"]) == ("certified-operators", "openshift-marketplace", "v26.7")
+    channels = {channel["name"]: channel for channel in status["channels"]}
+    assert channels["v26.3"]["currentCSV"] == "gpu-operator-certified.v26.3.3"
+    assert channels["v26.3"]["entries"][0] == {"name": "gpu-operator-certified.v26.3.3", "version": "26.3.3"}
+    description = channels["v26.7"]["currentCSVDesc"]
+    assert description["version"] == "26.7.0"
+    assert {"type": "AllNamespaces", "supported": False} in description["installModes"]
+    assert "ClusterPolicy" in description["annotations"]["alm-examples"]
