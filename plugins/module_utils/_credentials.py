@@ -31,8 +31,7 @@ except ImportError:
 
 Params = t.Mapping[str, t.Any]
 
-# kubernetes.core's names; the environment variable is the upper-case name behind K8S_AUTH_ unless it is listed here.
-_OPTIONS = tuple(AUTH_ARG_SPEC)
+# The environment variable of kubernetes.core's option is its upper-case name behind K8S_AUTH_, but for these.
 _ENVIRONMENT = {
     "validate_certs": "K8S_AUTH_VERIFY_SSL",
     "ca_cert": "K8S_AUTH_SSL_CA_CERT",
@@ -47,22 +46,20 @@ _PATHS = ("ca_cert", "client_cert", "client_key")
 
 
 def variable(option: str) -> str:
-    """The environment variable of an option."""
     return _ENVIRONMENT.get(option, f"K8S_AUTH_{option.upper()}")
 
 
 def settings(params: Params, environ: t.Mapping[str, str]) -> dict[str, t.Any]:
     """The effective options: the task's, else the environment's; never an identity from both."""
-    given = {name: params[name] for name in _OPTIONS if params.get(name) not in (None, "")}
-    found = {name: environ[variable(name)] for name in _OPTIONS if environ.get(variable(name))}
+    given = {name: params[name] for name in AUTH_ARG_SPEC if params.get(name) not in (None, "")}
+    found = {name: environ[variable(name)] for name in AUTH_ARG_SPEC if environ.get(variable(name))}
     _secrets.register(*(source.get(name) for source in (given, found) for name in ("api_key", "password")))
     _secrets.register(*_secrets.in_kubeconfig(given.get("kubeconfig")), *_secrets.strings(given.get("proxy_headers")))
     ours, theirs = ([name for name in _IDENTITY if name in source] for source in (given, found))
     if ours and theirs:
         raise _mixed(f"the task's option {ours[0]}", f"the environment variable {variable(theirs[0])}")
     merged = {**found, **given}
-    other = [name for name in _IDENTITY if name in merged and name != "kubeconfig"]
-    if "kubeconfig" in merged and other:
+    if "kubeconfig" in merged and (other := [name for name in _IDENTITY[1:] if name in merged]):
         raise _mixed("kubeconfig", other[0])
     if isinstance(merged.get("validate_certs"), str):
         merged["validate_certs"] = boolean(merged["validate_certs"])

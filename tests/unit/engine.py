@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import typing as t
 
+from unit.fake_server import FakeServer
+
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
-
-from unit.fake_server import FakeServer
 
 
 class FakeClock:

@@ -13,8 +13,9 @@ import typing as t
 import uuid
 from urllib.parse import parse_qs, urlsplit
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
 from urllib3 import HTTPHeaderDict
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
 
 Object = dict[str, t.Any]
 Fault = t.Callable[[str, str], "Answer | BaseException | None"]

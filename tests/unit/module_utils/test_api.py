@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, InputError
-
 from unit.engine import api_on
 from unit.fake_server import Answer, FakeServer, status
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, InputError
 
 CONFIG_MAP = _kinds.known("ConfigMap")
 OWNER = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
@@ -90,7 +90,7 @@ def test_a_create_of_somebody_elses_object_fails() -> None:
 
 def test_a_namespaced_object_without_namespace_is_refused_before_any_request() -> None:
     server = FakeServer()
-    with pytest.raises(InputError, match="metadata.namespace"):
+    with pytest.raises(InputError, match=r"metadata\.namespace"):
         api_on(server).apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}})
     assert server.requests == []
 

@@ -7,9 +7,10 @@ import tempfile
 import typing as t
 
 import pytest
+from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_MAP, AUTH_ARG_SPEC
+
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
-from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_MAP, AUTH_ARG_SPEC
 
 KUBECONFIG = {
     "apiVersion": "v1",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+
 from ansible_collections.accelerators.openshift.plugins.module_utils import _diff
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 import urllib3
-from ansible_collections.accelerators.openshift.plugins.module_utils import _http, _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ConflictError, ForbiddenError, KindNotServedError
-
 from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer, status
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _http, _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ConflictError, ForbiddenError, KindNotServedError
 
 CONFIG_MAP = _kinds.known("ConfigMap")
 RESET = urllib3.exceptions.ProtocolError("Connection aborted.", ConnectionResetError(104, "Connection reset by peer"))

@@ -6,14 +6,15 @@ import queue
 import typing as t
 
 import pytest
+from unit.engine import FakeClock, api_on
+from unit.fake_server import FakeServer, status
+
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ForbiddenError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._wait import Waiting
-from unit.engine import FakeClock, api_on
-from unit.fake_server import FakeServer, status
 
 CONFIG_MAP = _kinds.known("ConfigMap")
 

@@ -1,0 +1,36 @@
+"""The same contract twice: on the in-memory server, and on the sandbox's real API server."""
+
+from __future__ import annotations
+
+import pathlib
+import typing as t
+
+import pytest
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
+from unit.engine import api_on
+from unit.fake_server import FakeServer
+
+NAMESPACE = "contract"
+MakeApi = t.Callable[..., Api]
+
+
+@pytest.fixture(params=["fake", "sandbox"])
+def make_api(request: pytest.FixtureRequest) -> t.Iterator[MakeApi]:
+    """Makes an Api; its namespace `contract` is there and empty of config maps."""
+    if request.param == "fake":
+        server = FakeServer()
+        server.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+        yield lambda **more: api_on(server, **more)
+        return
+    kubeconfig: pathlib.Path = request.getfixturevalue("sandbox").kubeconfig
+
+    def make(**more: t.Any) -> Api:
+        return connect({"kubeconfig": str(kubeconfig), "wait_timeout": 30}, "contract", **more)
+
+    api = make()
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    for left in api.list(_kinds.known("ConfigMap"), NAMESPACE):
+        api.delete(_kinds.known("ConfigMap"), left["metadata"]["name"], NAMESPACE, owned_only=False, wait=False)
+    yield make

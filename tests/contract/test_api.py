@@ -1,0 +1,103 @@
+"""What the Api promises, whichever server it talks to."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ConflictError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+
+CONFIG_MAP = _kinds.known("ConfigMap")
+MakeApi = t.Callable[..., Api]
+
+
+def manifest(name: str = "a", **data: str) -> dict[str, t.Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "contract"}, "data": data}
+
+
+def test_twelve_steps(make_api: MakeApi) -> None:
+    def changed(check_mode: bool, step: t.Callable[[Api], t.Any]) -> bool:
+        api = make_api(check_mode=check_mode)
+        step(api)
+        return bool(api.changes)
+
+    steps: list[t.Callable[[Api], t.Any]] = [
+        lambda api: api.apply(manifest(x="1")),
+        lambda api: api.apply(manifest(x="1")),
+        lambda api: api.apply(manifest(x="2")),
+        lambda api: api.apply(manifest(x="2")),
+        lambda api: api.delete(CONFIG_MAP, "a", "contract"),
+        lambda api: api.delete(CONFIG_MAP, "a", "contract"),
+    ]
+    assert [(changed(True, step), changed(False, step)) for step in steps] == [(True, True), (False, False)] * 3
+
+
+def test_what_we_create_is_ours_and_what_we_drop_is_taken_away(make_api: MakeApi) -> None:
+    make_api().apply(manifest(x="1", y="2"))
+    after = make_api().apply(manifest(x="1"))
+    assert after["metadata"]["labels"] == MANAGED_BY
+    assert after["data"] == {"x": "1"}
+
+
+def test_an_object_of_another_writer_keeps_its_fields_and_gets_no_label(make_api: MakeApi) -> None:
+    make_api().create({**manifest(theirs="1")})
+    after = make_api().apply(manifest(ours="2"))
+    assert after["data"] == {"theirs": "1", "ours": "2"}
+    assert "labels" not in after["metadata"]
+    api = make_api()
+    assert api.delete(CONFIG_MAP, "a", "contract") is False
+    assert api.get(CONFIG_MAP, "a", "contract") is not None
+
+
+def test_an_absent_object_is_none_and_an_absent_kind_is_an_error(make_api: MakeApi) -> None:
+    assert make_api().get(CONFIG_MAP, "nobody", "contract") is None
+    with pytest.raises(KindNotServedError, match="nvidia"):
+        make_api().get(_kinds.known("NVIDIADriver"), "any")
+    with pytest.raises(KindNotServedError):
+        make_api().list(_kinds.known("NVIDIADriver"))
+
+
+def test_lists_select_and_carry_their_kind(make_api: MakeApi) -> None:
+    for name, team in (("a", "ml"), ("b", "ml"), ("c", "web")):
+        wanted = manifest(name)
+        wanted["metadata"]["labels"] = {"team": team}
+        make_api().apply(wanted)
+    found = make_api().list(CONFIG_MAP, "contract", labels="team=ml")
+    assert [(item["metadata"]["name"], item["kind"], item["apiVersion"]) for item in found] == [("a", "ConfigMap", "v1"), ("b", "ConfigMap", "v1")]
+    assert [item["metadata"]["name"] for item in make_api().list(CONFIG_MAP, "contract", fields="metadata.name=c")] == ["c"]
+
+
+def test_a_second_create_is_a_conflict(make_api: MakeApi) -> None:
+    make_api().create(manifest(x="1"))
+    with pytest.raises(ConflictError) as caught:
+        make_api().create(manifest(x="2"))
+    assert caught.value.code == "API-CONFLICT"
+
+
+def test_a_dry_run_stores_nothing(make_api: MakeApi) -> None:
+    assert make_api().dry_run_create(manifest(x="1"))["data"] == {"x": "1"}
+    assert make_api().get(CONFIG_MAP, "a", "contract") is None
+
+
+def test_a_merge_patch_is_a_change_only_when_something_differs(make_api: MakeApi) -> None:
+    make_api().apply(manifest(x="1"))
+    api = make_api()
+    api.merge_patch(CONFIG_MAP, "a", "contract", {"data": {"x": "1"}})
+    assert api.changes == []
+    api.merge_patch(CONFIG_MAP, "a", "contract", {"data": {"y": "2"}})
+    assert [(change.before.get("data"), change.after.get("data")) for change in api.changes] == [({}, {"y": "2"})]
+
+
+def test_a_wait_sees_what_is_already_there(make_api: MakeApi) -> None:
+    make_api().apply(manifest(x="1"))
+
+    def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
+        return ready() if snapshot["one"] and not snapshot["other"] else pending("Pending", "not yet")
+
+    queries = {"one": Query(CONFIG_MAP, "contract", name="a"), "other": Query(CONFIG_MAP, "contract", labels="team=nobody")}
+    snapshot = make_api().wait(queries, judge, "config map")
+    assert [item["metadata"]["name"] for item in snapshot["one"]] == ["a"]
