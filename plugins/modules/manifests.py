@@ -1,0 +1,153 @@
+#!/usr/bin/python
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: manifests
+short_description: Keep any number of plain objects as described, in one task
+version_added: 1.0.0
+author:
+  - accelerators.openshift contributors (@accelerators-openshift)
+description:
+  - Compares every object with what the cluster holds and writes only the ones that differ, by server-side apply.
+  - Namespaces and CustomResourceDefinitions come first, then what others refer to; with O(state=absent) the order is reversed.
+  - Every object is checked before the first request, and a wrong one is named by its path, for example C(objects[2].metadata.name).
+extends_documentation_fragment:
+  - accelerators.openshift._attributes
+  - accelerators.openshift._state
+  - accelerators.openshift._wait
+  - kubernetes.core.k8s_auth_options
+options:
+  objects:
+    description:
+      - The objects, as a list of maps, or as YAML text with one or many documents, or as a list of such texts.
+      - Objects of kind C(List) are taken apart.
+    type: raw
+    required: true
+  namespace:
+    description: Namespace for objects of namespaced kinds that name none.
+    type: str
+  force_conflicts:
+    description: Whether to take over fields that another field manager owns. Otherwise such a conflict is an error that names the manager.
+    type: bool
+    default: false
+"""
+
+EXAMPLES = r"""
+- name: Two priority classes
+  accelerators.openshift.manifests:
+    objects:
+      - apiVersion: scheduling.k8s.io/v1
+        kind: PriorityClass
+        metadata: {name: training-high}
+        value: 100000
+      - apiVersion: scheduling.k8s.io/v1
+        kind: PriorityClass
+        metadata: {name: training-low}
+        value: 1000
+        preemptionPolicy: Never
+
+- name: Everything in a file
+  accelerators.openshift.manifests:
+    namespace: team-a
+    objects: "{{ lookup('ansible.builtin.file', 'objects.yml') }}"
+
+- name: None of it any more
+  accelerators.openshift.manifests:
+    namespace: team-a
+    objects: "{{ lookup('ansible.builtin.file', 'objects.yml') }}"
+    state: absent
+"""
+
+RETURN = r"""
+objects:
+  description: What was done with each object, in the order in which it was done.
+  returned: success
+  type: list
+  elements: dict
+  sample:
+    - {api_version: scheduling.k8s.io/v1, kind: PriorityClass, name: training-high, namespace: null, changed: true}
+duration:
+  description: Seconds that the task took.
+  returned: always
+  type: float
+  sample: 0.1
+"""
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _manifest as manifests
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import find, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+
+SPEC = ArgumentSpec(
+    options={
+        "objects": {"type": "raw", "required": True},
+        "namespace": {"type": "str"},
+        "force_conflicts": {"type": "bool", "default": False},
+    },
+).merge(AUTH, STATE, WAIT)
+
+
+def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+    entries, default = [settled(entry, params["namespace"]) for entry in manifests.read(params["objects"])], params["namespace"]
+    if params["state"] == "absent":
+        return {"objects": [done(api, entry, lambda one: remove(api, one, default)) for entry in reversed(entries)]}
+
+    def apply(entry: manifests.Entry) -> None:
+        api.apply(on_server(api, entry, default).manifest, force_conflicts=params["force_conflicts"])
+
+    results = [done(api, entry, apply) for entry in entries if entry.is_ground]
+    crds = {entry.name: Query(known(manifests.CRD), name=entry.name) for entry in entries if entry.kind == manifests.CRD}
+    if crds:
+        api.wait(crds, manifests.judge_established, "custom resource definitions")
+    return {"objects": results + [done(api, entry, apply) for entry in entries if not entry.is_ground]}
+
+
+def settled(entry: manifests.Entry, default: str | None) -> manifests.Entry:
+    """Known kinds are settled before the first request."""
+    kind = find(entry.api_version, entry.kind)
+    return manifests.settle(entry, kind.namespaced, default) if kind else entry
+
+
+def on_server(api: Api, entry: manifests.Entry, default: str | None) -> manifests.Entry:
+    """Other kinds are asked of the server; in check mode one may not be served yet."""
+    try:
+        return manifests.settle(entry, api.resolve(entry.api_version, entry.kind).namespaced, default)
+    except KindNotServedError:
+        if api.check_mode:
+            return entry
+        raise
+
+
+def remove(api: Api, entry: manifests.Entry, default: str | None) -> None:
+    try:
+        kind = api.resolve(entry.api_version, entry.kind)
+    except KindNotServedError:
+        return
+    api.delete(kind, entry.name, manifests.settle(entry, kind.namespaced, default).namespace)
+
+
+def done(api: Api, entry: manifests.Entry, act: t.Callable[[manifests.Entry], None]) -> dict[str, t.Any]:
+    """What an act on an object changed; its path stands in front of any error."""
+    before = len(api.changes)
+    try:
+        act(entry)
+    except AcceleratorError as exc:
+        exc.message = f"{entry.path} ({entry.kind} {entry.name}): {exc.message}" if entry.path not in exc.message else exc.message
+        raise
+    return entry.summarize(len(api.changes) > before)
+
+
+def main() -> None:
+    run(SPEC, ensure)
+
+
+if __name__ == "__main__":
+    main()
