@@ -11,7 +11,7 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import REQUIRED
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
 
 API_VERSION: t.Final = "nvidia.com/v1"
 GPU_TOLERATION: t.Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
@@ -26,12 +26,23 @@ COMPONENT_OPTIONS: t.Final = {
     "mig": "mig",
     "mig_manager": "migManager",
     "node_status_exporter": "nodeStatusExporter",
-    "validator": "validator",
     "cdi": "cdi",
     "gds": "gds",
     "gdrcopy": "gdrcopy",
 }
 _DRIVER_IMAGE: t.Final = ("version", "repository", "image")
+
+
+def refuse_second(policies: t.Iterable[dict[str, t.Any]], name: str) -> None:
+    """The operator ignores every ClusterPolicy but the oldest, so a second one is never made."""
+    names = sorted(entry["metadata"]["name"] for entry in policies)
+    if names and name not in names:
+        raise NotReadyError(
+            "GPU-CP-IGNORED",
+            f"ClusterPolicy {names[0]} exists already; another one named {name} would be ignored, since only the oldest counts.",
+            f"Use name={names[0]}, or delete that one first.",
+            evidence=[f"clusterpolicy/{entry}" for entry in names],
+        )
 
 
 def camel(name: str) -> str:

@@ -9,12 +9,15 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_config import merge_config, parse
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import untolerated
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready, worst
 
 Manifest = dict[str, t.Any]
+Snapshot = t.Mapping[str, t.Sequence[Manifest]]
 # Where the CRD of rules is looked for: OpenShift 4.19 and later first, 4.18 and earlier second.
 RULE_GROUPS: t.Final = ("nfd.k8s-sigs.io", "nfd.openshift.io")
 # Final when they last: the operator reports Degraded while its DaemonSet is still being rolled out.
@@ -48,15 +51,17 @@ def difference(params: dict[str, t.Any], live: Manifest) -> Manifest:
     return {"spec": {"workerConfig": {"configData": config}}} if config != _config_of(live) else {}
 
 
-def renamed_labels(params: dict[str, t.Any], live: Manifest | None) -> str:
-    """A warning when the instance writes labels under other names than the network operator reads."""
+def doubts(params: dict[str, t.Any], live: Manifest | None) -> list[str]:
+    """Warnings about an instance that is already there."""
+    if live is None:
+        return []
+    name, texts = live["metadata"]["name"], []
+    if name != params["name"]:
+        texts.append(f"NodeFeatureDiscovery {name} is already in {params['namespace']}; it is used instead of {params['name']}.")
     fields = ((parse(_config_of(live)).get("sources") or {}).get("pci") or {}).get("deviceLabelFields")
-    if fields is None or list(fields) == params["label_fields"]:
-        return ""
-    return (
-        f"NodeFeatureDiscovery {(live or {})['metadata']['name']} has deviceLabelFields {fields}; they stay as they are. "
-        f"With {params['label_fields']} the labels would read pci-10de.present, which is what the NVIDIA Network Operator needs."
-    )
+    if fields is not None and list(fields) != params["label_fields"]:
+        texts.append(f"NodeFeatureDiscovery {name} has deviceLabelFields {fields}, which stay. The NVIDIA Network Operator needs {params['label_fields']}.")
+    return texts
 
 
 def _config_of(live: Manifest | None) -> str:
@@ -72,7 +77,29 @@ def rules(params: dict[str, t.Any], api_version: str, namespaced: bool) -> list[
     ]
 
 
-def judge(snapshot: t.Mapping[str, t.Sequence[Manifest]], name: str, expect: t.Sequence[dict[str, t.Any]]) -> list[Readiness]:
+def no_rules() -> KindNotServedError:
+    return KindNotServedError(
+        "API-KIND-NOT-SERVED",
+        f"The cluster serves NodeFeatureRule in none of the groups {', '.join(RULE_GROUPS)}; the operator nfd (Node Feature Discovery) provides it.",
+        "Install the operator nfd (Node Feature Discovery) first.",
+        status=404,
+        reason="NotServed",
+    )
+
+
+class Judge:
+    """Ready when the instance is available and every expectation is met; the instance may be degraded for a while."""
+
+    def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
+        self._params = params
+        self._patience = Patience(clock, params["grace"], PASSING)
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        verdict = worst(self._patience.harden(judge(snapshot, self._params["name"], self._params["expect"])))
+        return ready("Labelled", "Every expected label is there.") if verdict.is_ready else verdict
+
+
+def judge(snapshot: Snapshot, name: str, expect: t.Sequence[dict[str, t.Any]]) -> list[Readiness]:
     """The instance first, then each expectation. Reasons are never matched: the operator misspells one."""
     instance = next((entry for entry in snapshot["instances"] if entry["metadata"]["name"] == name), None)
     parts = [_judge_instance(instance, name)]
@@ -139,14 +166,16 @@ def _selector(expectation: dict[str, t.Any]) -> str:
     return ",".join(f"{key}={node_labels.text(value)}" for key, value in (expectation.get("node_selector") or {}).items()) or "any node"
 
 
-def summarize(snapshot: t.Mapping[str, t.Sequence[Manifest]], name: str, expect: t.Sequence[dict[str, t.Any]]) -> dict[str, t.Any]:
-    instance = next((entry for entry in snapshot["instances"] if entry["metadata"]["name"] == name), {})
-    nodes = {node["metadata"]["name"]: node for expectation in expect for node in node_labels.selected(snapshot["nodes"], expectation)}
+def summarize(snapshot: Snapshot, params: dict[str, t.Any]) -> dict[str, t.Any]:
+    instances = [entry for entry in snapshot["instances"] if entry["metadata"]["name"] == params["name"]]
+    nodes = {node["metadata"]["name"]: labels(node) for expectation in params["expect"] for node in node_labels.selected(snapshot["nodes"], expectation)}
     return {
-        "name": name,
-        "available": _condition(instance, "Available").get("status") == "True",
+        "name": params["name"],
+        "namespace": params["namespace"],
+        "available": any(_condition(entry, "Available").get("status") == "True" for entry in instances),
+        "rules": [rule["name"] for rule in params["rules"]],
         "nodes": [
-            {"name": node, "labels": {key: value for key, value in sorted(labels(nodes[node]).items()) if key.startswith(node_labels.FEATURE)}}
-            for node in sorted(nodes)
+            {"name": name, "labels": {key: value for key, value in sorted(marks.items()) if key.startswith(node_labels.FEATURE)}}
+            for name, marks in sorted(nodes.items())
         ],
     }

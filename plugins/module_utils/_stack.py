@@ -11,6 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
@@ -19,6 +20,29 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack_node
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
 # Seen in the first moments of every healthy start, and final when they last.
 PASSING: t.Final = ("GPU-NFD-EMPTY", "GPU-DRV-CRASH", "GPU-OPERAND-CRASH", "GPU-IMAGE", "GPU-DTK-STALE", "GPU-OPTED-OUT")
+
+
+class Judge:
+    """The verdict on the whole stack, with a memory of how long a trouble lasts and of what was seen last."""
+
+    def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
+        self._params = params
+        self._patience = Patience(clock, params["grace"], PASSING)
+        self.seen: dict[str, list[dict[str, t.Any]]] = {}
+
+    def __call__(self, snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
+        self.seen = snapshot
+        return judge(snapshot, self._params["name"], self._params["pools"], self._patience)
+
+
+def check_pools(pools: t.Sequence[dict[str, t.Any]]) -> None:
+    """The pools of gpu_plan carry more than is needed here; what is needed has to be there."""
+    for index, pool in enumerate(pools):
+        for key in ("name", "node_selector"):
+            if not pool.get(key):
+                raise InputError("INPUT-REQUIRED", f"pools[{index}].{key} is missing.", "Give each pool a name and a node_selector.")
+        if not isinstance(pool["node_selector"], dict) or not isinstance(pool.get("expected") or {}, dict):
+            raise InputError("INPUT-TYPE", f"pools[{index}].node_selector and .expected are maps.", "Write {label: value} and {resource: number}.")
 
 
 def pool_nodes(snapshot: Snapshot, pool: dict[str, t.Any]) -> list[dict[str, t.Any]]:
@@ -57,7 +81,7 @@ def _judge_policy_itself(policy: dict[str, t.Any], snapshot: Snapshot) -> Readin
 
 
 def _judge_pool_size(snapshot: Snapshot, pool: dict[str, t.Any]) -> Readiness:
-    found, wanted = len(pool_nodes(snapshot, pool)), pool.get("replicas", 1)
+    found, wanted = len(pool_nodes(snapshot, pool)), int(pool.get("min_replicas", pool.get("replicas", 1)))
     if found >= wanted:
         return ready()
     selector = ",".join(f"{key}={value}" for key, value in pool["node_selector"].items())
@@ -92,6 +116,17 @@ def _judge_status(policy: dict[str, t.Any], has_nodes: bool) -> Readiness:
         code=known.code if known else "GPU-CP-NOTREADY",
         remedy=known.remedy if known else f"Look at `oc describe clusterpolicy {name}` and at the log of the GPU operator.",
     )
+
+
+def judge_gone(snapshot: Snapshot) -> Readiness:
+    """After the policy is deleted its operands are collected; only then may the operator go."""
+    left = [one for one in snapshot["daemonsets"] if operands.is_operand(one)]
+    pods = [pod for pod in snapshot["pods"] if any(owner["kind"] == "DaemonSet" for owner in pod["metadata"].get("ownerReferences") or [])]
+    if not left and not pods:
+        return ready("Gone", "No operand is left.")
+    names = [f"daemonset/{one['metadata']['name']}" for one in left] + [f"pod/{pod['metadata']['name']}" for pod in pods]
+    message = f"{len(left)} DaemonSets and {len(pods)} pods of the stack are left."
+    return pending("Leaving", message, code="GPU-LEFTOVER", remedy="Look for finalizers and for pods that do not end.", details=tuple(names[:10]))
 
 
 def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) -> dict[str, t.Any]:

@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _geo
 from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import GPU_TOLERATION, merge_tolerations
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, owned
 
 Manifest = dict[str, t.Any]
 BENCHMARK_LABEL: t.Final = "accelerators.openshift/benchmark"
@@ -49,9 +49,9 @@ def changed(nodes: t.Iterable[Manifest], benchmark: str, known: Manifest | None,
     return [node for node in nodes if force or stored.get(node["metadata"]["name"]) != fingerprint(node, benchmark)]
 
 
-def fingerprints(params: dict[str, t.Any], known: Manifest | None, validated: t.Iterable[Manifest], existing: t.Iterable[str]) -> Manifest:
+def fingerprints(params: dict[str, t.Any], known: Manifest | None, validated: t.Iterable[Manifest], existing: t.Iterable[Manifest]) -> Manifest:
     """The record of what was validated; nodes that are gone are forgotten, other people's pools are kept."""
-    names = set(existing)
+    names = {node["metadata"]["name"] for node in existing}
     data = {name: value for name, value in ((known or {}).get("data") or {}).items() if name in names}
     data |= {node["metadata"]["name"]: fingerprint(node, params["benchmark"]) for node in validated}
     return {
@@ -65,7 +65,7 @@ def fingerprints(params: dict[str, t.Any], known: Manifest | None, validated: t.
 def pods(params: dict[str, t.Any], nodes: t.Iterable[Manifest], run: str) -> list[Manifest]:
     """As many pods a node as its geometry promises. The scheduler and the device plugin place them, so nodeName stays empty."""
     return [
-        pod(params, {resource: 1}, _name(params["benchmark"], node, resource, index, run), run, geometry.labels(node).get(HOSTNAME, node["metadata"]["name"]))
+        pod(params, {resource: 1}, _name(params["benchmark"], node, resource, index, run), run, _host(node))
         for node in nodes
         for resource, number in geometry_of(node, params.get("resources")).items()
         for index in range(number)
@@ -119,6 +119,20 @@ def probe(params: dict[str, t.Any], nodes: t.Iterable[Manifest], run: str) -> Ma
         for resource, number in geometry_of(node, params.get("resources")).items():
             total[resource] = total.get(resource, 0) + number
     return pod(params, total, f"{params['benchmark'].replace('_', '-')}-{run}-all", run, "any", max(1, sum(total.values())))
+
+
+def is_ours(pod_: Manifest, params: dict[str, t.Any]) -> bool:
+    return pod_["metadata"].get("namespace") == params["namespace"] and owned(pod_) and RUN_LABEL in pod_["metadata"]["labels"]
+
+
+def leftovers(present: t.Iterable[Manifest], params: dict[str, t.Any], nodes: t.Iterable[Manifest]) -> list[Manifest]:
+    """Pods that a killed run left on these nodes; those of a run on other nodes may still be needed."""
+    hosts = {_host(node) for node in nodes}
+    return [one for one in present if is_ours(one, params) and one["spec"].get("nodeSelector", {}).get(HOSTNAME) in hosts]
+
+
+def _host(node: Manifest) -> str:
+    return geometry.labels(node).get(HOSTNAME) or str(node["metadata"]["name"])
 
 
 def requested(pod_: Manifest, resource: str) -> int:

@@ -27,6 +27,17 @@ def phase(pod: Manifest) -> str:
     return str(pod.get("status", {}).get("phase") or "Pending")
 
 
+class Judge:
+    """Looks at the pods of one run; `wanted` of them have to end."""
+
+    def __init__(self, wanted: int, grace: float, clock: t.Callable[[], float]) -> None:
+        self._wanted = wanted
+        self._patience = Patience(clock, grace, PASSING)
+
+    def __call__(self, snapshot: t.Mapping[str, t.Sequence[Manifest]]) -> Readiness:
+        return judge(snapshot["pods"], self._wanted, self._patience)
+
+
 def judge(pods: t.Sequence[Manifest], wanted: int, patience: Patience) -> Readiness:
     """Ready when every pod has ended, however it ended: results are looked at afterwards, all together."""
     parts = [_judge_pod(pod) for pod in sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))]
@@ -63,6 +74,20 @@ def _judge_pod(pod: Manifest) -> Readiness:
     return pending("Running", "", code="WORK-RUNNING")
 
 
+def judge_account(snapshot: t.Mapping[str, t.Sequence[Manifest]]) -> Readiness:
+    """A fresh namespace takes no pod before its service account is there."""
+    if snapshot["accounts"]:
+        return ready()
+    return pending("NoAccount", "The service account default is not there yet.", code="WORK-NO-ACCOUNT", remedy="Look at the kube-controller-manager.")
+
+
+def by_node(nodes: t.Iterable[Manifest], results: t.Sequence[tuple[Manifest, dict[str, t.Any]]]) -> dict[str, list[dict[str, t.Any]]]:
+    return {
+        node["metadata"]["name"]: [entry for pod, entry in results if pod["spec"]["nodeSelector"][HOSTNAME] == geometry.labels(node).get(HOSTNAME)]
+        for node in nodes
+    }
+
+
 def exit_code(pod: Manifest) -> int | None:
     for entry in pod.get("status", {}).get("containerStatuses") or []:
         ended = (entry.get("state") or {}).get("terminated")
@@ -84,24 +109,31 @@ def result(pod: Manifest, benchmark: str, log: str) -> dict[str, t.Any]:
     }
 
 
-def summarize(nodes: t.Iterable[Manifest], ran: t.Mapping[str, list[dict[str, t.Any]]], params: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+def summarize(
+    nodes: t.Iterable[Manifest], due: t.Iterable[Manifest], ran: t.Mapping[str, list[dict[str, t.Any]]], params: dict[str, t.Any]
+) -> dict[str, t.Any]:
     """One entry a node. A node whose fingerprint is unchanged counts as validated with what it offers."""
+    waiting = [node["metadata"]["name"] for node in due]
     entries = []
     for node in nodes:
-        name = node["metadata"]["name"]
-        pods = ran.get(name)
-        validated = sum(geometry_of(node, params.get("resources")).values()) if pods is None else sum(one["passed"] for one in pods)
+        name, devices = node["metadata"]["name"], geometry_of(node, params.get("resources"))
+        pods = ran.get(name, [])
         entries.append(
             {
                 "name": name,
-                "ran": pods is not None,
-                "validated": validated,
-                "resources": geometry_of(node, params.get("resources")),
+                "ran": name in ran,
+                "validated": sum(one["passed"] for one in pods) if name in waiting else sum(devices.values()),
+                "resources": devices,
                 "driver_version": geometry.driver_version(node),
-                "pods": pods or [],
+                "pods": pods,
             }
         )
-    return entries
+    return {"namespace": params["namespace"], "benchmark": params["benchmark"], "due": waiting, "nodes": entries}
+
+
+def complaints_by_node(nodes: t.Iterable[Manifest], ran: t.Mapping[str, list[dict[str, t.Any]]]) -> dict[str, list[Readiness]]:
+    found = {node["metadata"]["name"]: complaints(node, ran.get(node["metadata"]["name"], [])) for node in nodes}
+    return {name: parts for name, parts in found.items() if parts}
 
 
 def complaints(node: Manifest, results: list[dict[str, t.Any]]) -> list[Readiness]:

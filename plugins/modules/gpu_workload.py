@@ -1,0 +1,210 @@
+#!/usr/bin/python
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: gpu_workload
+short_description: Prove GPU nodes by running a CUDA program on every device
+version_added: 1.0.0
+author:
+  - accelerators.openshift contributors (@accelerators-openshift)
+description:
+  - Runs, on every node that matches, as many pods at the same time as the node has devices, reads exit codes and logs, and takes the pods away again.
+  - The pods are what an ordinary user may run. They are not root, drop all capabilities, request what they are limited to, and are placed by the scheduler.
+  - Boot id, driver and geometry of every validated node are remembered in a ConfigMap, so a later run validates only nodes where one of them changed.
+  - In check mode nothing runs; RV(workload.due) tells which nodes would be validated.
+  - This module always waits for its pods; O(wait) matters only for O(state=absent).
+  - With O(state=absent) the namespace is deleted when this collection made it.
+extends_documentation_fragment:
+  - accelerators.openshift._attributes
+  - accelerators.openshift._state
+  - accelerators.openshift._wait
+  - kubernetes.core.k8s_auth_options
+options:
+  namespace:
+    description: Namespace of the pods and of the memory. It is created, for restricted pods only, when it does not exist.
+    type: str
+    default: gpu-validation
+  node_selector:
+    description: Labels that select the nodes. Needed unless O(state=absent).
+    type: dict
+  tolerations:
+    description: Taints of the nodes, as tolerations. C(nvidia.com/gpu:NoSchedule) is always tolerated.
+    type: list
+    elements: dict
+    default: []
+  resources:
+    description: Resource to number of devices that every node has to offer. By default it is what each node offers now.
+    type: dict
+  benchmark:
+    description:
+      - What runs in the pods. V(vectoradd) adds vectors by CUDA, V(matmul) multiplies matrices and gives a figure in TFLOPS.
+      - V(nvidia_smi) only shows devices and driver.
+    type: str
+    choices: [matmul, nvidia_smi, vectoradd]
+    default: vectoradd
+  image:
+    description: Image with the program, for example from a mirror. By default the benchmark's own, from C(nvcr.io).
+    type: str
+  hold:
+    description: For how many seconds a pod keeps its device after the program, so that all pods of a node overlap.
+    type: int
+    default: 3
+  force:
+    description: Whether to validate all nodes again.
+    type: bool
+    default: false
+  min_nodes:
+    description: How many nodes O(node_selector) has to find at least.
+    type: int
+    default: 1
+  grace:
+    description: For how many seconds a pod may stay unschedulable, or its image unavailable, before the task fails.
+    type: float
+    default: 60
+"""
+
+EXAMPLES = r"""
+- name: Add vectors on every GPU of a pool
+  accelerators.openshift.gpu_workload:
+    node_selector: {accelerators.openshift/pool: training}
+
+- name: Measure every GPU again, with an image from a mirror
+  accelerators.openshift.gpu_workload:
+    node_selector: {accelerators.openshift/pool: training}
+    resources: {nvidia.com/gpu: 8}
+    tolerations:
+      - {key: dedicated, operator: Exists, effect: NoSchedule}
+    benchmark: matmul
+    image: registry.example.com/nvidia/pytorch:24.12-py3
+    force: true
+
+- name: Forget everything
+  accelerators.openshift.gpu_workload:
+    state: absent
+"""
+
+RETURN = r"""
+workload:
+  description: What ran and what was validated. V(due) are the nodes that had to be validated. A node that did not run is validated from before.
+  returned: success, or a failed validation
+  type: dict
+  sample:
+    namespace: gpu-validation
+    benchmark: vectoradd
+    due: [gpu-0]
+    nodes:
+      - name: gpu-0
+        ran: true
+        validated: 1
+        resources: {nvidia.com/gpu: 1}
+        driver_version: 595.91.07
+        pods:
+          - name: vectoradd-gpu-0c1d2e-a1b2c3-0
+            phase: Succeeded
+            reason: ""
+            exit_code: 0
+            passed: true
+            result: {passed: true, elements: 50000, blocks: 196, threads: 256, uuids: [GPU-0f]}
+            log_tail: ["[Vector addition of 50000 elements]", Test PASSED, Done]
+duration:
+  description: Seconds that the task took.
+  returned: always
+  type: float
+  sample: 9.1
+"""
+
+import secrets
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _workload as workload
+from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
+from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ApiError, ForbiddenError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload_options import OPTIONS
+
+SPEC = ArgumentSpec(options=OPTIONS, required_if=[["state", "present", ["node_selector"]]]).merge(AUTH, STATE, WAIT)
+POD = known("Pod")
+
+
+def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+    namespace = params["namespace"]
+    if params["state"] == "absent":
+        api.delete(known("Namespace"), namespace)
+        return {"workload": {"namespace": namespace, "benchmark": params["benchmark"], "due": [], "nodes": []}}
+    nodes = workload.selected(api.list(known("Node"), labels=selector(params["node_selector"])), params["node_selector"])
+    errors.check_nodes(nodes, params)
+    place = api.get(known("Namespace"), namespace)
+    memory = api.get(known("ConfigMap"), workload.FINGERPRINTS, namespace) if place else None
+    due = workload.changed(nodes, params["benchmark"], memory, params["force"])
+    ran: dict[str, list[dict[str, t.Any]]] = {}
+    wrong: dict[str, list[t.Any]] = {}
+    if due:
+        errors.check_holders([line for node in due for line in held(api, node, params)])
+        if place is None or owned(place):
+            api.apply(workload.namespace(namespace))
+        ran = {} if api.check_mode else carry_out(api, params, due)
+        wrong = {} if api.check_mode else verdict.complaints_by_node(due, ran)
+        good = [node for node in due if node["metadata"]["name"] not in wrong]
+        api.apply(workload.fingerprints(params, memory, good, api.list(known("Node"), metadata_only=True)))
+    facts = {"workload": verdict.summarize(nodes, due, ran, params)}
+    if wrong:
+        raise errors.failure([part for parts in wrong.values() for part in parts], facts)
+    return facts
+
+
+def held(api: Api, node: dict[str, t.Any], params: dict[str, t.Any]) -> list[str]:
+    pods = [pod for pod in api.list(POD, fields=f"spec.nodeName={node['metadata']['name']}") if not workload.is_ours(pod, params)]
+    return workload.holders(node, pods, workload.geometry_of(node, params["resources"]))
+
+
+def carry_out(api: Api, params: dict[str, t.Any], due: list[dict[str, t.Any]]) -> dict[str, list[dict[str, t.Any]]]:
+    """Pods in, results out; whatever happens, the pods go away again."""
+    namespace, mark = params["namespace"], secrets.token_hex(3)
+    pods = workload.pods(params, due, mark)
+    take_away(api, workload.leftovers(api.list(POD, namespace), params, due))
+    api.wait_wanted = True
+    api.wait({"accounts": Query(known("ServiceAccount"), namespace, "default")}, verdict.judge_account, "validation namespace")
+    try:
+        api.dry_run_create(workload.probe(params, due, mark))
+        for pod in pods:
+            api.create(pod)
+        query = Query(POD, namespace, labels=f"{workload.RUN_LABEL}={mark}")
+        ended = api.wait({"pods": query}, verdict.Judge(len(pods), params["grace"], api.clock), "validation")["pods"]
+        return verdict.by_node(due, [(pod, verdict.result(pod, params["benchmark"], log(api, pod))) for pod in ended])
+    except ForbiddenError as exc:
+        raise errors.quota(exc, namespace) from exc
+    finally:
+        take_away(api, pods)
+
+
+def take_away(api: Api, pods: list[dict[str, t.Any]]) -> None:
+    for pod in pods:
+        try:
+            api.delete(POD, pod["metadata"]["name"], pod["metadata"]["namespace"], wait=False, grace=1)
+        except AcceleratorError as exc:
+            api.warn(f"Pod {pod['metadata']['namespace']}/{pod['metadata']['name']} could not be deleted: {exc.message}")
+
+
+def log(api: Api, pod: dict[str, t.Any]) -> str:
+    """A pod that the node refused has no log."""
+    try:
+        return api.log(pod["metadata"]["namespace"], pod["metadata"]["name"])
+    except ApiError:
+        return ""
+
+
+def main() -> None:
+    run(SPEC, ensure)
+
+
+if __name__ == "__main__":
+    main()
