@@ -156,7 +156,7 @@ def _write(
         return t.cast(Manifest, answer.body)
     if absent_ok and answer.status == 404:
         return {}
-    name = name or body["metadata"]["name"]
+    name = name or body["metadata"].get("name")
     if answer.status == 409 and method == "POST" and answer.repeated and not dry_run:
         ours = api.get(kind, name, namespace)
         if ours is not None:
