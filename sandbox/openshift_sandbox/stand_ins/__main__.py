@@ -12,7 +12,19 @@ from pathlib import Path
 
 from openshift_sandbox.stand_ins.loop import Reconciler, serve
 
-MODULES = ("machine_sets", "machines", "nodelink", "nfd_operator", "nfd_master", "nfd_worker")
+MODULES = (
+    "machine_sets",
+    "machines",
+    "nodelink",
+    "nfd_operator",
+    "nfd_master",
+    "nfd_worker",
+    "gpu_operator",
+    "gpu_operand_pods",
+    "gpu_feature_discovery",
+    "gpu_node",
+    "gpu_workloads",
+)
 """In the order in which a change travels; each names its classes in RECONCILERS."""
 
 
@@ -29,7 +41,7 @@ def main() -> None:
     parser.add_argument("--dir", type=Path, required=True, help="directory of the sandbox")
     directory = parser.parse_args().dir.resolve()
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    logging.getLogger("kopf").setLevel(logging.WARNING)
+    logging.getLogger("kopf").setLevel(logging.ERROR)  # it warns of every CRD that is yet to come
     serve(directory, reconcilers())
 
 

@@ -93,14 +93,15 @@ class Cluster:
         return self._keep(self.client.apply_status(obj))
 
     def patch(self, kind: str, name: str, namespace: str | None, body: Object, subresource: str | None = None) -> Object | None:
-        """A merge patch; None when the object has gone meanwhile."""
+        """A merge patch; None when the object has gone meanwhile, or is no longer at the resourceVersion that the body names."""
         api_version, plural = TABLE[kind]
         try:
             answer = self.client.patch(api_version, plural, name, namespace, body, subresource)
         except ApiError as error:
-            if error.status != 404:
+            if error.status == 404:
+                self._forget(kind, name, namespace)
+            elif error.status != 409:
                 raise
-            self._forget(kind, name, namespace)
             return None
         return self._keep({"apiVersion": api_version, "kind": kind.partition(".")[0]} | answer)
 

@@ -62,6 +62,7 @@ class Scheduler:
         self._clock = clock
         self._stopping = threading.Event()
         self._stale: set[str] = set(cluster.kinds)
+        self._listed: set[str] = set()
         self._resynced = float("-inf")
         self._complaints: dict[str, str] = {}
 
@@ -104,7 +105,7 @@ class Scheduler:
         return TICK if wake_at is None else max(0.01, min(TICK, wake_at - self._clock()))
 
     def _refresh(self, now: float) -> bool:
-        """A watch that broke may have lost deletions, so everything is listed now and then; False when a first list failed."""
+        """A watch that broke may have lost deletions, so everything is listed now and then; False while a first list is missing."""
         if now - self._resynced >= RESYNC:
             self._stale.update(self.cluster.kinds)
             self._resynced = now
@@ -115,9 +116,10 @@ class Scheduler:
             except ApiError as error:
                 self._stale.add(kind)
                 self._complain(f"list of {kind}", error)
-                return False
-            self._complaints.pop(f"list of {kind}", None)
-        return True
+            else:
+                self._complaints.pop(f"list of {kind}", None)
+                self._listed.add(kind)
+        return self._listed.issuperset(self.cluster.kinds)
 
     def _complain(self, name: str, error: Exception) -> None:
         """The same trouble twice a second is logged once."""

@@ -69,6 +69,7 @@ def handed_over(machine: Object, node: Object) -> Object:
         changes["metadata"] = {"labels": labels, "annotations": {MACHINE: owner}}
     if missing:
         changes["spec"] = {"taints": [*taints, *missing]}
+        changes.setdefault("metadata", {})["resourceVersion"] = metadata["resourceVersion"]  # other controllers write taints too
     return changes
 
 
