@@ -65,7 +65,7 @@ def fingerprints(params: dict[str, t.Any], known: Manifest | None, validated: t.
 def pods(params: dict[str, t.Any], nodes: t.Iterable[Manifest], run: str) -> list[Manifest]:
     """As many pods a node as its geometry promises. The scheduler and the device plugin place them, so nodeName stays empty."""
     return [
-        pod(params, {resource: 1}, _name(params["benchmark"], node, resource, index, run), run, _host(node))
+        pod(params, {resource: 1}, _name(params["benchmark"], node, resource, index, run), run, host_of(node))
         for node in nodes
         for resource, number in geometry_of(node, params.get("resources")).items()
         for index in range(number)
@@ -127,11 +127,11 @@ def is_ours(pod_: Manifest, params: dict[str, t.Any]) -> bool:
 
 def leftovers(present: t.Iterable[Manifest], params: dict[str, t.Any], nodes: t.Iterable[Manifest]) -> list[Manifest]:
     """Pods that a killed run left on these nodes; those of a run on other nodes may still be needed."""
-    hosts = {_host(node) for node in nodes}
+    hosts = {host_of(node) for node in nodes}
     return [one for one in present if is_ours(one, params) and one["spec"].get("nodeSelector", {}).get(HOSTNAME) in hosts]
 
 
-def _host(node: Manifest) -> str:
+def host_of(node: Manifest) -> str:
     return geometry.labels(node).get(HOSTNAME) or str(node["metadata"]["name"])
 
 
@@ -144,11 +144,15 @@ def requested(pod_: Manifest, resource: str) -> int:
     return max(sum(of("containers")), max(of("initContainers"), default=0))
 
 
-def holders(node: Manifest, present: t.Iterable[Manifest], wanted: t.Mapping[str, int]) -> list[str]:
-    """Other people's pods on the node, when they leave fewer devices free than the validation needs."""
-    live = [one for one in present if one.get("status", {}).get("phase") not in ("Succeeded", "Failed")]
+def holders(nodes: t.Iterable[Manifest], present: t.Mapping[str, t.Iterable[Manifest]], params: dict[str, t.Any]) -> list[str]:
+    """Other people's pods, where they leave fewer devices free than the validation needs. present: node name to its pods."""
+    return [line for node in nodes for line in _holders(node, list(present[node["metadata"]["name"]]), params)]
+
+
+def _holders(node: Manifest, present: list[Manifest], params: dict[str, t.Any]) -> list[str]:
+    live = [one for one in present if one.get("status", {}).get("phase") not in ("Succeeded", "Failed") and not is_ours(one, params)]
     lines = []
-    for resource, number in wanted.items():
+    for resource, number in geometry_of(node, params.get("resources")).items():
         held = {f"{one['metadata']['namespace']}/{one['metadata']['name']}": requested(one, resource) for one in live}
         held = {name: count for name, count in sorted(held.items()) if count}
         free = geometry.offered(node, resource) - sum(held.values())

@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._patience i
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import HOSTNAME, geometry_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import HOSTNAME, geometry_of, host_of
 
 Manifest = dict[str, t.Any]
 TAIL: t.Final = 20
@@ -82,10 +82,7 @@ def judge_account(snapshot: t.Mapping[str, t.Sequence[Manifest]]) -> Readiness:
 
 
 def by_node(nodes: t.Iterable[Manifest], results: t.Sequence[tuple[Manifest, dict[str, t.Any]]]) -> dict[str, list[dict[str, t.Any]]]:
-    return {
-        node["metadata"]["name"]: [entry for pod, entry in results if pod["spec"]["nodeSelector"][HOSTNAME] == geometry.labels(node).get(HOSTNAME)]
-        for node in nodes
-    }
+    return {node["metadata"]["name"]: [entry for pod, entry in results if pod["spec"]["nodeSelector"][HOSTNAME] == host_of(node)] for node in nodes}
 
 
 def exit_code(pod: Manifest) -> int | None:

@@ -117,6 +117,7 @@ duration:
   sample: 9.1
 """
 
+import contextlib
 import secrets
 import typing as t
 
@@ -139,31 +140,26 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     namespace = params["namespace"]
     if params["state"] == "absent":
         api.delete(known("Namespace"), namespace)
-        return {"workload": {"namespace": namespace, "benchmark": params["benchmark"], "due": [], "nodes": []}}
+        return {"workload": verdict.summarize([], [], {}, params)}
     nodes = workload.selected(api.list(known("Node"), labels=selector(params["node_selector"])), params["node_selector"])
     errors.check_nodes(nodes, params)
     place = api.get(known("Namespace"), namespace)
     memory = api.get(known("ConfigMap"), workload.FINGERPRINTS, namespace) if place else None
     due = workload.changed(nodes, params["benchmark"], memory, params["force"])
-    ran: dict[str, list[dict[str, t.Any]]] = {}
-    wrong: dict[str, list[t.Any]] = {}
+    ran, wrong = {}, {}
     if due:
-        errors.check_holders([line for node in due for line in held(api, node, params)])
+        on_node = {node["metadata"]["name"]: api.list(POD, fields=f"spec.nodeName={node['metadata']['name']}") for node in due}
+        errors.check_holders(workload.holders(due, on_node, params))
         if place is None or owned(place):
             api.apply(workload.namespace(namespace))
         ran = {} if api.check_mode else carry_out(api, params, due)
-        wrong = {} if api.check_mode else verdict.complaints_by_node(due, ran)
+        wrong = verdict.complaints_by_node(due, ran)
         good = [node for node in due if node["metadata"]["name"] not in wrong]
         api.apply(workload.fingerprints(params, memory, good, api.list(known("Node"), metadata_only=True)))
     facts = {"workload": verdict.summarize(nodes, due, ran, params)}
     if wrong:
         raise errors.failure([part for parts in wrong.values() for part in parts], facts)
     return facts
-
-
-def held(api: Api, node: dict[str, t.Any], params: dict[str, t.Any]) -> list[str]:
-    pods = [pod for pod in api.list(POD, fields=f"spec.nodeName={node['metadata']['name']}") if not workload.is_ours(pod, params)]
-    return workload.holders(node, pods, workload.geometry_of(node, params["resources"]))
 
 
 def carry_out(api: Api, params: dict[str, t.Any], due: list[dict[str, t.Any]]) -> dict[str, list[dict[str, t.Any]]]:
@@ -177,8 +173,8 @@ def carry_out(api: Api, params: dict[str, t.Any], due: list[dict[str, t.Any]]) -
         api.dry_run_create(workload.probe(params, due, mark))
         for pod in pods:
             api.create(pod)
-        query = Query(POD, namespace, labels=f"{workload.RUN_LABEL}={mark}")
-        ended = api.wait({"pods": query}, verdict.Judge(len(pods), params["grace"], api.clock), "validation")["pods"]
+        queries = {"pods": Query(POD, namespace, labels=f"{workload.RUN_LABEL}={mark}")}
+        ended = api.wait(queries, verdict.Judge(len(pods), params["grace"], api.clock), "validation")["pods"]
         return verdict.by_node(due, [(pod, verdict.result(pod, params["benchmark"], log(api, pod))) for pod in ended])
     except ForbiddenError as exc:
         raise errors.quota(exc, namespace) from exc
@@ -196,10 +192,9 @@ def take_away(api: Api, pods: list[dict[str, t.Any]]) -> None:
 
 def log(api: Api, pod: dict[str, t.Any]) -> str:
     """A pod that the node refused has no log."""
-    try:
+    with contextlib.suppress(ApiError):
         return api.log(pod["metadata"]["namespace"], pod["metadata"]["name"])
-    except ApiError:
-        return ""
+    return ""
 
 
 def main() -> None:
