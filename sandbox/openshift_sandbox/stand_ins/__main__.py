@@ -21,6 +21,7 @@ MODULES = (
     "nfd_worker",
     "gpu_operator",
     "gpu_operand_pods",
+    "gpu_driver_upgrade",
     "gpu_feature_discovery",
     "gpu_node",
     "gpu_workloads",

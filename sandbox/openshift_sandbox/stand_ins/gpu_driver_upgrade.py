@@ -1,0 +1,106 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stands in for the GPU operator's driver upgrade: node by node, told by a label; the real one polls, so each node takes two minutes longer."""
+
+from __future__ import annotations
+
+import math
+import typing as t
+
+from openshift_sandbox.stand_ins.gpu_operand_pods import is_driver, node_of
+from openshift_sandbox.stand_ins.gpu_operator import NAME, active
+from openshift_sandbox.stand_ins.gpu_readiness import is_ready, latest_revision
+from openshift_sandbox.stand_ins.gpu_workloads import ENDED, devices_wanted
+from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
+
+STATE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
+SKIP: t.Final = "nvidia.com/gpu-driver-upgrade.skip"
+DONE, REQUIRED, FAILED = "upgrade-done", "upgrade-required", "upgrade-failed"
+CORDON, JOBS, PODS, RESTART, UNCORDON = "cordon-required", "wait-for-jobs-required", "pod-deletion-required", "pod-restart-required", "uncordon-required"
+UNDER_WAY: t.Final = (CORDON, JOBS, PODS, RESTART, UNCORDON)
+
+
+def slots(policy: Object, states: t.Sequence[str], unavailable: int) -> int:
+    """How many more nodes may begin: maxParallelUpgrades (0: no limit), and maxUnavailable, which counts every cordoned node."""
+    total, running = len(states), sum(state in UNDER_WAY for state in states)
+    parallel = int(policy.get("maxParallelUpgrades", 1))
+    most = str(policy.get("maxUnavailable") or "25%")
+    allowed = math.ceil(total * int(most[:-1]) / 100) if most.endswith("%") else int(most)
+    return max(0, min((parallel or total) - running, allowed - unavailable))
+
+
+def after(state: str, stale: bool, ready: bool) -> str:
+    """The next label of a node; the same one while there is something to wait for."""
+    if state in ("", DONE) and stale:
+        return REQUIRED
+    if state == "" and ready:
+        return DONE
+    if state == RESTART:
+        return UNCORDON if ready and not stale else RESTART
+    return {CORDON: JOBS, JOBS: PODS, UNCORDON: DONE}.get(state, state)
+
+
+class DriverUpgrade(Reconciler):
+    kinds = ("ClusterPolicy", "ControllerRevision", "DaemonSet", "Deployment", "Node", "Pod")
+
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        policy = active(cluster.objects("ClusterPolicy"))
+        deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None)
+        rules = ((policy or {}).get("spec", {}).get("driver") or {}).get("upgradePolicy") or {}
+        if deployment is None or not rules.get("autoUpgrade") or not cluster.available(NAME, deployment["metadata"]["namespace"]):
+            return
+        namespace = deployment["metadata"]["namespace"]
+        found = [(pod, node) for pod in cluster.objects("Pod", namespace) if is_driver(pod) and (node := cluster.find("Node", node_of(pod) or ""))]
+        revisions = self._revisions(cluster, namespace)
+        states = [self._state(node) for _, node in found]
+        free = slots(rules, states, sum(bool(node["spec"].get("unschedulable")) for _, node in found))
+        for pod, node in found:
+            if (node["metadata"].get("labels") or {}).get(SKIP) == "true":
+                continue
+            newest = revisions.get(pod["metadata"]["ownerReferences"][0]["uid"])
+            stale = newest is not None and (pod["metadata"].get("labels") or {}).get("controller-revision-hash") != newest
+            state = self._state(node)
+            if state == REQUIRED and free > 0 and self._due(cluster, node, state):
+                free -= 1
+                self._mark(cluster, node, CORDON)
+            elif state != REQUIRED:
+                self._step(cluster, pod, node, state, after(state, stale, is_ready(pod)), rules, stale)
+
+    def _step(self, cluster: Cluster, pod: Object, node: Object, state: str, following: str, rules: Object, stale: bool) -> None:
+        name = node["metadata"]["name"]
+        if state == PODS:
+            following = self._evict(cluster, name, rules)
+        if state == RESTART and stale and self._due(cluster, node, state):
+            cluster.delete("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
+        elif following != state and (state in ("", DONE) or self._due(cluster, node, state)):
+            if state in (CORDON, UNCORDON):
+                cluster.patch("Node", name, None, {"spec": {"unschedulable": True if state == CORDON else None}})
+            self._mark(cluster, node, following)
+
+    def _evict(self, cluster: Cluster, node: str, rules: Object) -> str:
+        """Pods that hold a GPU go; one that no controller would make again only by force, else the node stays cordoned."""
+        force = (rules.get("podDeletion") or {}).get("force", False) or (rules.get("drain") or {}).get("force", False)
+        holders = [pod for pod in cluster.objects("Pod") if node_of(pod) == node and devices_wanted(pod) and pod["status"].get("phase") not in ENDED]
+        if any(not pod["metadata"].get("ownerReferences") and not force for pod in holders):
+            return FAILED
+        for pod in holders:
+            cluster.delete("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
+        return PODS if holders else RESTART
+
+    def _mark(self, cluster: Cluster, node: Object, state: str) -> None:
+        cluster.restart(node["metadata"]["uid"], state)
+        cluster.patch("Node", node["metadata"]["name"], None, {"metadata": {"labels": {STATE: state}}})
+
+    def _due(self, cluster: Cluster, node: Object, state: str) -> bool:
+        return cluster.due(node["metadata"]["uid"], state, cluster.delay("driver_upgrade_step", 0.3))
+
+    def _state(self, node: Object) -> str:
+        return str((node["metadata"].get("labels") or {}).get(STATE, ""))
+
+    def _revisions(self, cluster: Cluster, namespace: str) -> dict[str, str | None]:
+        known = cluster.objects("ControllerRevision", namespace)
+        return {one["metadata"]["uid"]: latest_revision(known, one) for one in cluster.objects("DaemonSet", namespace) if is_driver(one)}
+
+
+RECONCILERS: t.Final = (DriverUpgrade,)
