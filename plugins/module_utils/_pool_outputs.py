@@ -58,8 +58,21 @@ def validations(pools: t.Iterable[Data]) -> list[Data]:
             "node_selector": pool["node_selector"],
             "tolerations": tolerations([pool]),
             "expected": pool["expected"],
+            "min_nodes": 1 if pool["existing"] else pool["replicas"],
             "benchmark": pool["validate"]["benchmark"],
             "image": pool["validate"].get("image") or "",
+        }
+        for pool in pools
+    ]
+
+
+def expected_labels(pools: t.Iterable[Data]) -> list[Data]:
+    """What node feature discovery must find on every node of a pool."""
+    return [
+        {
+            "node_selector": pool["node_selector"],
+            "labels": {"feature.node.kubernetes.io/pci-10de.present": "true"},
+            **({} if pool["existing"] else {"count": pool["replicas"]}),
         }
         for pool in pools
     ]
@@ -76,7 +89,6 @@ def short_quotas(pools: t.Sequence[Data], quota: t.Iterable[Data]) -> list[str]:
         supply = sum(pool["expected"].get(resource, 0) * pool["replicas"] for pool in pools)
         if supply > limit:
             remarks.append(
-                f"the pools offer {supply} {resource}, the quotas together let {limit} be used: "
-                f"{supply - limit} can be used only by namespaces without a quota (POOL-QUOTA-SHORT)"
+                f"the pools offer {supply} {resource}, the quotas together let {limit} be used: {supply - limit} can be used only by namespaces without a quota"
             )
     return remarks
