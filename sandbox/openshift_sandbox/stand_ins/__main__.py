@@ -25,6 +25,7 @@ MODULES = (
     "gpu_feature_discovery",
     "gpu_node",
     "gpu_workloads",
+    "foreign_taints",
 )
 """In the order in which a change travels; each names its classes in RECONCILERS."""
 
