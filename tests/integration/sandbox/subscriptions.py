@@ -1,0 +1,80 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an administrator does with OLM by hand: subscribe, look at the plan, approve it."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+
+from openshift_sandbox.client import Client
+
+Data = dict[str, t.Any]
+
+GROUP = "operators.coreos.com"
+V1ALPHA1 = f"{GROUP}/v1alpha1"
+SECONDS = 60.0
+T = t.TypeVar("T")
+
+
+def until(look: t.Callable[[], T | None], what: str, seconds: float = SECONDS) -> T:
+    """What `look` sees once it sees something."""
+    deadline = time.monotonic() + seconds
+    while not (seen := look()):
+        assert time.monotonic() < deadline, f"{what}: not seen within {seconds:.0f} s"
+        time.sleep(0.1)
+    return seen
+
+
+class Operator:
+    """One package, subscribed to in one namespace with manual approval."""
+
+    def __init__(self, client: Client, package: str, namespace: str, source: str) -> None:
+        self.client = client
+        self.package = package
+        self.namespace = namespace
+        self.source = source
+
+    def subscribe(self, channel: str, starting_csv: str | None = None) -> None:
+        metadata = {"name": self.package, "namespace": self.namespace}
+        spec = {"name": self.package, "source": self.source, "sourceNamespace": "openshift-marketplace", "channel": channel, "installPlanApproval": "Manual"}
+        self.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}})
+        self.client.apply({"apiVersion": f"{GROUP}/v1", "kind": "OperatorGroup", "metadata": metadata, "spec": {"targetNamespaces": [self.namespace]}})
+        start = {"startingCSV": starting_csv} if starting_csv else {}
+        self.client.apply({"apiVersion": V1ALPHA1, "kind": "Subscription", "metadata": metadata, "spec": spec | start})
+
+    def plan(self, csv: str) -> Data:
+        """The plan that waits for approval and holds that CSV."""
+        return until(lambda: next((one for one in self.client.list(V1ALPHA1, "installplans", self.namespace) if _waits(one, csv)), None), f"a plan with {csv}")
+
+    def approve(self, csv: str) -> None:
+        self.client.patch(V1ALPHA1, "installplans", self.plan(csv)["metadata"]["name"], self.namespace, {"spec": {"approved": True}})
+
+    def csv(self, name: str) -> Data | None:
+        return self.client.get(V1ALPHA1, "clusterserviceversions", name, self.namespace)
+
+    def reached(self, csv: str, phase: str) -> Data:
+        """The CSV's status in that phase."""
+
+        def look() -> Data | None:
+            status: Data = (self.csv(csv) or {}).get("status", {})
+            return status if status.get("phase") == phase else None
+
+        return until(look, f"{csv} in phase {phase}")
+
+    def status(self) -> Data:
+        subscription = self.client.get(V1ALPHA1, "subscriptions", self.package, self.namespace) or {}
+        return t.cast("Data", subscription.get("status", {}))
+
+    def condition(self, kind: str) -> Data:
+        """The condition of that type, once it is True."""
+
+        def look() -> Data | None:
+            return next((one for one in self.status().get("conditions", []) if one["type"] == kind and one["status"] == "True"), None)
+
+        return until(look, f"condition {kind} of {self.package}")
+
+
+def _waits(plan: Data, csv: str) -> bool:
+    return csv in plan["spec"]["clusterServiceVersionNames"] and plan.get("status", {}).get("phase") == "RequiresApproval"
