@@ -57,7 +57,7 @@ def _nodes(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
 def _node_labels(pool: Data) -> dict[str, str]:
     if "existing" in pool:
         return dict(pool["existing"].get("node_selector") or {})
-    first = next(iter(pool.get("resolved", [])), {})
+    first: Data = next(iter(pool.get("resolved", [])), {})
     labels = {"node-role.kubernetes.io/worker": "", **pool_label(pool.get("name", ""))}
     if first:
         labels |= {

@@ -28,19 +28,16 @@ class Problem:
 
 @dataclass
 class Problems:
-    """Collects problems; `warnings` are remarks that do not stop anything."""
+    """Collects problems."""
 
     found: list[Problem] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
 
     def add(self, code: str, path: str, message: str, remedy: str) -> None:
-        self.found.append(Problem(code, path, message, remedy))
-
-    def warn(self, path: str, message: str) -> None:
-        self.warnings.append(f"{path}: {message}")
+        self.found.append(Problem(code, path.lstrip("."), message, remedy))
 
     def at(self, path: str) -> bool:
         """Whether something at or below this path is wrong already."""
+        path = path.lstrip(".")
         return any(one.path == path or one.path.startswith((f"{path}.", f"{path}[")) for one in self.found)
 
     def raise_if_any(self) -> None:

@@ -46,6 +46,18 @@ def plan(
     return _assemble([_normalise(pool) for pool in read_in], name)
 
 
+def single(entry: Data, cloud: str | None = None, prefix: str | None = None) -> Data:
+    """One pool that is described by a task's own options; the paths are those options."""
+    problems = Problems()
+    pool = _read(entry, "", cloud, problems)
+    _pool_checks.check(pool, "", problems, None, prefix)
+    _architectures(pool, "", problems)
+    if not problems.found:
+        _pool_later.refuse(pool, "", problems)
+    problems.raise_if_any()
+    return _normalise(pool)
+
+
 def market(value: t.Any, path: str, problems: Problems) -> Data:
     """A market is a word, or a mapping with its type and fields."""
     if isinstance(value, str):
@@ -81,7 +93,7 @@ def _architectures(pool: Data, path: str, problems: Problems) -> None:
     archs = {one["arch"] for one in pool["resolved"]}
     if len(archs) > 1:
         problems.add("POOL-ARCH", f"{path}.candidates", f"mixes {' and '.join(sorted(archs))} instance types in one pool.", "Make one pool an architecture.")
-    allowed = (pool.get("validate") or {}).get("image_archs")
+    allowed: list[str] = (pool.get("validate") or {}).get("image_archs") or []
     for arch in sorted(archs - set(allowed)) if allowed else ():
         problems.add(
             "POOL-ARCH",
@@ -125,5 +137,6 @@ def _assemble(pools: list[Data], name: str) -> Data:
         "quotas": quotas,
         "priorities": _pool_outputs.priorities(pools),
         "validations": _pool_outputs.validations(pools),
+        "expected_labels": _pool_outputs.expected_labels(pools),
         "remarks": [f"{name}: {remark}" for remark in _pool_outputs.short_quotas(pools, quotas)],
     }

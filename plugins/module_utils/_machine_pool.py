@@ -1,0 +1,109 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The machines and nodes of one pool, judged together."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_set, _node
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready, worst
+
+Data = dict[str, t.Any]
+Snapshot = t.Mapping[str, t.Sequence[Data]]
+
+
+@dataclass
+class Present:
+    """Judge: each set has its replicas, each Machine runs, each Node is Ready with the pool's labels and taints.
+
+    now: seconds of the epoch. seen: the last snapshot, for the facts of a failure.
+    """
+
+    plan: MachinePlan
+    capacity_timeout: float
+    now: t.Callable[[], float]
+    seen: Snapshot = field(default_factory=dict)
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        self.seen = snapshot
+        nodes = {_node.name(node): node for node in snapshot["nodes"]}
+        machines = [machine for machine in snapshot["machines"] if _machine.set_name(machine) in self.plan.manifests]
+        parts = [_machine_set.judge(one) for one in snapshot["machine_sets"] if _machine_set.name_of(one) in self.plan.manifests]
+        parts += [self._machine(machine, nodes) for machine in sorted(machines, key=_machine.name)]
+        parts += self._counts(machines)
+        verdict = worst(parts)
+        done = f"{self._obtained(parts)} of {sum(self.plan.replicas.values())} machines are ready nodes"
+        if verdict.is_ready:
+            return ready("Running", done, details=verdict.details)
+        if verdict.is_failed:
+            return verdict
+        return pending(verdict.reason, f"{done}; {verdict.message}", code=verdict.code or "MACH-TIMEOUT", remedy=verdict.remedy, details=verdict.details)
+
+    def attempts(self, code: str, message: str) -> list[Data]:
+        """What was asked of the provider, and what came of it."""
+        obtained = sum(1 for machine in self.seen.get("machines", ()) if _machine.set_name(machine) in self.plan.manifests and _machine.node_name(machine))
+        wanted = sum(self.plan.replicas.values())
+        zones = list(self.plan.zones.values())
+        return [{"instance_type": self.plan.instance_type, "zones": zones, "wanted": wanted, "obtained": obtained, "code": code, "message": message}]
+
+    @staticmethod
+    def _obtained(parts: t.Iterable[Readiness]) -> int:
+        return sum(1 for part in parts if part.is_ready and part.reason == "Running")
+
+    def _machine(self, machine: Data, nodes: t.Mapping[str, Data]) -> Readiness:
+        node = nodes.get(_machine.node_name(machine))
+        verdict = _machine.judge(machine, node, self.now(), self.capacity_timeout, self.plan.place(_machine.set_name(machine)))
+        missing = _node.lacks(node, self.plan.node_labels, self.plan.pool["taints"]) if node and verdict.is_ready else []
+        if missing:
+            text = f"node {_machine.node_name(machine)} lacks {', '.join(missing)}"
+            return pending("NodeIncomplete", text, details=(text,))
+        return verdict
+
+    def _counts(self, machines: t.Sequence[Data]) -> list[Readiness]:
+        parts = []
+        for name, replicas in self.plan.replicas.items():
+            living = [machine for machine in machines if _machine.set_name(machine) == name and _machine.phase(machine) != "Deleting"]
+            if len(living) != replicas:
+                text = f"machine set {name} has {len(living)} of {replicas} machines"
+                remedy = f"`oc describe machineset {name}`; look at the log of the machine-api-controllers."
+                parts.append(pending("Scaling", text, code="MACH-TIMEOUT", remedy=remedy, details=(text,)))
+        return parts
+
+
+@dataclass
+class Absent:
+    """Judge: of the pool nothing is left but the sets that are kept, their Machines and Nodes."""
+
+    kept: frozenset[str]
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        staying = {_machine.node_name(machine) for machine in snapshot["machines"] if _machine.set_name(machine) in self.kept}
+        machines = [machine for machine in snapshot["machines"] if _machine.set_name(machine) not in self.kept]
+        nodes = [node for node in snapshot["nodes"] if _node.name(node) not in staying]
+        sets = [one for one in snapshot["machine_sets"] if _machine_set.name_of(one) not in self.kept]
+        lines = [f"machine set {_machine_set.name_of(one)} is still there" for one in sets]
+        lines += [f"machine {_machine.name(machine)}: {_machine.phase(machine)}" for machine in machines]
+        lines += [f"node {_node.name(node)} is still there" for node in nodes]
+        if not lines:
+            return ready("Gone", "all machines and nodes are gone")
+        message = f"{len(machines)} machines and {len(nodes)} nodes are still there"
+        remedy = "A drain waits for PodDisruptionBudgets: `oc get pdb -A`, and look at the machine's conditions."
+        return pending("Deleting", message, code="MACH-DELETE-TIMEOUT", remedy=remedy, details=tuple(lines))
+
+
+def facts(snapshot: Snapshot, plan: MachinePlan) -> Data:
+    """What the task returns."""
+    machines = [machine for machine in snapshot.get("machines", ()) if _machine.set_name(machine) in plan.manifests]
+    names = {_machine.node_name(machine) for machine in machines}
+    nodes = [node for node in snapshot.get("nodes", ()) if _node.name(node) in names]
+    live = {_machine_set.name_of(one): one for one in snapshot.get("machine_sets", ())}
+    return {
+        "machine_sets": [_machine_set.summarize(live.get(name) or manifest, plan.zones[name], plan.instance_type) for name, manifest in plan.manifests.items()],
+        "machines": [_machine.summarize(machine) for machine in sorted(machines, key=_machine.name)],
+        "nodes": [_node.summarize(node, plan.pool["expected"]) for node in sorted(nodes, key=_node.name)],
+    }

@@ -1,0 +1,98 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Machine sets: the GPU copy of a worker set, and what differs from a live one."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_checks import ACCELERATOR
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, ready
+
+Data = dict[str, t.Any]
+API_VERSION: t.Final = "machine.openshift.io/v1beta1"
+CLUSTER: t.Final = "machine.openshift.io/cluster-api-cluster"
+_ROLE: t.Final = "machine.openshift.io/cluster-api-machine-role"
+_TYPE: t.Final = "machine.openshift.io/cluster-api-machine-type"
+
+
+def set_name(infrastructure: str, pool: str, zone: str) -> str:
+    return f"{infrastructure}-{pool}-{zone}"
+
+
+def spread(replicas: int, zones: t.Sequence[str]) -> dict[str, int]:
+    """Evenly, the first zones take what is left over."""
+    share, rest = divmod(replicas, len(zones))
+    return {zone: share + (1 if index < rest else 0) for index, zone in enumerate(zones)}
+
+
+def node_labels(pool: str, accelerator: str, labels: t.Mapping[str, str]) -> dict[str, str]:
+    """What the nodes of the pool carry; the autoscaler counts GPU nodes by the accelerator label."""
+    return {**labels, **pool_label(pool), ACCELERATOR: accelerator}
+
+
+def build(infrastructure: str, pool: t.Mapping[str, t.Any], zone: str, replicas: int, namespace: str, provider: Data) -> Data:
+    """The manifest; name, selector and template labels say the same."""
+    name = set_name(infrastructure, pool["name"], zone)
+    selector = {CLUSTER: infrastructure, SET: name}
+    template: Data = {"metadata": {"labels": node_labels(pool["name"], pool["accelerator"], pool["labels"])}, "providerSpec": {"value": provider}}
+    if pool["taints"]:
+        template["taints"] = pool["taints"]
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "MachineSet",
+        "metadata": {"name": name, "namespace": namespace, "labels": {CLUSTER: infrastructure, **pool_label(pool["name"])}},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": selector},
+            "template": {"metadata": {"labels": {**selector, _ROLE: "worker", _TYPE: "worker", **pool_label(pool["name"])}}, "spec": template},
+        },
+    }
+
+
+def name_of(machine_set: t.Mapping[str, t.Any]) -> str:
+    return str(machine_set["metadata"]["name"])
+
+
+def provider_of(machine_set: t.Mapping[str, t.Any]) -> Data:
+    """The provider's value of the set's template."""
+    return dict((machine_set["spec"]["template"]["spec"].get("providerSpec") or {}).get("value") or {})
+
+
+def arch_of(machine_set: t.Mapping[str, t.Any]) -> str:
+    """What the provider says that the set's machines are; empty where it says nothing."""
+    text = str((machine_set["metadata"].get("annotations") or {}).get("capacity.cluster-autoscaler.kubernetes.io/labels", ""))
+    return next((part.partition("=")[2] for part in text.split(",") if part.startswith("kubernetes.io/arch=")), "")
+
+
+def is_worker(machine_set: t.Mapping[str, t.Any]) -> bool:
+    """A set to copy from: plain workers, neither a GPU pool nor infrastructure nodes behind a taint."""
+    template = machine_set["spec"]["template"]
+    labels = (template.get("metadata") or {}).get("labels") or {}
+    given = (template["spec"].get("metadata") or {}).get("labels") or {}
+    return labels.get(_ROLE, "worker") == "worker" and ACCELERATOR not in given and not template["spec"].get("taints") and not owned(machine_set)
+
+
+def judge(machine_set: t.Mapping[str, t.Any]) -> Readiness:
+    """Only what the set itself says is wrong; whether the pool is ready is read from Machines and Nodes."""
+    status = machine_set.get("status") or {}
+    if status.get("errorReason"):
+        text = f"machine set {name_of(machine_set)}: {status['errorReason']}: {status.get('errorMessage', '')}"
+        return failed(str(status["errorReason"]), text, code="MACH-CONFIG", remedy="Correct the pool's options that the text names.", details=(text,))
+    return ready()
+
+
+def summarize(machine_set: t.Mapping[str, t.Any], zone: str, instance_type: str) -> Data:
+    status = machine_set.get("status") or {}
+    return {
+        "name": name_of(machine_set),
+        "zone": zone,
+        "instance_type": instance_type,
+        "replicas": machine_set["spec"].get("replicas", 1),
+        # The API leaves zeros out.
+        "ready_replicas": status.get("readyReplicas", 0),
+    }

@@ -1,0 +1,57 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Nodes: are they ready, do they carry what their pool gives them."""
+
+from __future__ import annotations
+
+import typing as t
+
+Node = t.Mapping[str, t.Any]
+
+
+def name(node: Node) -> str:
+    return str(node["metadata"]["name"])
+
+
+def labels(node: Node) -> dict[str, str]:
+    return dict(node["metadata"].get("labels") or {})
+
+
+def zone(node: Node) -> str:
+    return labels(node).get("topology.kubernetes.io/zone", "")
+
+
+def instance_type(node: Node) -> str:
+    return labels(node).get("node.kubernetes.io/instance-type", "")
+
+
+def is_ready(node: Node) -> bool:
+    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in node.get("status", {}).get("conditions") or [])
+
+
+def why_not_ready(node: Node) -> str:
+    """The Ready condition in words."""
+    conditions = node.get("status", {}).get("conditions") or []
+    ready: dict[str, t.Any] = next((one for one in conditions if one.get("type") == "Ready"), {})
+    text = ready.get("message") or ready.get("reason") or "no Ready condition yet"
+    return f"not Ready: {text}"
+
+
+def lacks(node: Node, wanted: t.Mapping[str, str], taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[str]:
+    """Labels and taints of the pool that are not on the node yet."""
+    have = labels(node)
+    marks = {(taint.get("key"), taint.get("value") or "", taint.get("effect")) for taint in (node.get("spec") or {}).get("taints") or []}
+    missing = [f"label {key}={value}" for key, value in wanted.items() if have.get(key) != value]
+    return missing + [f"taint {taint['key']}:{taint['effect']}" for taint in taints if (taint["key"], taint.get("value") or "", taint["effect"]) not in marks]
+
+
+def summarize(node: Node, expected: t.Mapping[str, int] | None = None) -> dict[str, t.Any]:
+    return {
+        "name": name(node),
+        "zone": zone(node),
+        "instance_type": instance_type(node),
+        "ready": is_ready(node),
+        "expected": dict(expected or {}),
+    }

@@ -1,0 +1,216 @@
+#!/usr/bin/python
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: gpu_machineset
+short_description: Make the GPU nodes of a pool by machine sets
+version_added: 1.0.0
+author:
+  - accelerators.openshift contributors (@accelerators-openshift)
+description:
+  - Derives one machine set per zone from a plain worker machine set of the same zone, named C(<infrastructure>-<pool>-<zone>), spreads the replicas evenly,
+    and waits until every machine is a Ready node with the labels and taints of the pool.
+  - Only known fields are copied from the worker set. How that set is bought, grouped or balanced is not copied.
+  - On an existing set the image and everything else that was copied stays as it is now. Replicas, labels, taints, disk and market are changed;
+    labels and taints are handed to existing machines too. Another instance type is refused (C(POOL-DRIFT)).
+  - Sets of the pool in zones that it no longer has are removed once the others are ready.
+  - Fails at once with the provider's own text when a machine is C(Failed), and after O(capacity_timeout) when the provider has no capacity.
+  - Platforms - AWS.
+extends_documentation_fragment:
+  - accelerators.openshift._attributes
+  - accelerators.openshift._state
+  - accelerators.openshift._wait
+  - kubernetes.core.k8s_auth_options
+options:
+  name:
+    description: Name of the pool.
+    type: str
+    required: true
+  candidates:
+    description: One instance type with its zones, as in RV(accelerators.openshift.gpu_plan#module:plan.pools).
+    type: list
+    elements: dict
+  instance_type:
+    description: Instance type, instead of O(candidates).
+    type: str
+  zones:
+    description: Zones of O(instance_type).
+    type: list
+    elements: str
+  replicas:
+    description: Nodes in all zones together.
+    type: int
+    default: 1
+  labels:
+    description: More labels of the nodes; the values are text.
+    type: dict
+    default: {}
+  taints:
+    description: Taints of the nodes, each with C(key), C(effect) and perhaps C(value).
+    type: list
+    elements: dict
+    default: []
+  accelerator:
+    description: Value of the label C(cluster-api/accelerator), by which the autoscaler counts GPU nodes. By default C(nvidia-) and the GPU's model.
+    type: str
+  disk:
+    description: Root disk, C(size_gib), C(type), C(iops) and C(throughput_mib). By default the worker set's, of at least 120 GiB.
+    type: dict
+    default: {}
+  market:
+    description: V(on_demand), V(spot), V(capacity_block), or a mapping with C(type), C(max_price) and C(reservation).
+    type: raw
+    default: on_demand
+  image:
+    description: Image to boot (on AWS the id of an AMI) instead of the worker set's, for new sets. Needed for an instance type of another architecture.
+    type: str
+  reference:
+    description: Name of the machine set to copy from. By default the first plain worker set of each zone.
+    type: str
+  namespace:
+    description: Namespace of the Machine API.
+    type: str
+    default: openshift-machine-api
+  capacity_timeout:
+    description:
+      - Seconds that the provider may answer that it has no capacity (it is asked again for ever), counted from its first such answer, before the task fails.
+    type: int
+    default: 120
+"""
+
+EXAMPLES = r"""
+- name: Two T4 nodes in two zones
+  accelerators.openshift.gpu_machineset:
+    name: inference
+    instance_type: g4dn.xlarge
+    zones: [us-east-2a, us-east-2b]
+    replicas: 2
+
+- name: A tainted pool of spot instances with a large disk
+  accelerators.openshift.gpu_machineset:
+    name: training
+    candidates:
+      - {instance_type: p4d.24xlarge, zones: [us-east-2a]}
+    replicas: 1
+    market: spot
+    labels: {team: ml}
+    taints:
+      - {key: nvidia.com/gpu, value: training, effect: NoSchedule}
+    disk: {size_gib: 200, type: gp3, iops: 6000}
+    wait_timeout: 3600
+
+- name: Take the pool away
+  accelerators.openshift.gpu_machineset:
+    name: training
+    state: absent
+"""
+
+RETURN = r"""
+machine_sets:
+  description: The pool's machine sets.
+  returned: always
+  type: list
+  elements: dict
+  sample: [{name: demo-x7k2p-inference-us-east-2a, zone: us-east-2a, instance_type: g4dn.xlarge, replicas: 1, ready_replicas: 1}]
+machines:
+  description: The machines of these sets, on failure too.
+  returned: always
+  type: list
+  elements: dict
+  sample: [{name: demo-x7k2p-inference-us-east-2a-9vw7p, machine_set: demo-x7k2p-inference-us-east-2a, phase: Running, node: ip-10-0-1-2, error: ""}]
+nodes:
+  description: The nodes of these machines, with the devices that each should offer.
+  returned: always
+  type: list
+  elements: dict
+  sample: [{name: ip-10-0-1-2, zone: us-east-2a, instance_type: g4dn.xlarge, ready: true, expected: {nvidia.com/gpu: 1}}]
+attempts:
+  description: What was asked of the provider and what came of it.
+  returned: when machines did not become nodes
+  type: list
+  elements: dict
+  sample: [{instance_type: p5.48xlarge, zones: [us-east-2a], wanted: 2, obtained: 0, code: MACH-CAPACITY, message: no capacity}]
+duration:
+  description: Seconds that the task took.
+  returned: always
+  type: float
+  sample: 211.4
+"""
+
+import time
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure, _machine_plan, _machine_pool, _pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_options import MACHINES
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import no_machine_api
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label, selector
+
+SPEC = MACHINES.merge(AUTH, STATE, WAIT)
+
+
+def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+    if params["state"] == "absent":
+        return remove(api, params["name"], params["namespace"])
+    entry = _machine_plan.entry(params)
+    _pools.single(entry)  # wrong input is told before the first request
+    try:
+        cluster = _infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
+        live = api.list(known("MachineSet"), params["namespace"])
+    except KindNotServedError as exc:
+        raise no_machine_api(exc.message, "Make the nodes with the provider's own tools and describe them with existing.node_selector in the pool.") from exc
+    plan = _machine_plan.plan(cluster, _pools.single(entry, cluster.cloud, cluster.name), live, params)
+    for manifest in plan.manifests.values():
+        api.apply(manifest)
+    machines = api.list(known("Machine"), params["namespace"], labels=selector(pool_label(params["name"])))
+    for name, body in plan.patches(machines).items():
+        api.merge_patch(known("Machine"), name, params["namespace"], body)
+    for remark in (*plan.remarks, *plan.left_behind(machines)):
+        api.warn(remark)
+    judge = _machine_pool.Present(plan, params["capacity_timeout"], time.time)
+    try:
+        snapshot = api.wait(queries(params["name"], params["namespace"]), judge, f"pool {params['name']}")
+    except (NotReadyError, WaitTimeoutError) as exc:
+        exc.facts.update(_machine_pool.facts(judge.seen, plan), attempts=judge.attempts(exc.code, exc.message))
+        raise
+    if plan.surplus and (api.wait_wanted or api.check_mode):
+        for name in plan.surplus:
+            api.delete(known("MachineSet"), name, params["namespace"], wait=False)
+        api.wait(queries(params["name"], params["namespace"]), _machine_pool.Absent(frozenset(plan.manifests)), f"pool {params['name']}: zones given up")
+    return _machine_pool.facts(snapshot, plan)
+
+
+def remove(api: Api, pool: str, namespace: str) -> dict[str, t.Any]:
+    nothing: dict[str, t.Any] = {"machine_sets": [], "machines": [], "nodes": []}
+    try:
+        live = api.list(known("MachineSet"), namespace, labels=selector(pool_label(pool)))
+    except KindNotServedError:
+        return nothing
+    for one in live:
+        api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
+    kept = frozenset(name_of(one) for one in live if not owned(one))
+    api.wait(queries(pool, namespace), _machine_pool.Absent(kept), f"pool {pool} absent")
+    return nothing
+
+
+def queries(pool: str, namespace: str) -> dict[str, Query]:
+    labels = selector(pool_label(pool))
+    kinds = {"machine_sets": "MachineSet", "machines": "Machine", "nodes": "Node"}
+    return {key: Query(known(kind), None if kind == "Node" else namespace, labels=labels) for key, kind in kinds.items()}
+
+
+def main() -> None:
+    run(SPEC, ensure)
+
+
+if __name__ == "__main__":
+    main()

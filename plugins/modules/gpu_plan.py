@@ -1,0 +1,172 @@
+#!/usr/bin/python
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: gpu_plan
+short_description: Check a description of GPU pools and say what follows from it
+version_added: 1.0.0
+author:
+  - accelerators.openshift contributors (@accelerators-openshift)
+description:
+  - Checks the whole list of pools before anything is written, reports every problem with the path of the option, a code and a remedy,
+    and returns the normalised pools with all that the roles need.
+  - A pool whose options contradict each other, or another pool, is refused. So is an option that this release understands but does not enact
+    (C(POOL-NOT-YET)); nothing is ignored silently.
+  - Writes nothing. Without O(platform) it reads the Infrastructure object of the cluster, else nothing at all.
+extends_documentation_fragment:
+  - accelerators.openshift._attributes
+  - accelerators.openshift._wait
+  - kubernetes.core.k8s_auth_options
+options:
+  pools:
+    description:
+      - The pools. Each has C(name), C(candidates) (a list of C(instance_type) and C(zones)) and C(replicas); or C(name) and C(existing)
+        (C(node_selector) and C(expected) devices per node) for nodes that are there already.
+      - Optional are C(market) (C(on_demand), C(spot), C(capacity_block), or a mapping with C(type), C(max_price), C(reservation)), C(taints), C(labels),
+        C(accelerator), C(disk) (C(size_gib), C(type), C(iops), C(throughput_mib)), C(quota), C(priority) and C(validate).
+      - For an instance type that is newer than the catalogue, add C(gpus) and C(gpu_model) to the candidate.
+    type: list
+    elements: raw
+    required: true
+  gpu_pools_name:
+    description: What the list is called where the user wrote it; paths in messages begin with it.
+    type: str
+    default: gpu_pools
+  platform:
+    description:
+      - Cloud whose instance types may be named. V(other) is one that the catalogue does not have.
+      - By default it is read from the cluster.
+    type: str
+    choices: [aws, azure, gcp, ibm, oci, other]
+  accelerator_limits:
+    description:
+      - Types that the ClusterAutoscaler has a GPU limit for (C(spec.resourceLimits.gpus[].type)).
+      - When given, a pool that scales and whose accelerator label is not among them is refused.
+    type: list
+    elements: str
+"""
+
+EXAMPLES = r"""
+- name: Plan the pools
+  accelerators.openshift.gpu_plan:
+    pools:
+      - name: inference
+        candidates:
+          - instance_type: g4dn.xlarge
+            zones: [us-east-2a, us-east-2b]
+        replicas: 2
+        taints:
+          - {key: nvidia.com/gpu, value: inference, effect: NoSchedule}
+        quota:
+          - {namespace: team-a, gpus: 2}
+  register: result
+
+- name: Check a description without looking at a cluster
+  accelerators.openshift.gpu_plan:
+    pools: "{{ gpu_pools }}"
+    platform: aws
+"""
+
+RETURN = r"""
+plan:
+  description: The normalised pools, and what follows from all of them.
+  returned: success
+  type: dict
+  contains:
+    pools:
+      description: The pools with all defaults, what their instance types are made of, and the devices expected per node.
+      type: list
+      elements: dict
+    tolerations:
+      description: What operands and workloads must tolerate to run on every pool.
+      type: list
+      elements: dict
+    quotas:
+      description: Resource quotas, one a namespace and name.
+      type: list
+      elements: dict
+    priorities:
+      description: Priority classes.
+      type: list
+      elements: dict
+    validations:
+      description: What to run on the nodes of each pool.
+      type: list
+      elements: dict
+    expected_labels:
+      description: Labels that the nodes of each pool must get from node feature discovery.
+      type: list
+      elements: dict
+  sample:
+    pools:
+      - name: inference
+        candidates: [{instance_type: g4dn.xlarge, zones: [us-east-2a], arch: amd64, vendor: nvidia, gpus_per_node: 1, gpu_model: T4, gpu_memory_gib: 16}]
+        replicas: 2
+        expected: {nvidia.com/gpu: 1}
+        node_selector: {accelerators.openshift/pool: inference}
+    tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]
+    quotas: [{namespace: team-a, name: gpu-quota, hard: {requests.nvidia.com/gpu: "2"}}]
+problems:
+  description: Everything that is wrong with the pools.
+  returned: failure
+  type: list
+  elements: dict
+  sample: [{code: POOL-UNKNOWN-KEY, path: "gpu_pools[0].replica", message: replica is not an option here., remedy: Did you mean replicas?}]
+duration:
+  description: Seconds that the task took.
+  returned: always
+  type: float
+  sample: 0.02
+"""
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure, _pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+
+SPEC = ArgumentSpec(
+    options={
+        "pools": {"type": "list", "elements": "raw", "required": True},
+        "gpu_pools_name": {"type": "str", "default": "gpu_pools"},
+        "platform": {"type": "str", "choices": ["aws", "azure", "gcp", "ibm", "oci", "other"]},
+        "accelerator_limits": {"type": "list", "elements": "str"},
+    },
+).merge(AUTH, WAIT)
+
+
+def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+    name, limits = params["gpu_pools_name"], params["accelerator_limits"]
+    # Whatever the platform: wrong input is told before the first request.
+    plan = _pools.plan(params["pools"], name, params["platform"], accelerator_limits=limits)
+    if not params["platform"]:
+        cluster = infrastructure(api)
+        if cluster is not None:
+            plan = _pools.plan(params["pools"], name, cluster.cloud or None, cluster.name or None, limits)
+    for remark in plan.pop("remarks"):
+        api.warn(remark)
+    return {"plan": plan}
+
+
+def infrastructure(api: Api) -> _infrastructure.Infrastructure | None:
+    """The cluster's platform, or None on a cluster that is no OpenShift."""
+    try:
+        found = api.get(known("Infrastructure"), "cluster")
+    except KindNotServedError:
+        return None
+    return _infrastructure.read(found) if found else None
+
+
+def main() -> None:
+    run(SPEC, ensure)
+
+
+if __name__ == "__main__":
+    main()
