@@ -40,7 +40,7 @@ options:
     description: Channel to follow. The default is the channel of the Subscription that exists, else the package's default channel.
     type: str
   csv:
-    description: Exactly this CSV, for example V(nfd.4.22.0-202607141007). The default is the head of the channel.
+    description: Exactly this CSV, for example V(nfd.v4.22.0-202607141007). The default is the head of the channel.
     type: str
   source:
     description: CatalogSource to take the package from. The default is the one that offers it.
@@ -111,7 +111,7 @@ operator:
     subscription: nfd
     channel: stable
     catalog: redhat-operators
-    csv: nfd.4.22.0-202608111344
+    csv: nfd.v4.22.0-202608111344
     version: 4.22.0-202608111344
     phase: Succeeded
     state: AtLatestKnown

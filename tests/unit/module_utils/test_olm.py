@@ -1,0 +1,212 @@
+"""OLM: which InstallPlan is ours to approve, and how far an installation is."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import replace
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
+from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_progress as progress
+from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_removal as removal
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError
+
+Object = dict[str, t.Any]
+V1, V2 = "nfd.v1.0.0", "nfd.v1.1.0"
+OURS = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
+ASK = olm.Ask("nfd", path=frozenset({V1, V2}), head=V2)
+
+
+def subscription(name: str = "nfd", namespace: str = "openshift-nfd", package: str = "nfd", conditions: t.Sequence[Object] = (), **status: t.Any) -> Object:
+    spec = {"name": package, "channel": "stable", "source": "redhat-operators", "sourceNamespace": "openshift-marketplace"}
+    metadata = {"name": name, "namespace": namespace, "uid": f"{namespace}/{name}"}
+    return {"kind": "Subscription", "metadata": metadata, "spec": spec, "status": {**status, "conditions": list(conditions)}}
+
+
+def at(installed: str, current: str, plan: str = "p", **more: t.Any) -> Object:
+    return subscription(installedCSV=installed, currentCSV=current, installPlanRef={"name": plan}, **more)
+
+
+def condition(kind: str, reason: str = "", message: str = "") -> Object:
+    return {"type": kind, "status": "True", "reason": reason, "message": message}
+
+
+def plan(phase: str, *csvs: str, approved: bool = False, name: str = "p") -> Object:
+    return {"metadata": {"name": name, "namespace": "n"}, "spec": {"clusterServiceVersionNames": list(csvs), "approved": approved}, "status": {"phase": phase}}
+
+
+def csv(name: str, phase: str, reason: str = "", **status: t.Any) -> Object:
+    metadata = {"name": name, "namespace": "openshift-nfd", "uid": name, "labels": {"operators.coreos.com/nfd.openshift-nfd": ""}}
+    return {"kind": "ClusterServiceVersion", "metadata": metadata, "spec": {"version": name[-5:]}, "status": {"phase": phase, "reason": reason, **status}}
+
+
+def seen(live: Object | None, plans: t.Sequence[Object] = (), csvs: t.Sequence[Object] = ()) -> olm.Snapshot:
+    return {"subscription": [live] if live else [], "plans": plans, "csvs": csvs}
+
+
+WAITING = plan("RequiresApproval", V2)
+UPGRADE = replace(ASK, approve="upgrade")
+RESOLUTION = condition("ResolutionFailed", "ConstraintsNotSatisfiable", "constraints not satisfiable: no operators found in channel x")
+
+
+@pytest.mark.parametrize(
+    ("live", "plans", "ask", "approve"),
+    [
+        (at("", V2), [WAITING], ASK, True),
+        (at("", V2), [plan("RequiresApproval", V2, name="other")], ASK, False),
+        (at("", V2), [plan("Planning", V2)], ASK, False),
+        (at("", V2), [plan("RequiresApproval", V2, approved=True)], ASK, False),
+        (at("", V2), [WAITING], replace(ASK, approve="never"), False),
+        (at(V1, V2), [WAITING], ASK, False),
+        (at(V1, V2), [WAITING], UPGRADE, True),
+        (at(V1, V2), [WAITING], replace(UPGRADE, csv=V1), False),
+        (None, [WAITING], ASK, False),
+    ],
+)
+def test_the_one_plan_to_approve(live: Object | None, plans: list[Object], ask: olm.Ask, approve: bool) -> None:
+    assert (olm.plan_to_approve(seen(live, plans), ask) is not None) is approve
+
+
+@pytest.mark.parametrize(
+    ("csvs", "allowed", "strangers"),
+    [([V2], (), []), ([V2, "mesh.v2.1.0"], (), ["mesh.v2.1.0"]), ([V2, "mesh.v2.1.0"], ("mesh.v2.1.0",), []), ([V2, "mesh.v2.1.0"], ("mesh.*",), [])],
+)
+def test_a_plan_with_somebody_elses_csv_is_refused(csvs: list[str], allowed: tuple[str, ...], strangers: list[str]) -> None:
+    assert install_plan.foreign(plan("RequiresApproval", *csvs), ASK.path, allowed) == strangers
+
+
+def test_the_refusal_lists_what_is_foreign() -> None:
+    verdict = progress.judge(seen(at("", V2), [plan("RequiresApproval", V2, "mesh.v2.1.0")]), ASK)
+    assert (verdict.verdict, verdict.code) == ("failed", "OLM-FOREIGN-CSV")
+    assert "mesh.v2.1.0: not asked for" in verdict.details
+    with pytest.raises(NotReadyError, match="mesh"):
+        install_plan.check(plan("RequiresApproval", V2, "mesh.v2.1.0"), ASK.path, ())
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "ask", "verdict", "code"),
+    [
+        (seen(None), ASK, "pending", "OLM-PENDING"),
+        (seen(subscription()), ASK, "pending", "OLM-PENDING"),
+        (seen(subscription(conditions=[condition("BundleUnpacking")])), ASK, "pending", "OLM-PENDING"),
+        (seen(subscription(conditions=[condition("BundleUnpackFailed", "x", "no such image")])), ASK, "failed", "OLM-UNPACK"),
+        (seen(subscription(conditions=[condition("CatalogSourcesUnhealthy")])), ASK, "pending", "OLM-CATALOG"),
+        (seen(subscription(conditions=[RESOLUTION])), ASK, "failed", "OLM-RESOLVE"),
+        (seen(subscription(conditions=[RESOLUTION])), replace(ASK, stale=RESOLUTION["message"]), "pending", "OLM-RESOLVE"),
+        (seen(subscription(conditions=[condition("ResolutionFailed", "ErrorPreventedResolution")])), ASK, "pending", "OLM-RESOLVE"),
+        (seen(at("", V2), [WAITING]), ASK, "ready", ""),
+        (seen(at("", V2), [WAITING]), replace(ASK, approve="never"), "ready", ""),
+        (seen(at("", V2), [plan("Installing", V2, approved=True)]), ASK, "pending", "OLM-PLAN-PENDING"),
+        (seen(at("", V2), [plan("Failed", V2, approved=True)]), ASK, "failed", "OLM-PLAN-FAILED"),
+        (seen(at("", V2), [plan("Complete", V2, approved=True)], [csv(V2, "Pending", "RequirementsNotMet")]), ASK, "pending", "OLM-CSV-PENDING"),
+        (seen(at("", V2), [plan("Complete", V2, approved=True)], [csv(V2, "Failed", "InstallCheckFailed")]), ASK, "failed", "OLM-CSV-FAILED"),
+        (seen(at("", V2), [plan("Complete", V2, approved=True)], [csv(V2, "Succeeded")]), ASK, "pending", ""),
+        (seen(at(V2, V2), [plan("Complete", V2, approved=True)], [csv(V2, "Succeeded")]), ASK, "ready", ""),
+        (seen(at(V2, V2), [], [csv(V2, "Succeeded")]), ASK, "ready", ""),
+        (seen(at(V2, V2), [], []), ASK, "failed", "OLM-CSV-GONE"),
+        (seen(at(V2, V2), [], [csv(V2, "Failed", "ComponentUnhealthy")]), ASK, "pending", "OLM-CSV-PENDING"),
+        (seen(at(V2, V2), [], [csv(V2, "Failed", "TooManyOperatorGroups")]), ASK, "failed", "OLM-CSV-FAILED"),
+        (seen(at(V2, V2), [], [csv(V2, "Succeeded", "Copied")]), ASK, "failed", "OLM-CSV-GONE"),
+        (seen(at(V1, V2), [WAITING], [csv(V1, "Succeeded")]), ASK, "ready", ""),
+        (seen(at(V1, V2, conditions=[RESOLUTION]), [WAITING], [csv(V1, "Succeeded")]), ASK, "ready", ""),
+        (seen(at(V1, V1), [plan("Complete", V1, approved=True)], [csv(V1, "Succeeded")]), UPGRADE, "pending", "OLM-NO-UPGRADE"),
+        (seen(at(V1, V2), [plan("Complete", V2, approved=True)], [csv(V1, "Replacing"), csv(V2, "Installing")]), UPGRADE, "pending", "OLM-CSV-PENDING"),
+        (seen(at(V1, V2), [WAITING], [csv(V1, "Succeeded")]), replace(ASK, csv=V2), "failed", "OLM-VERSION"),
+        (seen(at(V2, V2), [], [csv(V2, "Succeeded")]), replace(UPGRADE, csv=V1), "failed", "OLM-VERSION"),
+        (seen(at(V2, V2), [], [csv(V2, "Succeeded")]), replace(UPGRADE, csv=V2), "ready", ""),
+    ],
+)
+def test_how_far_it_is(snapshot: olm.Snapshot, ask: olm.Ask, verdict: str, code: str) -> None:
+    judged = progress.judge(snapshot, ask)
+    assert (judged.verdict, judged.code) == (verdict, code)
+
+
+def test_the_resolvers_text_is_given_word_for_word() -> None:
+    assert RESOLUTION["message"] in progress.judge(seen(subscription(conditions=[RESOLUTION])), ASK).message
+
+
+def test_unmet_requirements_are_evidence() -> None:
+    unmet = [{"kind": "ServiceAccount", "name": "nfd", "status": "NotPresent", "message": "Service account does not exist"}]
+    broken = csv(V2, "Pending", "RequirementsNotMet", requirementStatus=[*unmet, {"kind": "CRD", "name": "x", "status": "Present"}])
+    judged = progress.judge(seen(at("", V2), [plan("Complete", V2, approved=True)], [broken]), ASK)
+    assert judged.details == ("ServiceAccount nfd: NotPresent (Service account does not exist)",)
+
+
+def test_summary_tells_of_an_upgrade() -> None:
+    facts = olm.summarize(seen(at(V1, V2, state="UpgradePending"), [WAITING], [csv(V1, "Succeeded")]))
+    assert facts | {"install_plan": "p", "csv": V1, "version": "1.0.0", "phase": "Succeeded", "upgrade_available": V2, "state": "UpgradePending"} == facts
+
+
+@pytest.mark.parametrize(
+    ("subscriptions", "words"),
+    [
+        ([subscription(), subscription("again")], "has 2 Subscriptions to nfd"),
+        ([subscription(namespace="elsewhere")], "already subscribed to in namespace elsewhere"),
+    ],
+)
+def test_one_subscription_a_package(subscriptions: list[Object], words: str) -> None:
+    with pytest.raises(AcceleratorError, match=words):
+        olm.subscribed(subscriptions, "nfd", "openshift-nfd")
+
+
+def test_other_packages_do_not_matter() -> None:
+    others = [subscription(package="other", namespace="elsewhere"), subscription("other", package="other")]
+    assert olm.subscribed(others, "nfd", "openshift-nfd") is None
+    assert olm.subscribed([*others, subscription()], "nfd", "openshift-nfd") == subscription()
+
+
+PARAMS: Object = {"name": "nfd", "approve": "install", "csv": None, "channel": None, "source": None, "allow_csvs": []}
+PARAMS |= {"source_namespace": "openshift-marketplace"}
+
+
+@pytest.mark.parametrize(
+    ("change", "settled"),
+    [({}, True), ({"channel": "stable"}, True), ({"channel": "v2"}, False), ({"approve": "upgrade"}, False), ({"csv": V2}, True), ({"csv": V1}, False)],
+)
+def test_a_second_run_need_not_read_the_catalogue(change: Object, settled: bool) -> None:
+    assert olm.is_settled(at(V2, V2), PARAMS | change) is settled
+    assert not olm.is_settled(None, PARAMS | change)
+
+
+def test_a_starting_csv_is_kept_as_it_was() -> None:
+    ask = replace(ASK, channel="stable", catalog=("c", "m"), csv=V1)
+    assert olm.build(ask, "n", None)["spec"]["startingCSV"] == V1
+    assert "startingCSV" not in olm.build(ask, "n", subscription())["spec"]
+
+
+def test_somebody_elses_subscription() -> None:
+    same, other = olm.build(replace(ASK, channel="stable", catalog=("redhat-operators", "openshift-marketplace")), "n", None), subscription()
+    assert "left as it is" in olm.check_foreign(other, same)
+    with pytest.raises(AcceleratorError, match=r"channel: stable \(asked: v2\)"):
+        olm.check_foreign(other, {"spec": same["spec"] | {"channel": "v2"}})
+
+
+def test_csvs_go_only_with_our_subscription() -> None:
+    found = [csv(V2, "Succeeded"), csv("other.v1", "Succeeded") | {"metadata": {"name": "other.v1", "uid": "o"}}, csv(V1, "Succeeded", "Copied")]
+    home = {"metadata": {"labels": OURS}}
+    assert [one["metadata"]["name"] for one in removal.csvs(at(V2, V2), None, found, "nfd")] == [V2]
+    assert removal.csvs(None, {"metadata": {}}, found, "nfd") == []
+    assert [one["metadata"]["name"] for one in removal.csvs(None, home, found, "nfd")] == [V2]
+    assert removal.others([subscription()], found, [subscription(), found[0]]) == ["ClusterServiceVersion other.v1"]
+
+
+def test_custom_resources_keep_an_operator() -> None:
+    policy = {"kind": "ClusterPolicy", "metadata": {"name": "gpu-cluster-policy"}}
+    with pytest.raises(AcceleratorError, match="ClusterPolicy gpu-cluster-policy"):
+        removal.check_unused([policy], "gpu-operator-certified")
+    removal.check_unused([{"kind": "NodeFeature", "metadata": {"name": "n", "ownerReferences": [{}]}}], "nfd")
+
+
+def test_a_namespace_with_somebodys_things_stays() -> None:
+    theirs = {"kind": "ConfigMap", "metadata": {"name": "theirs"}}
+    contents = [
+        theirs,
+        {"kind": "ConfigMap", "metadata": {"name": "kube-root-ca.crt"}},
+        {"kind": "Pod", "metadata": {"name": "p", "ownerReferences": [{}]}},
+        {"kind": "Secret", "metadata": {"name": "s", "annotations": {"kubernetes.io/service-account.name": "default"}}},
+        {"kind": "Service", "metadata": {"name": "s", "labels": {"olm.managed": "true"}}},
+        {"kind": "ConfigMap", "metadata": {"name": "ours", "labels": OURS}},
+    ]
+    assert removal.strangers(contents) == ["ConfigMap theirs"]

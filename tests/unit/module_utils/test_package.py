@@ -1,0 +1,140 @@
+"""What a catalogue offers, and an OperatorGroup that suits."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_group as olm_group
+from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+
+Object = dict[str, t.Any]
+
+STABLE: Object = {
+    "name": "stable",
+    "currentCSV": "nfd.v4.22.0-20",
+    "currentCSVDesc": {"installModes": [{"type": "OwnNamespace", "supported": True}, {"type": "AllNamespaces", "supported": False}]},
+    "entries": [{"name": f"nfd.v4.22.0-{stamp}", "version": f"4.22.0-{stamp}"} for stamp in (20, 10, 9)],
+}
+
+
+def package(name: str = "nfd", catalog: str = "redhat-operators") -> Object:
+    status = {"catalogSource": catalog, "catalogSourceNamespace": "m", "packageName": name, "defaultChannel": "stable", "channels": [STABLE]}
+    return {"metadata": {"name": name}, "status": status}
+
+
+def catalog(name: str, state: str) -> Object:
+    return {"metadata": {"name": name}, "status": {"connectionState": {"lastObservedState": state}}}
+
+
+READY = [catalog("redhat-operators", "READY"), catalog("certified-operators", "READY")]
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "catalogs", "code", "words"),
+    [
+        ("nf", None, READY, "OLM-NO-PACKAGE", "Did you mean nfd?"),
+        ("gpu-operator", None, READY, "OLM-NO-PACKAGE", "Did you mean gpu-operator-certified?"),
+        ("nf", None, READY, "OLM-NO-PACKAGE", "certified-operators, redhat-operators"),
+        ("nfd", "certified-operators", READY, "OLM-NO-PACKAGE", "none with a similar name"),
+        ("nfd", "mirror", READY, "OLM-CATALOG", "There is no CatalogSource mirror; there are: certified-operators, redhat-operators"),
+        ("x", None, [catalog("redhat-operators", "TRANSIENT_FAILURE")], "OLM-CATALOG", "redhat-operators (TRANSIENT_FAILURE)"),
+        ("x", None, [], "OLM-CATALOG", "no CatalogSource exists"),
+    ],
+)
+def test_why_there_is_no_such_package(name: str, source: str | None, catalogs: list[Object], code: str, words: str) -> None:
+    error = packages.missing(name, source, [package(), package("gpu-operator-certified", "certified-operators")], catalogs)
+    assert error.code == code
+    assert words in error.message + error.remedy
+
+
+def test_the_named_catalogue_decides() -> None:
+    found = packages.choose([package(), package(catalog="mirror")], "nfd", "mirror")
+    assert found
+    assert packages.catalog(found) == ("mirror", "m")
+    assert packages.choose([package()], "nfd", "mirror") is None
+
+
+def test_a_catalogue_that_went_away() -> None:
+    packages.check_catalog(package(), READY)
+    with pytest.raises(AcceleratorError, match="redhat-operators is CONNECTING"):
+        packages.check_catalog(package(), [catalog("redhat-operators", "CONNECTING")])
+
+
+def test_the_default_channel_and_an_unknown_one() -> None:
+    assert packages.channel(package(), "")["name"] == "stable"
+    with pytest.raises(AcceleratorError, match=r"no channel v9; it has: stable \(nfd.v4.22.0-20\)"):
+        packages.channel(package(), "v9")
+
+
+def test_the_way_to_a_csv() -> None:
+    assert packages.path_to(STABLE, "nfd.v4.22.0-10") == {"nfd.v4.22.0-9", "nfd.v4.22.0-10"}
+    assert packages.path_to(STABLE, None) == {"nfd.v4.22.0-9", "nfd.v4.22.0-10", "nfd.v4.22.0-20"}
+    assert packages.path_to({**STABLE, "entries": None}, None) == {"nfd.v4.22.0-20"}
+    with pytest.raises(AcceleratorError, match=r"no CSV nfd\.v5; it has: nfd\.v4\.22\.0-9, nfd\.v4\.22\.0-10, nfd\.v4\.22\.0-20"):
+        packages.path_to(STABLE, "nfd.v5")
+
+
+@pytest.mark.parametrize(("older", "newer"), [("26.3.2", "26.7.0"), ("1.9.0", "1.10.0"), ("4.22.0-202607", "4.22.0-202608"), ("1.0.0", "1.0.0-1")])
+def test_versions_are_ordered_by_number(older: str, newer: str) -> None:
+    assert packages.order(older) < packages.order(newer)
+
+
+def group(*targets: str, name: str = "g", **spec: t.Any) -> Object:
+    return {"metadata": {"name": name}, "spec": ({"targetNamespaces": list(targets)} if targets else {}) | spec}
+
+
+@pytest.mark.parametrize(
+    ("groups", "mode", "suits"),
+    [
+        ([], None, False),
+        ([group("n")], None, True),
+        ([group("n")], "OwnNamespace", True),
+        ([group()], "AllNamespaces", True),
+        ([group()], None, True),
+    ],
+)
+def test_an_existing_group_is_used(groups: list[Object], mode: str | None, suits: bool) -> None:
+    assert (olm_group.suitable(groups, "n", mode) is not None) is suits
+
+
+@pytest.mark.parametrize(
+    ("groups", "mode"),
+    [
+        ([group()], "OwnNamespace"),
+        ([group("n")], "AllNamespaces"),
+        ([group("other")], None),
+        ([group("n", "other")], None),
+        ([group("n"), group("n", name="h")], None),
+        ([group(selector={"matchLabels": {}})], None),
+    ],
+)
+def test_a_group_that_does_not_suit_is_refused(groups: list[Object], mode: str | None) -> None:
+    with pytest.raises(AcceleratorError, match="OperatorGroup") as caught:
+        olm_group.suitable(groups, "n", mode)
+    assert caught.value.code == "OLM-GROUP"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "supported", "mode"),
+    [
+        (None, {"OwnNamespace", "AllNamespaces"}, "OwnNamespace"),
+        (None, {"AllNamespaces"}, "AllNamespaces"),
+        (None, set(), "OwnNamespace"),
+    ],
+)
+def test_the_install_mode(wanted: str | None, supported: set[str], mode: str) -> None:
+    assert olm_group.mode(wanted, supported, "nfd") == mode
+
+
+@pytest.mark.parametrize(("wanted", "supported"), [("OwnNamespace", {"AllNamespaces"}), (None, {"MultiNamespace"})])
+def test_an_install_mode_that_the_operator_lacks(wanted: str | None, supported: set[str]) -> None:
+    with pytest.raises(AcceleratorError, match="does not support install mode"):
+        olm_group.mode(wanted, supported, "nfd")
+
+
+def test_all_namespaces_is_a_group_without_targets() -> None:
+    assert olm_group.build("n", "AllNamespaces")["spec"] == {}
+    assert olm_group.targets(olm_group.build("n", "OwnNamespace")) == ["n"]
