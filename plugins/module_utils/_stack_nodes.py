@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _geo
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import judge_pod
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import judge_pods
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
 OSTREE: t.Final = "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION"
@@ -110,7 +110,8 @@ def _judge_operands(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: 
     pods = {pod["metadata"]["name"]: pod for pod in snapshot["pods"]}
     revisions = operands.current_revisions(snapshot["revisions"])
     wanted = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], revisions)
-    parts = [judge_pod(node, one, pods.get(one.pod)) for one in wanted if not one.ready]
+    late = [one for one in wanted if not one.ready]
+    parts = judge_pods(node, [(one, pods.get(one.pod)) for one in late])
     lacking = operands.lacking(node, snapshot["daemonsets"], policy.get("spec") or {})
     if lacking:
         what = f"its labels call for {', '.join(lacking)}, but no DaemonSet selects it"

@@ -45,19 +45,29 @@ def trouble(pod: dict[str, t.Any]) -> Trouble | None:
     return None
 
 
-def judge_pod(node: dict[str, t.Any], operand: Operand, pod: dict[str, t.Any] | None) -> Readiness:
-    name = node["metadata"]["name"]
-    where = f"{name}: {operand.component}"
-    found = trouble(pod) if pod else None
-    if pod is None or found is None:
-        what = f"{where}: {operand.note}{_unscheduled(pod)}"
-        remedy = "Wait, or look at the events of that pod."
-        return pending(f"Operand:{name}:{operand.component}", f"Node {what}.", code="GPU-OPERAND", remedy=remedy, details=(what,))
-    what = f"{where}: container {found.container} of pod {operand.pod} is in {found.reason} ({found.restarts} restarts)"
+def judge_pods(node: dict[str, t.Any], late: t.Sequence[tuple[Operand, dict[str, t.Any] | None]]) -> list[Readiness]:
+    """Operands of one node that are not Ready: each broken pod by itself, those that only wait in one line."""
+    parts, waiting = [], []
+    for operand, pod in late:
+        found = trouble(pod) if pod else None
+        if pod is not None and found is not None:
+            parts.append(_broken(node, operand, pod, found))
+        else:
+            waiting.append(f"{operand.component} ({operand.note}{_unscheduled(pod)})")
+    if waiting:
+        name = node["metadata"]["name"]
+        what = f"{name}: waits for {waiting[0]}" + (f", and after it {', '.join(one.partition(' ')[0] for one in waiting[1:])}" if waiting[1:] else "")
+        remedy = "Look at the events of that pod."
+        parts.append(pending(f"Operands:{name}", f"Node {what}.", code="GPU-OPERAND", remedy=remedy, details=(what,)))
+    return parts
+
+
+def _broken(node: dict[str, t.Any], operand: Operand, pod: dict[str, t.Any], found: Trouble) -> Readiness:
+    name, namespace = node["metadata"]["name"], pod["metadata"]["namespace"]
+    what = f"{name}: {operand.component}: container {found.container} of pod {operand.pod} is in {found.reason} ({found.restarts} restarts)"
     what += f": {found.message}" if found.message else ""
     code = "GPU-IMAGE" if found.reason in _IMAGE else "GPU-DRV-CRASH" if operand.component == "driver" else "GPU-OPERAND-CRASH"
     known = recognise(found.message)
-    namespace = pod["metadata"]["namespace"]
     remedy = known.remedy if known else f"oc logs -n {namespace} {operand.pod} -c {found.container} --previous"
     return pending(f"Operand:{name}:{operand.component}", f"Node {what}.", code=code, remedy=remedy, details=(what,))
 
