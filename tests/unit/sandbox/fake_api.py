@@ -24,6 +24,7 @@ class FakeApi:
         self.objects: dict[Place, Object] = {}
         self.writes: list[tuple[str, str, str]] = []
         self.down = False
+        self._applied: dict[Place, Object] = {}
         self._versions = itertools.count(1)
         self._names = itertools.count(11111)
 
@@ -45,10 +46,11 @@ class FakeApi:
 
     def apply(self, obj: Object, force: bool = True) -> Object:
         place = (key_of(obj["apiVersion"], obj["kind"]), obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+        before, self._applied[place] = self._applied.get(place, {}), copy.deepcopy(obj)
         if place not in self.objects:
             return self.create(obj)
         live = self.objects[place]
-        changed = _merge(live, obj)
+        changed = _merge(_pruned(live, before, obj), obj)
         if changed == live:
             return copy.deepcopy(live)
         changed["metadata"]["generation"] += changed.get("spec") != live.get("spec")
@@ -134,6 +136,17 @@ class World:
 
 def _kind(api_version: str, plural: str) -> str:
     return next(kind for kind, served in TABLE.items() if served == (api_version, plural))
+
+
+def _pruned(live: Object, before: Object, now: Object) -> Object:
+    """Without what the last apply had and this one has no more."""
+    kept = {}
+    for key, value in live.items():
+        if isinstance(value, dict) and isinstance(before.get(key), dict) and isinstance(now.get(key), dict):
+            kept[key] = _pruned(value, before[key], now[key])
+        elif key in now or key not in before:
+            kept[key] = value
+    return kept
 
 
 def _merge(base: Object, over: Object) -> Object:
