@@ -47,9 +47,7 @@ class Client:
         self._discovered: dict[str, dict[str, tuple[str, bool]]] = {}
         self._lock = threading.Lock()
 
-    def request(
-        self, method: str, path: str, body: t.Any = None, content_type: str = JSON, query: t.Mapping[str, str] | None = None
-    ) -> tuple[int, Object]:
+    def request(self, method: str, path: str, body: t.Any = None, content_type: str = JSON, query: t.Mapping[str, str] | None = None) -> tuple[int, Object]:
         """Status and decoded body of one request; raises ApiError(0, ...) when nothing answered."""
         url = self.server + path + (f"?{urlencode(query)}" if query else "")
         data = None if body is None else json.dumps(body).encode()

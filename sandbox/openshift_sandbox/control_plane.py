@@ -28,7 +28,13 @@ COMPONENTS = {
     "stand-ins": ("system:stand-ins", ADMIN_GROUP),
 }
 QUIET_USERS = [user for user, _group in COMPONENTS.values()]
-IDLE_CONTROLLERS = ("bootstrap-signer-controller", "token-cleaner-controller", "service-lb-controller", "node-route-controller", "cloud-node-lifecycle-controller")
+IDLE_CONTROLLERS = (
+    "bootstrap-signer-controller",
+    "token-cleaner-controller",
+    "service-lb-controller",
+    "node-route-controller",
+    "cloud-node-lifecycle-controller",
+)
 READS = ["get", "list", "watch"]
 READY_SECONDS = 30.0
 

@@ -65,10 +65,7 @@ CRD_SETS: t.Final[dict[str, list[tuple[str, str]]]] = {
 STAGES: t.Final = [
     "kustomize/stage/node/fast/node-initialize.yaml",
     "kustomize/stage/node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",
-    *(
-        f"kustomize/stage/pod/general/pod-{name}.yaml"
-        for name in ("create", "init-container-running", "init-container-completed", "ready", "delete")
-    ),
+    *(f"kustomize/stage/pod/general/pod-{name}.yaml" for name in ("create", "init-container-running", "init-container-completed", "ready", "delete")),
 ]
 
 
