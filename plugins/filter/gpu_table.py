@@ -63,7 +63,9 @@ Data = Mapping[str, t.Any]
 HEADING: t.Final = ("POOL", "NODE", "TYPE", "GPUS (expected/allocatable/validated)", "DRIVER")
 
 
-def table(pools: Sequence[Data], nodes: Data | None = None, stack: Data | None = None, validation: Data | None = None, seconds: Data | None = None) -> list[str]:
+def table(
+    pools: Sequence[Data], nodes: Data | None = None, stack: Data | None = None, validation: Data | None = None, seconds: Data | None = None
+) -> list[str]:
     machines = {one["name"]: one for result in _parts(nodes) for one in result.get("nodes") or []}
     operands = {one["name"]: one for one in _of(stack, "special_resource")}
     validated = {one["name"]: one for result in _parts(validation) for one in _of(result, "workload")}

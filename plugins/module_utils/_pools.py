@@ -16,6 +16,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pool_probl
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_schema import MARKET, MARKETS, POOL
 
 Data = dict[str, t.Any]
+_EXAMPLE: t.Final = """Write a file such as
+{name}:
+  - name: training
+    candidates:
+      - {{instance_type: g4dn.xlarge, zones: [us-east-2a]}}
+    replicas: 1
+and give it with -e @FILE; examples/ has complete ones."""
 
 
 def plan(
@@ -32,7 +39,9 @@ def plan(
     problems = Problems()
     if not isinstance(pools, (list, tuple)):
         problems.add("POOL-TYPE", name, "must be a list of pools.", f"Write {name} as a list; each entry has a name, candidates and replicas.")
-        problems.raise_if_any()
+    elif not pools:
+        problems.add("POOL-NONE", name, "names no pools, so there is nothing to do.", _EXAMPLE.format(name=name))
+    problems.raise_if_any()
     read_in = [_read(pool, f"{name}[{index}]", cloud, problems) for index, pool in enumerate(pools)]
     for index, pool in enumerate(read_in):
         path = f"{name}[{index}]"

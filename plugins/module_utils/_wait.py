@@ -88,16 +88,22 @@ class Waiting:
         return self._deadline.clock() - self._ready_since >= self._settle
 
     def _say(self, verdict: Readiness) -> None:
+        """What is new since the last time; everything when nothing was said for long."""
         now, text = self._deadline.clock(), (verdict.message, verdict.details)
-        if text == self._said and now - self._said_at < SAY_EVERY:
+        due = now - self._said_at >= SAY_EVERY
+        if text == self._said and not due:
             return
-        first, self._said, self._said_at = self._said is None, text, now
-        if first and verdict.is_ready:
+        before, self._said, self._said_at = self._said, text, now
+        if before is None and verdict.is_ready:
             return
-        elapsed = f"{now - self._started:.0f} s"
-        self._progress(f"{self._stage}: {verdict.message or verdict.verdict} ({elapsed})")
+        message, details = (None, ()) if before is None or due else before
+        elapsed = f" ({now - self._started:.0f} s)"
+        if verdict.message != message:
+            self._progress(f"{self._stage}: {verdict.message or verdict.verdict}{elapsed}")
+            elapsed = ""
         for line in verdict.details:
-            self._progress(f"    {line}")
+            if line not in details and line not in verdict.message:
+                self._progress(f"    {line}{elapsed}")
 
     def _timeout(self, last: Readiness) -> WaitTimeoutError:
         seconds = self._deadline.clock() - self._started

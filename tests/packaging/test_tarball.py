@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -13,7 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BIN = Path(sys.executable).parent
 # Everything at the top of the tarball, nothing else.
-TOP = {"MANIFEST.json", "FILES.json", "README.md", "CHANGELOG.rst", "COPYING", "requirements.txt", "changelogs", "docs", "examples", "meta", "playbooks", "plugins", "roles"}
+TOP = {"MANIFEST.json", "FILES.json", "README.md", "CHANGELOG.rst", "COPYING", "requirements.txt"}
+TOP |= {"changelogs", "docs", "examples", "meta", "playbooks", "plugins", "roles"}
 PLUGIN_KINDS = {"action", "callback", "doc_fragments", "filter", "lookup", "module_utils", "modules", "plugin_utils"}
 
 
@@ -47,6 +49,8 @@ def elsewhere(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
     """An environment with an empty home, whose only collection is the installed tarball (and kubernetes.core of the interpreter)."""
     home = tmp_path_factory.mktemp("home")
     environment = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "ANSIBLE_COLLECTIONS_PATH": str(home / "collections")}
+    # a cluster that answers nobody: wrong input is told before the first request
+    environment |= {"K8S_AUTH_HOST": "https://127.0.0.1:1", "K8S_AUTH_API_KEY": "nobody", "K8S_AUTH_VERIFY_SSL": "false"}
     command = [BIN / "ansible-galaxy", "collection", "install", "--offline", "--no-deps", "-p", home / "collections", tarball]
     subprocess.run(command, cwd=home, env=environment, check=True, capture_output=True)
     assert (home / "collections/ansible_collections/accelerators/openshift/MANIFEST.json").is_file()
@@ -59,7 +63,8 @@ def play(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPr
 
 
 def test_installed_it_runs_by_full_name_and_names_what_is_wrong(elsewhere: dict[str, str]) -> None:
-    done = play(elsewhere, "accelerators.openshift.enable_gpus", "-e", '{"gpu_pools": [{"name": "a", "candidates": [{"instance_type": "g4dn.xlarg"}]}]}')
+    pools = [{"name": "a", "candidates": [{"instance_type": "g4dn.xlarg", "zones": ["us-east-2a"]}], "replicas": 1}]
+    done = play(elsewhere, "accelerators.openshift.enable_gpus", "-e", json.dumps({"gpu_pools": pools}))
     assert done.returncode == 2, done.stdout + done.stderr
     assert "gpu_pools[0].candidates[0].instance_type" in done.stdout
     assert "g4dn.xlarge" in done.stdout, "the nearest name is offered"

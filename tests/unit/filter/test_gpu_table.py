@@ -20,7 +20,8 @@ NODES = {
         looped("bigger", {"name": "b-0", "instance_type": "p4de.24xlarge"}, duration=2.0),
     ]
 }
-STACK = {"special_resource": {"nodes": [{"name": "a-0", "pool": "a", "expected": {"nvidia.com/gpu": 1}, "allocatable": {"nvidia.com/gpu": 1}, "driver_version": "580.1"}]}}
+ONE = {"nvidia.com/gpu": 1}
+STACK = {"special_resource": {"nodes": [{"name": "a-0", "pool": "a", "expected": ONE, "allocatable": ONE, "driver_version": "580.1"}]}}
 VALIDATION = {"results": [{"workload": {"nodes": [{"name": "a-0", "validated": 1}]}, "duration": 0.25}]}
 
 
