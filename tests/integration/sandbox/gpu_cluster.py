@@ -1,0 +1,101 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What an administrator does by hand until GPUs work: a MachineSet, two operators, a NodeFeatureDiscovery and a ClusterPolicy."""
+
+from __future__ import annotations
+
+import typing as t
+
+from integration.sandbox.subscriptions import Data, Operator, until
+
+from openshift_sandbox.client import ApiError, Client
+
+NFD: t.Final = ("nfd", "openshift-nfd", "redhat-operators", "stable")
+GPU: t.Final = ("gpu-operator-certified", "nvidia-gpu-operator", "certified-operators", "v26.7")
+NAMESPACE: t.Final = "nvidia-gpu-operator"
+POLICY: t.Final = "gpu-cluster-policy"
+TAINT: t.Final = {"key": "nvidia.com/gpu", "value": "test", "effect": "NoSchedule"}
+SPEC: t.Final[Data] = {key: {} for key in ("operator", "daemonsets", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "gfd")} | {
+    "driver": {"upgradePolicy": {"autoUpgrade": True}},
+    "nodeStatusExporter": {"enabled": True},
+}
+
+
+def install(client: Client, package: str, namespace: str, source: str, channel: str) -> None:
+    operator = Operator(client, package, namespace, source)
+    operator.subscribe(channel)
+    plan = until(lambda: next((one for one in client.list("operators.coreos.com/v1alpha1", "installplans", namespace)), None), f"an install plan for {package}")
+    [csv] = plan["spec"]["clusterServiceVersionNames"]
+    operator.approve(csv)
+    operator.reached(csv, "Succeeded")
+
+
+def discover(client: Client) -> None:
+    metadata = {"name": "nfd-instance", "namespace": "openshift-nfd"}
+    client.apply({"apiVersion": "nfd.openshift.io/v1", "kind": "NodeFeatureDiscovery", "metadata": metadata, "spec": {}})
+
+
+def add_gpu_nodes(client: Client, instance_type: str, replicas: int) -> None:
+    """A MachineSet like the one of the first zone's workers."""
+    api, namespace = "machine.openshift.io/v1beta1", "openshift-machine-api"
+    worker = min((one for one in client.list(api, "machinesets", namespace)), key=lambda one: str(one["metadata"]["name"]))
+    name = worker["metadata"]["name"].replace("worker", "gpu")
+    labels = worker["spec"]["template"]["metadata"]["labels"] | {"machine.openshift.io/cluster-api-machineset": name}
+    provider = worker["spec"]["template"]["spec"]["providerSpec"]["value"] | {"instanceType": instance_type}
+    template = {
+        "metadata": {"labels": labels},
+        "spec": {"metadata": {"labels": {"accelerators.openshift/pool": "test"}}, "taints": [TAINT], "providerSpec": {"value": provider}},
+    }
+    selector = {"matchLabels": {key: value for key, value in labels.items() if "machineset" in key or key.endswith("-cluster")}}
+    spec = {"replicas": replicas, "selector": selector, "template": template}
+    client.apply({"apiVersion": api, "kind": "MachineSet", "metadata": {"name": name, "namespace": namespace}, "spec": spec})
+
+
+def gpu_nodes(client: Client) -> list[Data]:
+    return client.list("v1", "nodes", labels="accelerators.openshift/pool=test")
+
+
+def apply_policy(client: Client, **spec: t.Any) -> None:
+    client.apply({"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": POLICY}, "spec": SPEC | spec})
+
+
+def policy_status(client: Client) -> Data:
+    return t.cast("Data", (client.get("nvidia.com/v1", "clusterpolicies", POLICY) or {}).get("status", {}))
+
+
+def condition(client: Client, kind: str) -> Data:
+    return next((one for one in policy_status(client).get("conditions", []) if one["type"] == kind), {})
+
+
+def reconciled(client: Client) -> bool:
+    return policy_status(client).get("state") == "ready" and condition(client, "Ready").get("reason") == "Reconciled"
+
+
+def pods_on(client: Client, node: str) -> list[Data]:
+    return [pod for pod in client.list("v1", "pods", NAMESPACE) if pod["spec"].get("nodeName") == node]
+
+
+def run_cuda(client: Client, name: str) -> None:
+    limits = {"nvidia.com/gpu": "1"}
+    container = {"name": "cuda", "image": "cuda-sample:vectoradd", "command": ["/cuda-samples/vectorAdd"], "resources": {"limits": limits}}
+    labels = {"app.kubernetes.io/managed-by": "accelerators.openshift", "accelerators.openshift/benchmark": "vectoradd"}
+    spec = {"restartPolicy": "Never", "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}], "containers": [container]}
+    client.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default", "labels": labels}, "spec": spec})
+
+
+def ended(client: Client, name: str) -> Data:
+    """The pod, once it ran."""
+
+    def look() -> Data | None:
+        pod = client.get("v1", "pods", name, "default")
+        return pod if pod and pod["status"].get("phase") in ("Succeeded", "Failed") else None
+
+    return until(look, f"the end of pod {name}")
+
+
+def log(client: Client, namespace: str, pod: str, container: str) -> str:
+    status, answer = client.request("GET", f"/api/v1/namespaces/{namespace}/pods/{pod}/log", query={"container": container})
+    if status != 200:
+        raise ApiError(status, str(answer))
+    return str(answer["message"])
