@@ -10,6 +10,7 @@ import json
 import ssl
 import tempfile
 import threading
+import time
 import typing as t
 from pathlib import Path
 from urllib.parse import urlencode
@@ -22,6 +23,7 @@ Object = dict[str, t.Any]
 APPLY = "application/apply-patch+yaml"
 MERGE = "application/merge-patch+json"
 JSON = "application/json"
+BUSY_SECONDS = 15.0  # a restarted apiserver answers 429 "storage is (re)initializing" for a while
 TIMEOUT = urllib3.Timeout(connect=3.0, read=30.0)
 
 
@@ -52,11 +54,15 @@ class Client:
         url = self.server + path + (f"?{urlencode(query)}" if query else "")
         data = None if body is None else json.dumps(body).encode()
         headers = self._headers | ({"Content-Type": content_type} if data is not None else {})
-        try:
-            answer = self._pool.request(method, url, body=data, headers=headers)
-        except urllib3.exceptions.HTTPError as error:
-            raise ApiError(0, f"{method} {path}: {error}") from error
-        return answer.status, _decode(answer.data)
+        deadline = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                answer = self._pool.request(method, url, body=data, headers=headers)
+            except urllib3.exceptions.HTTPError as error:
+                raise ApiError(0, f"{method} {path}: {error}") from error
+            if answer.status != 429 or time.monotonic() > deadline:
+                return answer.status, _decode(answer.data)
+            time.sleep(0.2)
 
     def checked(self, method: str, path: str, body: t.Any = None, content_type: str = JSON, query: t.Mapping[str, str] | None = None) -> Object:
         """As request, but anything other than 2xx raises."""

@@ -36,7 +36,7 @@ IDLE_CONTROLLERS = (
     "cloud-node-lifecycle-controller",
 )
 READS = ["get", "list", "watch"]
-READY_SECONDS = 30.0
+READY_SECONDS = 60.0
 
 AUDIT_POLICY = {
     "apiVersion": "audit.k8s.io/v1",
@@ -149,7 +149,7 @@ def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS) -> None:
                 return
         except ApiError as error:
             last = error.message
-        sandbox.processes.check()
+        sandbox.processes.check("etcd", "kube-apiserver")
         if time.monotonic() > deadline:
             raise SandboxError(f"kube-apiserver is not ready after {seconds:.0f} s: {last}; see {sandbox.logs / 'kube-apiserver.log'}")
         time.sleep(0.1)

@@ -11,7 +11,7 @@ import typing as t
 
 import yaml
 
-from openshift_sandbox import control_plane, lifecycle, olm, scenario
+from openshift_sandbox import lifecycle, olm, scenario
 from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 
 Trouble = dict[str, t.Any]
@@ -58,7 +58,6 @@ def api_down(sandbox: Sandbox, seconds: float, hang: bool = False) -> None:
         time.sleep(seconds)
     finally:
         lifecycle.repair(sandbox, started)
-    control_plane.wait_ready(sandbox)
     say("the API is back", started)
 
 

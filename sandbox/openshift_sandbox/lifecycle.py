@@ -22,7 +22,7 @@ from openshift_sandbox.processes import ProcessDied
 from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 from openshift_sandbox.scenario import Scenario
 
-NODES_SECONDS: t.Final = 20.0
+NODES_SECONDS: t.Final = 60.0
 PORT_TAKEN: t.Final = "address already in use"
 
 

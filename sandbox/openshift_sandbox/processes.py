@@ -83,10 +83,10 @@ class Processes:
         child = self.find(name)
         return child is not None and child.alive
 
-    def check(self) -> None:
-        """Raises for the first child that is no longer there; children that another child started are that one's business."""
+    def check(self, *names: str) -> None:
+        """Raises for the first child (of these names) that is no longer there; children that another child started are that one's business."""
         for child in self.all():
-            if not child.nested and not child.alive:
+            if child.name in (names or [child.name]) and not child.nested and not child.alive:
                 raise ProcessDied(child.name, Path(child.log))
 
     def stop(self, name: str, grace: float = 5.0) -> bool:
