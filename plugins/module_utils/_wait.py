@@ -9,6 +9,7 @@ from __future__ import annotations
 import queue
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
@@ -26,12 +27,17 @@ LOOK_EVERY = 1.0
 
 def wait(api: Api, queries: t.Mapping[str, Query], judge: Judge, stage: str, settle: float, on_timeout_code: str) -> Snapshot:
     """The snapshot that was ready. Raises NotReadyError on a failed verdict, WaitTimeoutError at the deadline, with what was last seen."""
+    loop = Waiting(api.deadline, api.progress, judge, stage, settle, on_timeout_code)
     news: queue.SimpleQueue[News] = queue.SimpleQueue()
-    watches = [Watch(api, key, query, news) for key, query in queries.items()]
+    lists = {key: _api_reads.query_once(api, query) for key, query in queries.items()}
+    snapshot = {key: items for key, (items, _version) in lists.items()}
+    if loop.is_ready(snapshot):
+        return snapshot
+    watches = [Watch(api, key, query, news, *lists[key]) for key, query in queries.items()]
     for watch in watches:
         watch.start()
     try:
-        return Waiting(api.deadline, api.progress, judge, stage, settle, on_timeout_code).until_ready(set(queries), news)
+        return loop.until_ready(snapshot, news)
     finally:
         for watch in watches:
             watch.stop()
@@ -46,22 +52,23 @@ class Waiting:
         self._started = deadline.clock()
         self._ready_since: float | None = None
         self._said_at = self._started
-        self._said: tuple[str, tuple[str, ...]] | None = None
+        self._said: set[str] = set()
+        self._last = pending("NoAnswer", "the API server has not answered yet")
 
-    def until_ready(self, missing: set[str], news: queue.SimpleQueue[News]) -> Snapshot:
-        snapshot: Snapshot = {}
-        last = pending("NoAnswer", "the API server has not answered yet")
-        while True:
-            self._collect(news, snapshot)
-            if missing <= set(snapshot):
-                last = self._judge(snapshot)
-                self._say(last)
-                if last.is_failed:
-                    raise NotReadyError(last.code or self._code, f"{self._stage}: {last.message}", last.remedy, last.details)
-                if self._has_settled(last):
-                    return snapshot
+    def until_ready(self, snapshot: Snapshot, news: queue.SimpleQueue[News]) -> Snapshot:
+        while not self.is_ready(snapshot):
             if self._deadline.passed:
-                raise self._timeout(last)
+                raise self._timeout()
+            self._collect(news, snapshot)
+        return snapshot
+
+    def is_ready(self, snapshot: Snapshot) -> bool:
+        """Asks the judge, shows what is new; raises on a failed verdict."""
+        self._last = self._judge(snapshot)
+        self._say(self._last)
+        if self._last.is_failed:
+            raise NotReadyError(self._last.code or self._code, f"{self._stage}: {self._last.message}", self._last.remedy, self._last.details)
+        return self._has_settled(self._last)
 
     def _collect(self, news: queue.SimpleQueue[News], snapshot: Snapshot) -> None:
         """Waits for the first news, then takes all there are, so that a burst is judged once."""
@@ -88,25 +95,21 @@ class Waiting:
         return self._deadline.clock() - self._ready_since >= self._settle
 
     def _say(self, verdict: Readiness) -> None:
-        """What is new since the last time; everything when nothing was said for long."""
-        now, text = self._deadline.clock(), (verdict.message, verdict.details)
-        due = now - self._said_at >= SAY_EVERY
-        if text == self._said and not due:
+        """One line for each thing that changed; after half a minute of silence, everything that is still awaited."""
+        now, lines = self._deadline.clock(), set(verdict.details or (verdict.message or verdict.verdict,))
+        ready_at_once = verdict.is_ready and not self._said
+        fresh = lines - self._said
+        if now - self._said_at >= SAY_EVERY:
+            fresh = lines
+        if not fresh or ready_at_once:
             return
-        before, self._said, self._said_at = self._said, text, now
-        if before is None and verdict.is_ready:
-            return
-        message, details = (None, ()) if before is None or due else before
-        elapsed = f" ({now - self._started:.0f} s)"
-        if verdict.message != message:
-            self._progress(f"{self._stage}: {verdict.message or verdict.verdict}{elapsed}")
-            elapsed = ""
-        for line in verdict.details:
-            if line not in details and line not in verdict.message:
-                self._progress(f"    {line}{elapsed}")
+        self._said, self._said_at = lines, now
+        for line in verdict.details or (verdict.message or verdict.verdict,):
+            if line in fresh:
+                self._progress(f"{now - self._started:5.0f} s  {self._stage}: {line}")
 
-    def _timeout(self, last: Readiness) -> WaitTimeoutError:
-        seconds = self._deadline.clock() - self._started
+    def _timeout(self) -> WaitTimeoutError:
+        last, seconds = self._last, self._deadline.clock() - self._started
         return WaitTimeoutError(
             last.code or self._code,
             f"{self._stage}: not ready after {seconds:.0f} s; last seen: {last.message or last.reason}",

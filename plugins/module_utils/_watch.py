@@ -31,13 +31,13 @@ _BROKEN: tuple[type[Exception], ...] = (*TRANSPORT_ERRORS, ValueError)
 
 
 class Watch(threading.Thread):
-    """key: what the news are labelled with."""
+    """key: what the news are labelled with. items, version: a list that was read already (no version: the kind was not served)."""
 
-    def __init__(self, api: Api, key: str, query: Query, news: queue.SimpleQueue[News]) -> None:
+    def __init__(self, api: Api, key: str, query: Query, news: queue.SimpleQueue[News], items: list[dict[str, t.Any]], version: str) -> None:
         super().__init__(name=f"watch-{key}", daemon=True)
         self._api, self._key, self._query, self._news = api, key, query, news
-        self._objects: Objects = {}
-        self._version = ""
+        self._objects: Objects = {_key(item): item for item in items}
+        self._version = version
         self._stopped = threading.Event()
         self._response: t.Any = None
         self._pause = Pause()

@@ -49,7 +49,8 @@ def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
 def waiting(*news: tuple[float, str, t.Any], seconds: float = 100.0, settle: float = 0.0) -> tuple[t.Callable[[], t.Any], FakeClock, list[str]]:
     clock, lines = FakeClock(), []
     loop = Waiting(Deadline(seconds, clock, clock.sleep), lines.append, judge, "things", settle, "WAIT-TIMEOUT")
-    return lambda: loop.until_ready({"things"}, Script(clock, *news)), clock, lines
+    first, *later = news
+    return lambda: loop.until_ready({"things": first[2]}, Script(clock, *later)), clock, lines
 
 
 def thing(state: str) -> list[dict[str, t.Any]]:
@@ -87,7 +88,7 @@ def test_ready_must_hold_while_it_settles() -> None:
 
 
 def test_an_error_of_a_watch_ends_the_wait() -> None:
-    run, _clock, _lines = waiting((1, "things", ForbiddenError("API-FORBIDDEN", "no", "grant")))
+    run, _clock, _lines = waiting((0, "things", thing("new")), (1, "things", ForbiddenError("API-FORBIDDEN", "no", "grant")))
     with pytest.raises(ForbiddenError):
         run()
 
@@ -95,9 +96,31 @@ def test_an_error_of_a_watch_ends_the_wait() -> None:
 def test_a_line_is_shown_on_every_change_and_every_thirty_seconds() -> None:
     run, _clock, lines = waiting((0, "things", thing("new")), (5, "things", thing("older")), (90, "things", thing("good")))
     run()
-    said = [line for line in lines if line.startswith("things: ")]
-    assert said == ["things: still new (0 s)", "things: still older (5 s)", "things: still older (35 s)", "things: still older (65 s)", "things: good (90 s)"]
-    assert "    thing a: new" in lines
+    assert lines == [
+        "    0 s  things: thing a: new",
+        "    5 s  things: thing a: older",
+        "   35 s  things: thing a: older",
+        "   65 s  things: thing a: older",
+        "   90 s  things: good",
+    ]
+
+
+def test_only_what_changed_is_shown() -> None:
+    lines: list[str] = []
+    clock = FakeClock()
+    verdicts = iter([pending("P", "two", details=("a: new", "b: new")), pending("P", "two", details=("a: new", "b: better"))])
+    loop = Waiting(Deadline(10, clock, clock.sleep), lines.append, lambda _snapshot: next(verdicts), "things", 0.0, "WAIT-TIMEOUT")
+    assert not loop.is_ready({})
+    assert not loop.is_ready({})
+    assert [line.split(": ", 1)[1] for line in lines] == ["a: new", "b: new", "b: better"]
+
+
+def test_what_is_ready_at_once_says_nothing_and_watches_nothing() -> None:
+    server, lines = FakeServer(), []
+    api = api_on(server, lines=lines)
+    api.wait({"things": Query(CONFIG_MAP, "x")}, lambda _snapshot: ready("Good", "good"), "things")
+    assert lines == []
+    assert ["watch" in query for _method, _path, query in server.requests] == [False]
 
 
 def test_a_query_of_a_kind_that_is_not_served_finds_nothing() -> None:
