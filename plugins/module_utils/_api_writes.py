@@ -111,6 +111,9 @@ def delete(api: Api, kind: Kind, name: str, namespace: str | None, owned_only: b
     options: Manifest = {"propagationPolicy": "Background", "preconditions": {"uid": live["metadata"]["uid"]}}
     if grace is not None:
         options["gracePeriodSeconds"] = grace
+    if api.check_mode:
+        # A DELETE with a body is read from its body alone: `?dryRun=All` beside it would really delete.
+        options["dryRun"] = ["All"]
     _write(api, "DELETE", kind, name, namespace, options, {}, dry_run=api.check_mode, absent_ok=True)
     api.changes.append(Change(_diff.title(live), _diff.owned_view(live, _SHOWN_OF_DELETED), {}))
     if wait:

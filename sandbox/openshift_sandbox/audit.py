@@ -69,6 +69,9 @@ class Request:
 
     @property
     def dry_run(self) -> bool:
+        """As the apiserver sees it: of a DELETE with a body only the body counts."""
+        if self.verb == "delete" and isinstance(self.body, dict):
+            return bool(self.body.get("dryRun"))
         return "dryRun" in self.query or (isinstance(self.body, dict) and bool(self.body.get("dryRun")))
 
     @property

@@ -68,6 +68,8 @@ class FakeServer:
     def request(self, method: str, url: str, body: bytes | None = None, **_more: t.Any) -> Answer:
         parts = urlsplit(url)
         query = {key: values[0] for key, values in parse_qs(parts.query).items()}
+        if method == "DELETE" and body:  # its options are read from the body alone, as the real server does
+            query = {"dryRun": "All"} if json.loads(body).get("dryRun") else {}
         self.requests.append((method, parts.path, query))
         if self.faults:
             fault = self.faults.pop(0)

@@ -25,6 +25,15 @@ def test_check_mode_writes_nothing_and_says_what_it_would() -> None:
     assert api.changes[0].after["data"] == {"x": "1"}
 
 
+def test_check_mode_deletes_nothing() -> None:
+    server = FakeServer()
+    api_on(server).apply(manifest(x="1"))
+    before = len(server.writes())
+    assert api_on(server, check_mode=True).delete(CONFIG_MAP, "a", "x")
+    assert len(server.writes()) == before
+    assert api_on(server).get(CONFIG_MAP, "a", "x")
+
+
 def test_check_mode_before_the_kind_is_served() -> None:
     api = api_on(FakeServer("Namespace"), check_mode=True)
     api.apply(manifest(x="1"))

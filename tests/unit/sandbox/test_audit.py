@@ -25,6 +25,7 @@ def event(verb: str, uri: str, **extra: Any) -> dict[str, Any]:
         (event("patch", "/api/v1/namespaces/a?fieldManager=x&dryRun=All"), False),
         (event("patch", "/api/v1/namespaces/a?fieldManager=x"), True),
         (event("delete", "/api/v1/namespaces/a", requestObject={"kind": "DeleteOptions", "dryRun": ["All"]}), False),
+        (event("delete", "/api/v1/namespaces/a?dryRun=All", requestObject={"kind": "DeleteOptions"}), True),
         (event("create", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", objectRef={"apiGroup": "authorization.k8s.io"}), False),
         (event("create", "/api/v1/x", objectRef={"resource": "serviceaccounts", "subresource": "token"}), False),
         (event("deletecollection", "/api/v1/namespaces/a/pods"), True),

@@ -1,0 +1,138 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Playbooks as users run them: ansible-runner in a directory of its own, every task's result and time as data."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import sys
+import typing as t
+from dataclasses import dataclass
+from pathlib import Path
+
+import ansible_runner
+import yaml
+
+Data = dict[str, t.Any]
+
+ROOT: t.Final = Path(__file__).resolve().parents[2]
+FINISHED: t.Final = {"runner_on_ok", "runner_on_failed", "runner_on_skipped", "runner_on_unreachable"}
+ORDINARY: t.Final = {"ACCELERATORS_IN_PROCESS": "0"}
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """One task on one host. start and end are what the audit log's times are compared with."""
+
+    name: str
+    result: Data
+    failed: bool
+    skipped: bool
+    start: datetime.datetime
+    end: datetime.datetime
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.result.get("changed"))
+
+    def __getitem__(self, key: str) -> t.Any:
+        return self.result[key]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A playbook that has ended."""
+
+    rc: int
+    output: str
+    tasks: list[TaskResult]
+
+    @property
+    def changed(self) -> int:
+        return sum(task.changed for task in self.tasks)
+
+    @property
+    def failure(self) -> TaskResult:
+        """The task that ended the run."""
+        return next(task for task in reversed(self.tasks) if task.failed)
+
+
+class Playbook:
+    """Runs tasks or playbooks against one cluster."""
+
+    def __init__(self, directory: Path, kubeconfig: Path) -> None:
+        self.directory = directory
+        self.kubeconfig = kubeconfig
+        self._runs = 0
+
+    def tasks(self, *tasks: Data, in_process: bool = True, kubeconfig: Path | None = None) -> Run:
+        """One play of these tasks; ordinary modules when not in process."""
+        play = {
+            "hosts": "localhost",
+            "gather_facts": False,
+            "module_defaults": {"group/accelerators.openshift.gpu": {"kubeconfig": str(kubeconfig or self.kubeconfig)}},
+            "environment": {} if in_process else ORDINARY,
+            "tasks": list(tasks),
+        }
+        return self._run([play])
+
+    def module(self, name: str, in_process: bool = True, check: bool = False, **options: t.Any) -> TaskResult:
+        """One task; a failure is a result too."""
+        run = self.tasks({"name": name, f"accelerators.openshift.{name}": options, "check_mode": check}, in_process=in_process)
+        return run.tasks[-1]
+
+    def playbook(self, name: str, *arguments: str, **extra_vars: t.Any) -> Run:
+        """A playbook of the collection, by the path of the checkout."""
+        return self._run(ROOT / "playbooks" / f"{name}.yml", " ".join(arguments), extra_vars)
+
+    def _run(self, playbook: Path | list[Data], cmdline: str = "", extra_vars: Data | None = None) -> Run:
+        self._runs += 1
+        private = self.directory / f"run-{self._runs}"
+        (private / "project").mkdir(parents=True)
+        if isinstance(playbook, list):
+            (private / "project" / "tasks.yml").write_text(yaml.safe_dump(playbook))
+            playbook = Path("tasks.yml")
+        runner = ansible_runner.run(
+            private_data_dir=str(private),
+            playbook=str(playbook),
+            inventory={"all": {"hosts": {"localhost": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}}}},
+            envvars=self._environment(),
+            cmdline=cmdline or None,
+            extravars=extra_vars or None,
+            quiet=True,
+            timeout=600,
+        )
+        results = [task for task in map(_task, runner.events) if task is not None]
+        return Run(runner.rc, runner.stdout.read(), results)
+
+    def _environment(self) -> dict[str, str]:
+        return {
+            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
+            "ANSIBLE_HOME": str(self.directory / "ansible-home"),
+            "ANSIBLE_FORCE_COLOR": "0",
+            "ANSIBLE_LOCALHOST_WARNING": "0",
+            "K8S_AUTH_KUBECONFIG": "",
+            "KUBECONFIG": str(self.kubeconfig),
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        }
+
+
+def _task(event: Data) -> TaskResult | None:
+    if event["event"] not in FINISHED:
+        return None
+    data = event["event_data"]
+    return TaskResult(
+        name=str(data.get("task")),
+        result=data.get("res") or {},
+        failed=event["event"] in ("runner_on_failed", "runner_on_unreachable"),
+        skipped=event["event"] == "runner_on_skipped",
+        start=_moment(data["start"]),
+        end=_moment(data["end"]),
+    )
+
+
+def _moment(text: str) -> datetime.datetime:
+    moment = datetime.datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=datetime.UTC)

@@ -1,0 +1,56 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What was really sent: the requests of our user agent, cut out of the apiserver's audit log by time."""
+
+from __future__ import annotations
+
+import datetime
+import time
+import typing as t
+from dataclasses import dataclass
+from pathlib import Path
+
+from integration.playbook import TaskResult
+
+from openshift_sandbox import audit
+from openshift_sandbox.client import ApiError, Client
+
+OURS: t.Final = "accelerators.openshift/"
+SECONDS: t.Final = 10.0
+
+
+@dataclass
+class Audit:
+    """log is None on a real cluster: there nobody can look, and every question is answered with nothing."""
+
+    log: Path | None
+    client: Client
+
+    def of(self, *tasks: TaskResult) -> list[audit.Request]:
+        """Requests by the collection while these tasks ran."""
+        if self.log is None or not tasks:
+            return []
+        self._flush(self.log)
+        spans = [(task.start, task.end) for task in tasks]
+        ours = audit.read(self.log, user_agent=OURS)
+        return [request for request in ours if any(start <= received(request) <= end for start, end in spans)]
+
+    def writes(self, *tasks: TaskResult) -> list[str]:
+        """What these tasks changed or tried to change, one line each; dry runs and questions left out."""
+        return [f"{one.verb} {one.resource} {one.namespace or ''}/{one.name or ''}" for one in audit.writes(self.of(*tasks))]
+
+    def _flush(self, log: Path) -> None:
+        """An event is written a moment after its answer was sent: wait for a request of our own to show up."""
+        agent, offset = f"audit-flush-{time.monotonic_ns()}", audit.position(log)
+        with_agent = dict(self.client._headers) | {"User-Agent": agent}
+        self.client._pool.request("GET", f"{self.client.server}/api/v1/namespaces/default", headers=with_agent)
+        deadline = time.monotonic() + SECONDS
+        while not audit.read(log, offset, agent):
+            if time.monotonic() > deadline:
+                raise ApiError(0, f"{log}: no audit event within {SECONDS:.0f} s")
+            time.sleep(0.02)
+
+
+def received(request: audit.Request) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(str(request.event["requestReceivedTimestamp"]))
