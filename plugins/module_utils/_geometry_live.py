@@ -68,7 +68,8 @@ def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str,
         return {name: count(number) for name, number in wanted.items()}
     marks = labels(node)
     gpus = count(marks.get("nvidia.com/gpu.count", 0)) * max(1, count(marks.get("nvidia.com/gpu.replicas", 1)))
-    whole = gpus and marks.get("nvidia.com/mig.strategy", "none") == "none" and not is_shared(node)
+    cut = marks.get("nvidia.com/mig.capable") == "true" and marks.get("nvidia.com/mig.strategy", "none") != "none"
+    whole = gpus and not cut and not is_shared(node)
     return {"nvidia.com/gpu": gpus} if whole else resources(node)
 
 

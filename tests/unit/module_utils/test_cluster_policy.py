@@ -1,0 +1,111 @@
+"""ClusterPolicy: never an empty spec, options over examples, raw spec over options, nobody's toleration taken away."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import DEFAULT, REQUIRED, example
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
+
+GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+TEAM = {"key": "team", "operator": "Equal", "value": "a", "effect": "NoSchedule"}
+
+
+def params(**given: t.Any) -> dict[str, t.Any]:
+    return {"name": "gpu-cluster-policy", "tolerations": [], "spec": {}, **given}
+
+
+def version(examples: t.Any) -> dict[str, t.Any]:
+    return {
+        "metadata": {"name": "gpu-operator-certified.v26.7.0", "annotations": {"alm-examples": examples if isinstance(examples, str) else json.dumps(examples)}}
+    }
+
+
+def test_the_default_is_complete() -> None:
+    spec = cluster_policy.build(params(), DEFAULT, None)["spec"]
+    assert set(REQUIRED) <= set(spec)
+    assert spec["daemonsets"]["tolerations"] == [GPU]
+    assert DEFAULT["daemonsets"].get("tolerations") is None
+
+
+def test_the_installed_operator_gives_the_base() -> None:
+    installed = version(
+        [{"kind": "NVIDIADriver", "spec": {"a": 1}}, {"kind": "ClusterPolicy", "spec": {"driver": {"enabled": True}, "mig": {"strategy": "mixed"}}}]
+    )
+    base = example([version([]), installed])
+    assert base["mig"] == {"strategy": "mixed"}
+    assert set(REQUIRED) <= set(base)
+
+
+@pytest.mark.parametrize("examples", ["no json", "{}", "[1]", [], [{"kind": "ClusterPolicy", "spec": {}}]])
+def test_a_useless_example_falls_back_to_the_default(examples: t.Any) -> None:
+    assert example([version(examples)]) is DEFAULT
+    assert example([]) is DEFAULT
+
+
+def test_options_become_camel_case_and_lose_to_the_raw_spec() -> None:
+    given = params(
+        driver={
+            "enabled": None,
+            "kernel_module_type": "open",
+            "use_precompiled": True,
+            "rdma": {"enabled": True, "use_host_mofed": None},
+            "upgrade_policy": {},
+        },
+        device_plugin={"config": {"name": "sharing", "default": None}},
+        dcgm_exporter={"service_monitor": {"enabled": False}},
+        mig={"strategy": "single"},
+        spec={"mig": {"strategy": "mixed"}, "validator": {"plugin": {"env": []}}},
+    )
+    spec = cluster_policy.build(given, DEFAULT, None)["spec"]
+    assert spec["driver"]["kernelModuleType"] == "open"
+    assert spec["driver"]["usePrecompiled"] is True
+    assert spec["driver"]["rdma"] == {"enabled": True}
+    assert spec["driver"]["upgradePolicy"] == DEFAULT["driver"]["upgradePolicy"]
+    assert spec["devicePlugin"]["config"] == {"name": "sharing", "default": ""}
+    assert spec["dcgmExporter"]["serviceMonitor"] == {"enabled": False}
+    assert spec["mig"]["strategy"] == "mixed"
+    assert spec["validator"]["plugin"]["env"] == []
+
+
+def test_tolerations_are_a_union() -> None:
+    live = {"spec": {"daemonsets": {"tolerations": [{"key": "theirs", "operator": "Exists"}]}}}
+    given = params(tolerations=[{**TEAM, "tolerationSeconds": None}, GPU], spec={"daemonsets": {"tolerations": [{"key": "raw", "operator": "Exists"}]}})
+    wanted = cluster_policy.build(given, DEFAULT, live)["spec"]["daemonsets"]["tolerations"]
+    assert wanted == [{"key": "theirs", "operator": "Exists"}, GPU, TEAM, {"key": "raw", "operator": "Exists"}]
+
+
+def test_a_second_run_builds_the_same() -> None:
+    first = cluster_policy.build(params(tolerations=[TEAM]), DEFAULT, None)
+    assert cluster_policy.build(params(tolerations=[TEAM]), DEFAULT, first) == first
+
+
+def test_a_foreign_policy_gets_only_what_was_asked_and_differs() -> None:
+    live = {"spec": {"driver": {"enabled": True, "version": "x"}, "mig": {"strategy": "single"}, "daemonsets": {"tolerations": [GPU]}}}
+    assert cluster_policy.difference(params(mig={"strategy": "single"}), live) == {}
+    assert cluster_policy.difference(params(mig={"strategy": "mixed"}, driver={"enabled": True}), live) == {"spec": {"mig": {"strategy": "mixed"}}}
+    assert cluster_policy.difference(params(tolerations=[TEAM]), live) == {"spec": {"daemonsets": {"tolerations": [GPU, TEAM]}}}
+
+
+@pytest.mark.parametrize("given", [{"version": "595.91.07"}, {"version": "595.91.07", "repository": "nvcr.io/nvidia"}, {"image": "driver"}])
+def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
+    with pytest.raises(InputError) as caught:
+        cluster_policy.check(params(driver=given))
+    assert caught.value.code == "INPUT-DRIVER-IMAGE"
+    assert "driver." in caught.value.message
+
+
+def test_a_whole_driver_image_is_taken() -> None:
+    cluster_policy.check(params(driver={"version": "595.91.07", "repository": "nvcr.io/nvidia", "image": "driver"}))
+
+
+def test_a_second_policy_is_refused() -> None:
+    with pytest.raises(NotReadyError) as caught:
+        cluster_policy.refuse_second([{"metadata": {"name": "older"}}], "gpu-cluster-policy")
+    assert (caught.value.code, "name=older" in caught.value.remedy) == ("GPU-CP-IGNORED", True)
+    cluster_policy.refuse_second([], "gpu-cluster-policy")
+    cluster_policy.refuse_second([{"metadata": {"name": "gpu-cluster-policy"}}], "gpu-cluster-policy")
