@@ -68,7 +68,9 @@ def _first_dry_run(api: Api, kind: Kind, wanted: Manifest, force: bool) -> Manif
     except ApiError as exc:
         namespace = wanted["metadata"].get("namespace")
         if exc.status == 404 and namespace and f'namespaces "{namespace}" not found' in exc.message:
-            api.warn(f"{_diff.title(wanted)}: namespace {namespace} does not exist yet, so the server could not check it.")
+            # A namespace that this very task would have created surprises nobody.
+            if f"Namespace {namespace}" not in {one.title for one in api.changes}:
+                api.warn(f"{_diff.title(wanted)}: namespace {namespace} does not exist yet, so the server could not check it.")
             return wanted
         raise
 
