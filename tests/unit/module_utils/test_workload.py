@@ -1,0 +1,234 @@
+"""Validation pods: how many, how they may run, who holds what, and the verdict on their end."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _workload as workload
+from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
+from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
+from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ForbiddenError, NotReadyError
+
+PASSED = "GPU 0: Tesla T4 (UUID: GPU-{uuid})\n[Vector addition of 50000 elements]\nCUDA kernel launch with 196 blocks of 256 threads\nTest PASSED\nDone\n"
+QUOTA = 'pods "x" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=4, used: ..., limited: requests.nvidia.com/gpu=2'
+
+
+def params(**given: t.Any) -> dict[str, t.Any]:
+    plain = {"namespace": "gpu-validation", "node_selector": {"pool": "a"}, "tolerations": [], "resources": None, "benchmark": "vectoradd", "image": None}
+    return plain | {"hold": 3, "force": False, "min_nodes": 1, "grace": 60} | given
+
+
+def node(name: str = "gpu-0", boot: str = "b1", labels: dict[str, str] | None = None, **allocatable: str) -> dict[str, t.Any]:
+    offered = {"nvidia.com/gpu": "2"} if not allocatable else {f"nvidia.com/{key.replace('_', '-')}": value for key, value in allocatable.items()}
+    marks = {"pool": "a", "kubernetes.io/hostname": f"host-{name}", "nvidia.com/cuda.driver-version.full": "595.91.07", **(labels or {})}
+    return {"metadata": {"name": name, "labels": marks}, "status": {"allocatable": {"cpu": "4", **offered}, "nodeInfo": {"bootID": boot}}}
+
+
+def ended(name: str = "p", phase: str = "Succeeded", code: int | None = 0, host: str = "host-gpu-0", **status: t.Any) -> dict[str, t.Any]:
+    containers = [] if code is None else [{"name": "benchmark", "state": {"terminated": {"exitCode": code}}}]
+    found = {"phase": phase, "containerStatuses": containers, **status}
+    return {"metadata": {"name": name, "namespace": "gpu-validation"}, "spec": {"nodeSelector": {"kubernetes.io/hostname": host}}, "status": found}
+
+
+def test_as_many_pods_as_the_geometry_promises() -> None:
+    pods = workload.pods(params(), [node(), node("gpu-1", mig_1g="3", gpu="1")], "r1")
+    asked = [
+        (pod["spec"]["nodeSelector"]["kubernetes.io/hostname"], *(key for key in pod["spec"]["containers"][0]["resources"]["limits"] if "/" in key))
+        for pod in pods
+    ]
+    assert asked == [("host-gpu-0", "nvidia.com/gpu")] * 2 + [("host-gpu-1", "nvidia.com/gpu")] + [("host-gpu-1", "nvidia.com/mig-1g")] * 3
+    names = [pod["metadata"]["name"] for pod in pods]
+    assert len(set(names)) == len(names)
+    assert all(len(name) <= 63 for name in names)
+
+
+def test_a_pod_is_what_an_ordinary_user_may_run() -> None:
+    (pod,) = workload.pods(params(resources={"nvidia.com/gpu": 1}, tolerations=[{"key": "team", "operator": "Exists", "value": None}]), [node()], "r1")
+    spec, (container,) = pod["spec"], pod["spec"]["containers"]
+    assert "nodeName" not in spec
+    assert spec["restartPolicy"] == "Never"
+    assert spec["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    assert container["securityContext"] == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    assert container["resources"]["requests"] == container["resources"]["limits"]
+    assert container["image"] == BENCHMARKS["vectoradd"].image
+    assert spec["tolerations"] == [{"key": "team", "operator": "Exists"}, {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
+    assert container["command"][-1].endswith("code=$?\nsleep 3\nexit $code")
+    assert pod["metadata"]["labels"]["accelerators.openshift/benchmark"] == "vectoradd"
+
+
+def test_the_probe_asks_for_everything_at_once() -> None:
+    limits = workload.probe(params(), [node(), node("gpu-1")], "r1")["spec"]["containers"][0]["resources"]["limits"]
+    assert (limits["nvidia.com/gpu"], limits["cpu"], limits["memory"]) == ("4", "400m", "2048Mi")
+
+
+def test_only_changed_nodes_are_due() -> None:
+    nodes = [node(), node("gpu-1")]
+    memory = workload.fingerprints(params(), None, nodes, nodes)
+    assert workload.changed(nodes, "vectoradd", memory, False) == []
+    assert workload.changed(nodes, "vectoradd", memory, True) == nodes
+    assert workload.changed(nodes, "matmul", memory, False) == nodes
+    rebooted, cut, updated = node(boot="b2"), node(gpu="1"), node(labels={"nvidia.com/cuda.driver-version.full": "600.1"})
+    assert workload.changed([rebooted, cut, updated], "vectoradd", memory, False) == [rebooted, cut, updated]
+
+
+def test_the_memory_forgets_nodes_that_are_gone_and_keeps_other_pools() -> None:
+    memory = workload.fingerprints(params(), {"data": {"gone": "x", "other": "y"}}, [node()], [node(), node("other")])
+    assert list(memory["data"]) == ["gpu-0", "other"]
+    assert memory["data"]["other"] == "y"
+    assert memory["data"]["gpu-0"] == "benchmark=vectoradd boot=b1 driver=595.91.07 geometry=nvidia.com/gpu=2"
+
+
+def holder(name: str, number: int, phase: str = "Running", labels: dict[str, str] | None = None, namespace: str = "team-a") -> dict[str, t.Any]:
+    container = {"resources": {"limits": {"nvidia.com/gpu": str(number)}}}
+    return {
+        "metadata": {"name": name, "namespace": namespace, "labels": labels or {}},
+        "spec": {"containers": [container], "nodeSelector": {"kubernetes.io/hostname": "host-gpu-0"}},
+        "status": {"phase": phase},
+    }
+
+
+OURS = {"app.kubernetes.io/managed-by": "accelerators.openshift", "accelerators.openshift/run": "old"}
+
+
+def test_who_holds_the_devices_is_named() -> None:
+    present = {"gpu-0": [holder("trainer", 1), holder("done", 1, "Succeeded"), holder("web", 0), holder("left", 1, labels=OURS, namespace="gpu-validation")]}
+    lines = workload.holders([node()], present, params())
+    assert lines == ["gpu-0: 1 of 2 nvidia.com/gpu free, 2 needed; held by team-a/trainer (1)"]
+    with pytest.raises(NotReadyError, match="team-a/trainer") as caught:
+        errors.check_holders(lines)
+    assert caught.value.code == "WORK-BUSY"
+    assert workload.holders([node()], {"gpu-0": [holder("web", 0)]}, params()) == []
+
+
+def test_leftovers_of_a_killed_run_are_found_on_these_nodes_only() -> None:
+    left = holder("left", 1, labels=OURS, namespace="gpu-validation")
+    assert workload.leftovers([left, holder("trainer", 1)], params(), [node()]) == [left]
+    assert workload.leftovers([left], params(), [node("gpu-1")]) == []
+
+
+@pytest.mark.parametrize(
+    ("nodes", "given", "code"),
+    [
+        ([], {}, "WORK-NO-NODES"),
+        ([node()], {"min_nodes": 2}, "WORK-NO-NODES"),
+        ([node()], {"resources": {"nvidia.com/gpu": 4}}, "GPU-ALLOC"),
+        ([node(gpu="0")], {}, "GPU-ALLOC"),
+    ],
+)
+def test_nodes_that_cannot_be_validated(nodes: list[dict[str, t.Any]], given: dict[str, t.Any], code: str) -> None:
+    with pytest.raises(NotReadyError) as caught:
+        errors.check_nodes(nodes, params(**given))
+    assert caught.value.code == code
+    errors.check_nodes([node()], params())
+
+
+def test_a_quota_is_called_by_its_name() -> None:
+    found = errors.quota(ForbiddenError("API-REFUSED", QUOTA), "gpu-validation")
+    assert (found.code, found.layer) == ("QUOTA-TOO-SMALL", "quota")
+    assert QUOTA in found.message
+    other = ForbiddenError("API-FORBIDDEN", "no")
+    assert errors.quota(other, "gpu-validation") is other
+
+
+def judged(pods: list[dict[str, t.Any]], wanted: int, after: float = 0.0) -> t.Any:
+    moments = iter([0.0, after])
+    judge = verdict.Judge(wanted, 60, lambda: next(moments))
+    return (judge({"pods": pods}), judge({"pods": pods}))[1]
+
+
+def waiting(**status: t.Any) -> dict[str, t.Any]:
+    return ended(phase="Pending", code=None, **status)
+
+
+UNSCHEDULABLE = {
+    "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/7 nodes are available: 7 Insufficient nvidia.com/gpu."}]
+}
+NO_IMAGE = {"containerStatuses": [{"name": "benchmark", "restartCount": 0, "state": {"waiting": {"reason": "ImagePullBackOff", "message": "denied"}}}]}
+ROOT = {
+    "containerStatuses": [
+        {"name": "benchmark", "restartCount": 0, "state": {"waiting": {"reason": "CreateContainerConfigError", "message": "image will run as root"}}}
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("pods", "wanted", "early", "late", "code"),
+    [
+        ([ended(), ended("q")], 2, "ready", "ready", ""),
+        ([ended()], 2, "pending", "pending", "WORK-RUNNING"),
+        ([ended(), ended("q", "Running", None)], 2, "pending", "pending", "WORK-RUNNING"),
+        ([ended(phase="Failed", code=1), ended("q", "Running", None)], 2, "pending", "pending", "WORK-RUNNING"),
+        ([ended(phase="Failed", code=1), ended("q", "Pending", None)], 2, "ready", "ready", ""),
+        ([waiting(**UNSCHEDULABLE)], 1, "pending", "failed", "WORK-UNSCHEDULABLE"),
+        ([waiting(**NO_IMAGE)], 1, "pending", "failed", "WORK-IMAGE"),
+        ([waiting(**ROOT)], 1, "pending", "failed", "WORK-CONTAINER"),
+    ],
+)
+def test_when_the_wait_is_over(pods: list[dict[str, t.Any]], wanted: int, early: str, late: str, code: str) -> None:
+    assert judged(pods, wanted).verdict == early
+    found = judged(pods, wanted, after=61)
+    assert (found.verdict, found.code) == (late, code)
+
+
+def test_the_scheduler_is_quoted() -> None:
+    assert "Insufficient nvidia.com/gpu" in judged([waiting(**UNSCHEDULABLE)], 1, after=61).message
+
+
+def results(*logs: tuple[dict[str, t.Any], str]) -> list[dict[str, t.Any]]:
+    return [verdict.result(pod, "vectoradd", log) for pod, log in logs]
+
+
+def test_distinct_devices_are_proof() -> None:
+    found = results((ended(), PASSED.format(uuid="a")), (ended("q"), PASSED.format(uuid="b")))
+    assert verdict.complaints(node(), found) == []
+    facts = verdict.summarize([node()], [node()], {"gpu-0": found}, params())
+    assert (facts["due"], facts["nodes"][0]["validated"], facts["nodes"][0]["ran"]) == (["gpu-0"], 2, True)
+
+
+def test_the_same_device_twice_is_no_proof_unless_it_is_shared() -> None:
+    found = results((ended(), PASSED.format(uuid="a")), (ended("q"), PASSED.format(uuid="a")))
+    assert [part.code for part in verdict.complaints(node(), found)] == ["WORK-SAME-DEVICE"]
+    shared = {"nvidia.com/gpu.sharing-strategy": "time-slicing"}
+    assert verdict.complaints(node(labels=shared), found) == []
+
+
+@pytest.mark.parametrize(
+    ("pod", "log", "words"),
+    [
+        (ended(phase="Failed", code=7), "boom", "exit code 7: boom"),
+        (ended(), "nothing useful", "does not say that the test passed"),
+        (ended(phase="Failed", code=None, reason="UnexpectedAdmissionError"), "", "refused by the node (UnexpectedAdmissionError)"),
+        (ended(phase="Pending", code=None), "", "still Pending when another one failed"),
+        (ended(phase="Failed", code=1), "CUDA error: system not yet initialized", "the NVSwitch fabric is not up"),
+    ],
+)
+def test_failures(pod: dict[str, t.Any], log: str, words: str) -> None:
+    (part,) = verdict.complaints(node(), results((pod, log)))
+    assert part.code == "WORK-FAILED"
+    assert words in part.message
+    error = errors.failure([part, part], {"workload": {}})
+    assert (error.code, "(and 1 more)" in error.message) == ("WORK-FAILED", True)
+
+
+def test_the_log_tail_is_short() -> None:
+    (found,) = results((ended(phase="Failed", code=1), "\n".join(map(str, range(50)))))
+    assert found["log_tail"] == [str(number) for number in range(30, 50)]
+
+
+def test_a_node_that_did_not_run_counts_with_what_it_offers() -> None:
+    facts = verdict.summarize([node()], [], {}, params())
+    assert facts["nodes"][0] | {"resources": {"nvidia.com/gpu": 2}, "validated": 2, "ran": False} == facts["nodes"][0]
+
+
+def test_a_fresh_namespace_needs_its_account() -> None:
+    assert verdict.judge_account({"accounts": []}).code == "WORK-NO-ACCOUNT"
+    assert verdict.judge_account({"accounts": [{}]}).is_ready
+
+
+def test_results_belong_to_their_node() -> None:
+    found = results((ended(), PASSED.format(uuid="a")), (ended("q", host="host-gpu-1"), PASSED.format(uuid="b")))
+    sorted_out = verdict.by_node([node(), node("gpu-1")], list(zip([ended(), ended("q", host="host-gpu-1")], found, strict=True)))
+    assert [(name, [one["name"] for one in entries]) for name, entries in sorted_out.items()] == [("gpu-0", ["p"]), ("gpu-1", ["q"])]
