@@ -73,7 +73,7 @@ def test_installed_it_runs_by_full_name_and_names_what_is_wrong(elsewhere: dict[
 def test_installed_without_pools_it_shows_an_example(elsewhere: dict[str, str]) -> None:
     done = play(elsewhere, "accelerators.openshift.enable_gpus")
     assert done.returncode == 2, done.stdout + done.stderr
-    assert "INPUT-" in done.stdout
+    assert "POOL-NONE" in done.stdout
     assert "gpu_pools:" in done.stdout
 
 
