@@ -1,0 +1,126 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: gpu_nodes
+short_description: The GPU nodes of a cluster as they are now
+version_added: 1.0.0
+author:
+  - accelerators.openshift contributors (@accelerators-openshift)
+description:
+  - Lists nodes that belong to a pool of this collection, that node feature discovery or the GPU operator marked, or that offer GPUs.
+  - Reads the cluster, changes nothing. Connection options that are not given come from the environment (C(K8S_AUTH_*), C(KUBECONFIG)), as for the modules.
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+options:
+  _terms:
+    description: Names of nodes. Without one, all GPU nodes.
+    type: list
+    elements: str
+  pool:
+    description: Only nodes of this pool.
+    type: str
+  label_selector:
+    description: Only nodes that this label selector finds.
+    type: str
+  query:
+    description: A JMESPath expression, applied to the list of nodes; its result is returned.
+    type: str
+"""
+
+EXAMPLES = r"""
+- name: Nodes that offer no GPU although they have one
+  ansible.builtin.debug:
+    msg: "{{ query('accelerators.openshift.gpu_nodes', query='[?!devices].name') }}"
+
+- name: Drivers of a pool
+  ansible.builtin.debug:
+    msg: "{{ query('accelerators.openshift.gpu_nodes', pool='training') | map(attribute='driver_version') | unique }}"
+"""
+
+RETURN = r"""
+_list:
+  description: One entry a node, or what O(query) makes of them.
+  type: list
+  elements: raw
+  sample:
+    - name: ip-10-0-1-2.us-east-2.compute.internal
+      pool: training
+      zone: us-east-2a
+      instance_type: p4d.24xlarge
+      ready: true
+      schedulable: true
+      product: NVIDIA-A100-SXM4-40GB
+      driver_version: 580.95.05
+      devices: {nvidia.com/gpu: 8}
+      taints: [{key: nvidia.com/gpu, value: training, effect: NoSchedule}]
+"""
+
+import typing as t
+
+from ansible.errors import AnsibleLookupError
+from ansible.plugins.lookup import LookupBase
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live, _node
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, pool_of, selector
+
+try:
+    import jmespath
+except ImportError:
+    jmespath = None
+
+
+class LookupModule(LookupBase):  # type: ignore[misc]
+    def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[t.Any]:
+        self.set_options(var_options=variables, direct=kwargs)
+        options = self.get_options()
+        pool, query = options.pop("pool"), options.pop("query")
+        labels = [part for part in (options.pop("label_selector"), selector(pool_label(pool)) if pool else "") if part]
+        try:
+            found = connect(options, "gpu_nodes").list(known("Node"), labels=",".join(labels) or None)
+            nodes = [summary(node) for node in found if (_node.name(node) in terms if terms else is_gpu_node(node))]
+            return searched(query, nodes) if query else nodes
+        except AcceleratorError as exc:
+            raise AnsibleLookupError(exc.to_result()["msg"]) from exc
+
+
+def is_gpu_node(node: dict[str, t.Any]) -> bool:
+    marks = _node.labels(node)
+    return bool(pool_of(node)) or has_nvidia_pci(marks) or marks.get("nvidia.com/gpu.present") == "true" or bool(_geometry_live.resources(node))
+
+
+def summary(node: dict[str, t.Any]) -> dict[str, t.Any]:
+    spec = node.get("spec") or {}
+    return {
+        "name": _node.name(node),
+        "pool": pool_of(node),
+        "zone": _node.zone(node),
+        "instance_type": _node.instance_type(node),
+        "ready": _node.is_ready(node),
+        "schedulable": not spec.get("unschedulable", False),
+        "product": _geometry_live.product(node),
+        "driver_version": _geometry_live.driver_version(node),
+        "devices": _geometry_live.resources(node),
+        "taints": spec.get("taints") or [],
+        "labels": _node.labels(node),
+    }
+
+
+def searched(query: str, nodes: list[dict[str, t.Any]]) -> list[t.Any]:
+    """What the expression makes of the nodes, as a list."""
+    if jmespath is None:
+        raise InputError("INPUT-JMESPATH", "The option query needs the Python package jmespath.", "pip install jmespath")
+    try:
+        result = jmespath.search(query, nodes)
+    except jmespath.exceptions.JMESPathError as exc:
+        raise InputError("INPUT-JMESPATH", f"{query!r} is no JMESPath expression: {exc}", "See https://jmespath.org/tutorial.html.") from exc
+    if result is None:
+        return []
+    return result if isinstance(result, list) else [result]
