@@ -1,13 +1,13 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for OpenShift's NFD operator; the nfd-master that it runs is the real program, its worker a stand-in, and no topology updater exists."""
+"""Stands in for OpenShift's NFD operator; the nfd-master that it runs is the real program, its worker a stand-in, and there is no topology updater."""
 
 from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins import nfd_operands
+from openshift_sandbox.stand_ins import nfd_operands, nfd_prune
 from openshift_sandbox.stand_ins.conditions import condition, merged
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.nfd_operands import GC, MASTER, WORKER
@@ -26,7 +26,7 @@ REMOVED: t.Final = (
 
 
 class NfdOperator(Reconciler):
-    kinds = ("NodeFeatureDiscovery", "NodeFeatureRule", COPIED_RULES, "Deployment", "DaemonSet", "ConfigMap", "NetworkPolicy", "ServiceAccount", "Node")
+    kinds = ("NodeFeatureDiscovery", "NodeFeatureRule", COPIED_RULES, "Deployment", "DaemonSet", "ConfigMap", "NetworkPolicy", "ServiceAccount", "Node", "Job")
 
     def __init__(self) -> None:
         self._applied: dict[tuple[str, str, str], tuple[Object, int | None]] = {}
@@ -66,7 +66,7 @@ class NfdOperator(Reconciler):
         left = [(kind, name) for kind, name in REMOVED if cluster.find(kind, name, metadata["namespace"])]
         for kind, name in left:
             cluster.delete(kind, name, metadata["namespace"])
-        if not left:
+        if not left and (not cr["spec"].get("prunerOnDelete") or nfd_prune.pruned(cluster, cr)):
             _patch(cluster, cr, {"metadata": {"finalizers": [one for one in metadata["finalizers"] if one != FINALIZER]}})
 
     def _copy_rules(self, cluster: Cluster) -> None:

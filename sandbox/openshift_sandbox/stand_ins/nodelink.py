@@ -37,8 +37,8 @@ class Nodelink(Reconciler):
     def _link(self, cluster: Cluster, machine: Object, node: Object) -> None:
         """Labels, taints and the annotation go to the Node and are never taken away again; the Machine gets its nodeRef."""
         name, changes = node["metadata"]["name"], handed_over(machine, node)
-        if changes:
-            cluster.patch("Node", name, None, changes)
+        if changes and cluster.patch("Node", name, None, changes) is None:
+            return
         if (machine.get("status", {}).get("nodeRef") or {}).get("name") != name:
             reference = {"kind": "Node", "name": name, "uid": node["metadata"]["uid"]}
             cluster.patch("Machine", machine["metadata"]["name"], machine["metadata"]["namespace"], {"status": {"nodeRef": reference}}, "status")
