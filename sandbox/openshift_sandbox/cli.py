@@ -85,7 +85,7 @@ def _down(arguments: Arguments) -> None:
 
 def _reset(arguments: Arguments) -> None:
     sandbox = _there(arguments)
-    lifecycle.up(sandbox, sandbox.state.get("scenario", "aws"), fresh=True)
+    lifecycle.up(sandbox, sandbox.state.get("source", "aws"), fresh=True)
 
 
 def _status(arguments: Arguments) -> int:

@@ -35,7 +35,7 @@ def up(sandbox: Sandbox, name: str, fresh: bool = False) -> None:
     started = time.monotonic()
     sandbox.create()
     with _alone(sandbox):
-        _same_scenario(sandbox, wanted)
+        _same_scenario(sandbox, wanted, name)
         if sandbox.state.get("ready") and healthy(sandbox):
             say(f"the sandbox of scenario {wanted.name} is up already: {sandbox.directory}")
             return
@@ -132,11 +132,11 @@ def _answers(sandbox: Sandbox) -> bool:
     return True
 
 
-def _same_scenario(sandbox: Sandbox, wanted: Scenario) -> None:
+def _same_scenario(sandbox: Sandbox, wanted: Scenario, source: str) -> None:
     current, digest = sandbox.state.get("scenario"), _digest(wanted)
     if current is None:
         scenario.save(wanted, sandbox.directory)
-        sandbox.state.set(scenario=wanted.name, digest=digest)
+        sandbox.state.set(scenario=wanted.name, digest=digest, source=str(Path(source).resolve()) if Path(source).suffix else source)
     elif current != wanted.name:
         raise SandboxError(
             f"{sandbox.directory} holds a sandbox of scenario {current}, not {wanted.name}: "
