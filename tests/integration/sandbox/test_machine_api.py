@@ -77,7 +77,7 @@ def machine_set(client: Client) -> t.Iterator[t.Callable[..., str]]:
     yield make
     for name in made:
         client.delete(MACHINE_API, "machinesets", name, MACHINES)
-        until(lambda name=name: not machines(client, name), f"the machines of {name} gone", 20)  # type: ignore[misc]
+        until(lambda name=name: not machines(client, name), f"the machines of {name} gone", 20)
 
 
 def machines(client: Client, machine_set: str) -> list[Data]:
@@ -100,7 +100,7 @@ def ready(node: Data) -> bool:
 def test_machines_become_ready_nodes_with_labels_and_taints(client: Client, machine_set: t.Callable[..., str]) -> None:
     name = machine_set("plain", replicas=2)
     for machine in until(lambda: running(client, name, 2), "two Machines Running", 20):
-        node = until(lambda machine=machine: node if ready(node := node_of(client, machine)) else None, "the Node Ready", 20)  # type: ignore[misc]
+        node = until(lambda machine=machine: node if ready(node := node_of(client, machine)) else None, "the Node Ready", 20)
         assert node["metadata"]["labels"]["pool"] == "plain"
         assert node["metadata"]["labels"]["node.kubernetes.io/instance-type"] == "g4dn.xlarge"
         assert TAINT in node["spec"]["taints"]

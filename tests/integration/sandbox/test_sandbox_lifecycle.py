@@ -148,7 +148,7 @@ def test_pods_run_end_fail_crash_and_log(directory: Path, client: Client) -> Non
     wait_until(lambda: client.list("v1", "pods", "default") == [])
 
 
-@pytest.mark.parametrize("victims", [[name] for name in CORE] + [CORE], ids=lambda victims: "+".join(victims))
+@pytest.mark.parametrize("victims", [[name] for name in CORE] + [CORE], ids="+".join)
 def test_up_repairs_what_was_killed(directory: Path, client: Client, victims: list[str]) -> None:
     client.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kept", "namespace": "default"}, "data": {"victims": ",".join(victims)}})
     one = Sandbox(directory)
