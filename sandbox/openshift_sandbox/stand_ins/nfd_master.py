@@ -16,6 +16,7 @@ class NfdMaster(Reconciler):
     def __init__(self) -> None:
         self._sandbox: Sandbox | None = None
         self._argv: list[str] = []
+        self._launched = False
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         self._sandbox = self._sandbox or Sandbox(cluster.directory)
@@ -28,15 +29,18 @@ class NfdMaster(Reconciler):
         if argv != self._argv:
             self.stop()
         self._argv = argv
-        running = self._sandbox.processes.alive(MASTER)
-        if not running and cluster.due(self, "nfd_master_start", 0.0):
+        if self._sandbox.processes.alive(MASTER):
+            cluster.restart(self, "nfd_master_restart")
+        elif not self._launched or cluster.due(self, "nfd_master_restart", 1.0):
+            self._launched = True
+            cluster.restart(self, "nfd_master_restart")
             environment = {"NODE_NAME": nodes[0]["metadata"]["name"], "KUBERNETES_NAMESPACE": cr["metadata"]["namespace"]}
             self._sandbox.processes.start(MASTER, argv, environment)
 
     def stop(self) -> None:
         if self._sandbox and self._argv:
             self._sandbox.processes.stop(MASTER, grace=1.0)
-        self._argv = []
+        self._argv, self._launched = [], False
 
 
 def command(sandbox: Sandbox, cr: Object) -> list[str]:
