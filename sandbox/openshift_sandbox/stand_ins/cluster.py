@@ -141,7 +141,7 @@ class Cluster:
 
     def defined_by(self, crd: Object) -> list[str]:
         """The watched kinds that an established CRD serves."""
-        conditions = crd.get("status", {}).get("conditions", [])
+        conditions = crd.get("status", {}).get("conditions") or []
         if not any(one["type"] == "Established" and one["status"] == "True" for one in conditions):
             return []
         spec = crd["spec"]

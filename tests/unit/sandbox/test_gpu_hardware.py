@@ -9,7 +9,7 @@ from openshift_sandbox import hardware
 
 
 @pytest.mark.parametrize(
-    "name, vcpus, memory, gpus, product, arch",
+    ("name", "vcpus", "memory", "gpus", "product", "arch"),
     [
         ("g4dn.xlarge", 4, 16, 1, "Tesla-T4", "amd64"),
         ("p4d.24xlarge", 96, 1152, 8, "NVIDIA-A100-SXM4-40GB", "amd64"),
@@ -19,7 +19,8 @@ from openshift_sandbox import hardware
 )
 def test_what_a_gpu_instance_is_made_of(name: str, vcpus: int, memory: int, gpus: int, product: str, arch: str) -> None:
     found = hardware.instance_type(name)
-    assert found is not None and found.gpu is not None
+    assert found is not None
+    assert found.gpu is not None
     assert (found.vcpus, found.memory_gib, found.gpus, found.gpu.product, found.arch) == (vcpus, memory, gpus, product, arch)
     assert found.has_nvidia_gpus
 
@@ -27,7 +28,8 @@ def test_what_a_gpu_instance_is_made_of(name: str, vcpus: int, memory: int, gpus
 @pytest.mark.parametrize("name", ["m6i.2xlarge", "g4ad.xlarge", "dl1.24xlarge"])
 def test_types_without_an_nvidia_gpu(name: str) -> None:
     found = hardware.instance_type(name)
-    assert found is not None and not found.has_nvidia_gpus
+    assert found is not None
+    assert not found.has_nvidia_gpus
 
 
 def test_a_node_is_known_by_its_instance_type_label() -> None:
