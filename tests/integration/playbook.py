@@ -67,16 +67,16 @@ class Playbook:
         self.kubeconfig = kubeconfig
         self._runs = 0
 
-    def tasks(self, *tasks: Data, in_process: bool = True, kubeconfig: Path | None = None) -> Run:
-        """One play of these tasks; ordinary modules when not in process."""
+    def tasks(self, *tasks: Data, in_process: bool = True, kubeconfig: Path | None = None, defaults: Data | str | None = None, cmdline: str = "") -> Run:
+        """One play of these tasks; ordinary modules when not in process. defaults: connection options in place of the kubeconfig."""
         play = {
             "hosts": "localhost",
             "gather_facts": False,
-            "module_defaults": {"group/accelerators.openshift.gpu": {"kubeconfig": str(kubeconfig or self.kubeconfig)}},
+            "module_defaults": {"group/accelerators.openshift.gpu": defaults or {"kubeconfig": str(kubeconfig or self.kubeconfig)}},
             "environment": {} if in_process else ORDINARY,
             "tasks": list(tasks),
         }
-        return self._run([play])
+        return self._run([play], cmdline)
 
     def module(self, name: str, in_process: bool = True, check: bool = False, **options: t.Any) -> TaskResult:
         """One task; a failure is a result too."""

@@ -1,0 +1,28 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The least-privilege identity: a 403 names the verb and the resource that are missing, and nothing was changed."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from integration.conftest import Cluster
+from integration.playbook import Playbook
+
+MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}}
+CASES = [
+    ("gpu_quota", {"namespace": "default", "gpus": 1}, "resourcequotas"),
+    ("manifests", {"objects": [MAP]}, "configmaps"),
+]
+
+
+@pytest.mark.parametrize(("module", "options", "resource"), CASES, ids=[case[0] for case in CASES])
+def test_forbidden_names_verb_and_resource(cluster: Cluster, playbook: Playbook, module: str, options: dict[str, t.Any], resource: str) -> None:
+    restricted = cluster.needs_sandbox().directory / "kubeconfig-restricted"
+    run = playbook.tasks({f"accelerators.openshift.{module}": options}, kubeconfig=restricted)
+    assert run.failure["code"] == "API-FORBIDDEN"
+    assert f"patch {resource}" in run.failure["message"]
+    assert f"Grant verb patch on resource {resource}" in run.failure["remedy"]
+    assert run.failure["changed"] is False

@@ -1,0 +1,67 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The API server is away for twenty seconds in the middle of a wait and of a write: nothing is lost, nothing is doubled."""
+
+from __future__ import annotations
+
+import threading
+import time
+import typing as t
+
+import pytest
+from integration.conftest import Cluster
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from openshift_sandbox import faults
+
+AWAY: t.Final = 20.0
+CONFIG_MAP: t.Final = _kinds.known("ConfigMap")
+
+
+def manifest(name: str) -> dict[str, t.Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}, "data": {"x": "1"}}
+
+
+@pytest.mark.parametrize("hang", [False, True], ids=["refused", "silent"])
+def test_twenty_seconds_without_api(cluster: Cluster, hang: bool) -> None:
+    sandbox = cluster.needs_sandbox()
+    lines: list[str] = []
+
+    def api() -> Api:
+        return connect({"kubeconfig": str(cluster.kubeconfig), "wait_timeout": 120}, "outage", show=lines.append)
+
+    name = f"outage-{'silent' if hang else 'refused'}"
+    waiter, writer = api(), api()
+    seen: dict[str, t.Any] = {}
+
+    def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
+        return ready() if snapshot["map"] else pending("Missing", f"{name} is not there")
+
+    def wait() -> None:
+        seen["snapshot"] = waiter.wait({"map": Query(CONFIG_MAP, "default", name=name)}, judge, "outage")
+        seen["at"] = time.monotonic()
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    writer.get(CONFIG_MAP, name, "default")
+    outage = threading.Thread(target=faults.api_down, args=(sandbox, AWAY, hang))
+    outage.start()
+    time.sleep(1.0)
+    started = time.monotonic()
+    writer.apply(manifest(name))
+    written = time.monotonic()
+    waiting.join(timeout=60)
+    outage.join(timeout=60)
+    assert not waiting.is_alive()
+    assert written - started > AWAY / 2, "the API was not away"
+    assert [item["data"] for item in seen["snapshot"]["map"]] == [{"x": "1"}]
+    assert len(writer.changes) == 1
+    again = api()
+    again.apply(manifest(name))
+    assert again.changes == []
+    assert any("waiting for https://" in line for line in lines) is not hang
+    again.delete(CONFIG_MAP, name, "default")

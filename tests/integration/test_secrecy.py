@@ -1,0 +1,103 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A token that works is nowhere to be seen: not in -vvvv output, results, errors, diffs, artifacts, /tmp, argv or environment."""
+
+from __future__ import annotations
+
+import base64
+import os
+import tempfile
+import threading
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+from integration.conftest import Cluster
+from integration.playbook import Playbook
+
+
+@pytest.fixture(scope="module")
+def token(cluster: Cluster) -> str:
+    """A real token of a service account that may do everything."""
+    client = cluster.client
+    client.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "canary", "namespace": "default"}})
+    client.apply(
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "canary"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+            "subjects": [{"kind": "ServiceAccount", "name": "canary", "namespace": "default"}],
+        }
+    )
+    path = "/api/v1/namespaces/default/serviceaccounts/canary/token"
+    status, body = client.request("POST", path, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
+    assert status == 201, body
+    return str(body["status"]["token"])
+
+
+class Spy(threading.Thread):
+    """Reads the arguments and environment of every process while a playbook runs."""
+
+    def __init__(self, secret: str) -> None:
+        super().__init__(daemon=True)
+        self._secret, self._done, self.looks = secret.encode(), threading.Event(), 0
+        self.found: set[str] = set()
+
+    def run(self) -> None:
+        while not self._done.wait(0.05):
+            self.looks += 1
+            for name in ("cmdline", "environ"):
+                self.found.update(str(path) for path in Path("/proc").glob(f"[0-9]*/{name}") if self._secret in content(path))
+
+    def stop(self) -> None:
+        self._done.set()
+        self.join()
+
+
+def content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def files_with(secret: str, *directories: Path) -> list[str]:
+    # os.walk passes over what disappears under it: other programs use /tmp too.
+    paths = (Path(folder, name) for directory in directories for folder, _folders, names in os.walk(directory) for name in names)
+    return [str(path) for path in paths if path.is_file() and secret.encode() in content(path)]
+
+
+@pytest.mark.parametrize("given", ["api_key", "kubeconfig"])
+def test_a_token_is_nowhere_to_be_seen(cluster: Cluster, playbook: Playbook, token: str, given: str, in_process: bool, tmp_path: Path) -> None:
+    admin = yaml.safe_load(cluster.kubeconfig.read_text())
+    server = admin["clusters"][0]["cluster"]
+    if given == "api_key":
+        authority = tmp_path / "ca.crt"
+        authority.write_bytes(base64.b64decode(server["certificate-authority-data"]))
+        credentials: dict[str, t.Any] = {"host": server["server"], "ca_cert": str(authority), "api_key": token}
+    else:
+        user = {"name": "canary", "user": {"token": token}}
+        context = {"name": "c", "context": {"cluster": admin["clusters"][0]["name"], "user": "canary"}}
+        credentials = {"kubeconfig": {**admin, "users": [user], "contexts": [context], "current-context": "c"}}
+    secret = tmp_path / "credentials.yml"
+    secret.write_text(yaml.safe_dump({"credentials": credentials}))
+    quota = {"namespace": "default", "name": "canary"}
+    tasks = [
+        {"accelerators.openshift.gpu_quota": {**quota, "gpus": 1}, "diff": True},
+        {"accelerators.openshift.gpu_quota": {**quota, "gpus": -1}, "ignore_errors": True},
+        {"accelerators.openshift.manifests": {"objects": [{"apiVersion": "v1", "kind": "Nonsense", "metadata": {"name": token[:60]}}]}, "ignore_errors": True},
+        {"accelerators.openshift.gpu_quota": {**quota, "state": "absent"}},
+    ]
+    spy = Spy(token)
+    spy.start()
+    run = playbook.tasks(*tasks, in_process=in_process, defaults="{{ credentials }}", cmdline=f"-vvvv -e @{secret}")
+    spy.stop()
+    assert [task.failed for task in run.tasks] == [False, True, True, False], run.output[-3000:]
+    assert spy.looks > 5
+    assert spy.found == set()
+    assert token not in run.output
+    secret.unlink()
+    assert files_with(token, playbook.directory, Path(tempfile.gettempdir())) == []
