@@ -40,6 +40,9 @@ $(READY): requirements.txt requirements-dev.txt sandbox/pyproject.toml
 
 demo: setup ## a pool of GPU nodes on the sandbox, from nothing to validated; SCENARIO= and POOLS= choose
 	@$(BIN)/sandbox build
+	@if [ -e .sandbox/scenario.json ] && ! grep -q '"name": "$(basename $(notdir $(SCENARIO)))"' .sandbox/scenario.json; then \
+	  echo 'demo: another scenario is up, it makes way'; $(BIN)/sandbox down; \
+	fi
 	@$(BIN)/sandbox up --scenario $(SCENARIO)
 	@echo 'demo: ansible-playbook playbooks/enable_gpus.yml -e @$(POOLS)'
 	@KUBECONFIG=$(CHECKOUT)/.sandbox/kubeconfig $(BIN)/ansible-playbook playbooks/enable_gpus.yml -e @$(POOLS)

@@ -44,7 +44,5 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
     def v2_playbook_on_stats(self, stats: t.Any) -> None:
         for host, failure in self._failures:
             self._display.display(f"{host}: {failure['code']}: {failure.get('message', failure.get('msg', ''))}", color="red")
-            for line in failure.get("evidence", []):
-                self._display.display(f"  {line}", color="red")
             if failure.get("remedy"):
                 self._display.display(f"Remedy: {failure['remedy']}", color="red")
