@@ -114,7 +114,8 @@ def _followed(child: subprocess.Popen[bytes], family: Family, log: Path, started
                 return child.wait(PROGRESS_SECONDS)
             except subprocess.TimeoutExpired:
                 lines = log.read_text().splitlines()
-                say(f"{family.name}: {len(lines)} packages compiled, now {lines[-1] if lines else 'reading modules'}", started)
+                doing = f"{len(lines)} packages compiled, now {lines[-1]}" if lines else "nothing to compile yet"
+                say(f"{family.name}: {doing}", started)
         raise SandboxError(f"go build of {family.name} took more than {TIMEOUT_SECONDS / 60:.0f} minutes: see {log}")
     finally:
         if child.poll() is None:
