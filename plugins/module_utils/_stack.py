@@ -19,7 +19,18 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack_node
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
 # Seen in the first moments of every healthy start, and final when they last.
-PASSING: t.Final = ("GPU-NFD-EMPTY", "GPU-DRV-CRASH", "GPU-OPERAND-CRASH", "GPU-IMAGE", "GPU-DTK-STALE", "GPU-OPTED-OUT")
+PASSING: t.Final = (
+    "GPU-NFD-EMPTY",
+    "GPU-DRV-CRASH",
+    "GPU-OPERAND-CRASH",
+    "GPU-OPERAND-LACKING",
+    "GPU-IMAGE",
+    "GPU-DTK-STALE",
+    "GPU-DTK-STREAM",
+    "GPU-OPTED-OUT",
+)
+# A driver may take minutes to build, but once the operator calls everything ready the devices come within moments or never.
+DOUBTFUL: t.Final = ("GPU-ALLOC",)
 
 
 class Judge:
@@ -28,11 +39,17 @@ class Judge:
     def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
         self._params = params
         self._patience = Patience(clock, params["grace"], PASSING)
+        self._doubt = Patience(clock, params["grace"], DOUBTFUL)
         self.seen: dict[str, list[dict[str, t.Any]]] = {}
 
     def __call__(self, snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
         self.seen = snapshot
-        return judge(snapshot, self._params["name"], self._params["pools"], self._patience)
+        parts = self._patience.harden(judge(snapshot, self._params["name"], self._params["pools"]))
+        claimed = parts[-1].is_ready and all(part.code != "GPU-UPG-RUNNING" for part in parts)
+        verdict = worst(self._doubt.harden(parts) if claimed else parts)
+        if not claimed:
+            self._doubt.harden([])
+        return verdict if not verdict.is_ready else ready("Reconciled", "Every node runs every operand and offers what its pool promises.")
 
 
 def check_pools(pools: t.Sequence[dict[str, t.Any]]) -> None:
@@ -50,17 +67,15 @@ def pool_nodes(snapshot: Snapshot, pool: dict[str, t.Any]) -> list[dict[str, t.A
     return sorted(found, key=lambda node: str(node["metadata"]["name"]))
 
 
-def judge(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]], patience: Patience) -> Readiness:
-    """Causes come before consequences: the first failed part, else the first pending one, speaks for all."""
+def judge(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) -> list[Readiness]:
+    """Causes come before consequences; the last part is what the operator says of itself."""
     policy = next((entry for entry in snapshot["policies"] if entry["metadata"]["name"] == name), None)
     if policy is None:
-        return pending("NoPolicy", f"ClusterPolicy {name} is not there yet.", code="GPU-CP-ABSENT", remedy="Look at the events of the GPU operator.")
+        return [pending("NoPolicy", f"ClusterPolicy {name} is not there yet.", code="GPU-CP-ABSENT", remedy="Look at the events of the GPU operator.")]
     parts = [_judge_policy_itself(policy, snapshot)]
     parts += [_judge_pool_size(snapshot, pool) for pool in pools]
     parts += [part for pool in pools for node in pool_nodes(snapshot, pool) for part in judge_node(node, pool, policy, snapshot)]
-    parts.append(_judge_status(policy, any(pool_nodes(snapshot, pool) for pool in pools)))
-    verdict = worst(patience.harden(parts))
-    return verdict if not verdict.is_ready else ready("Reconciled", "Every node runs every operand and offers what its pool promises.")
+    return [*parts, _judge_status(policy, any(pool_nodes(snapshot, pool) for pool in pools))]
 
 
 def _judge_policy_itself(policy: dict[str, t.Any], snapshot: Snapshot) -> Readiness:

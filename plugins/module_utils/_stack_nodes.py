@@ -17,6 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
 OSTREE: t.Final = "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION"
+MIG_STATE: t.Final = "nvidia.com/mig.config.state"
 UPGRADE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
 
 
@@ -86,7 +87,10 @@ def _judge_opt_out(node: dict[str, t.Any]) -> Readiness | None:
 
 
 def _judge_toolkit(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> Readiness | None:
-    """A driver is built with the toolkit image whose tag is the node's OSTREE_VERSION."""
+    """A driver is built with the toolkit image whose tag is the node's OSTREE_VERSION; one that runs already was built somehow."""
+    wanted = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], {})
+    if any(one.component == "driver" and one.ready for one in wanted):
+        return None
     spec = policy.get("spec") or {}
     version = geometry.labels(node).get(OSTREE)
     driver = spec.get("driver") or {}
@@ -137,5 +141,8 @@ def _judge_devices(node: dict[str, t.Any], pool: dict[str, t.Any]) -> list[Readi
     short = [f"{name} {geometry.offered(node, name)} of {number}" for name, number in wanted.items() if geometry.offered(node, name) != number]
     if not short:
         return []
+    if geometry.labels(node).get(MIG_STATE) in ("pending", "rebooting"):
+        what = f"is being repartitioned, offers {', '.join(short)}"
+        return [_part(pending, node, "Mig", what, "GPU-MIG-RUNNING", "Look at the log of the MIG manager on this node.")]
     remedy = "Look at the log of the device plugin on this node (an Xid takes a GPU out), and at the sharing and MIG settings of the pool."
     return [_part(pending, node, "Allocatable", f"offers {', '.join(short)}", "GPU-ALLOC", remedy)]

@@ -143,10 +143,12 @@ def no_daemonset(seen: Snapshot) -> None:
 
 def no_tag(seen: Snapshot) -> None:
     seen["streams"] = []
+    pod(seen, DRIVER)["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
 
 
 def stale_label(seen: Snapshot) -> None:
     node(seen)["status"]["nodeInfo"]["osImage"] = "Red Hat Enterprise Linux CoreOS 9.8.20260901-0 (Plow)"
+    pod(seen, DRIVER)["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
 
 
 def fewer_devices(seen: Snapshot) -> None:
@@ -155,6 +157,16 @@ def fewer_devices(seen: Snapshot) -> None:
 
 def no_devices(seen: Snapshot) -> None:
     del node(seen)["status"]["allocatable"]["nvidia.com/gpu"]
+
+
+def still_building(seen: Snapshot) -> None:
+    no_devices(seen)
+    status(seen, "notReady", "", "OperandNotReady", "ClusterPolicy is not ready; states not ready: [state-driver]")
+
+
+def repartitioned(seen: Snapshot) -> None:
+    fewer_devices(seen)
+    node(seen)["metadata"]["labels"]["nvidia.com/mig.config.state"] = "pending"
 
 
 def upgrading(seen: Snapshot) -> None:
@@ -203,11 +215,13 @@ CASES = [
     (no_pod, "GPU-OPERAND", "pending", "pending", "waits for gpu-feature-discovery (no pod on this node)"),
     (old_pod, "GPU-OPERAND", "pending", "pending", "driver (pod is of an older revision)"),
     (rolling, "GPU-OPERAND", "pending", "pending", "older revision"),
-    (no_daemonset, "GPU-OPERAND-LACKING", "pending", "pending", "its labels call for dcgm,"),
-    (no_tag, "GPU-DTK-STREAM", "pending", "pending", "has no tag 9.8.20260801-0"),
+    (no_daemonset, "GPU-OPERAND-LACKING", "pending", "failed", "its labels call for dcgm,"),
+    (no_tag, "GPU-DTK-STREAM", "pending", "failed", "has no tag 9.8.20260801-0"),
     (stale_label, "GPU-DTK-STALE", "pending", "failed", "contradicts its osImage"),
-    (fewer_devices, "GPU-ALLOC", "pending", "pending", "offers nvidia.com/gpu 3 of 4"),
-    (no_devices, "GPU-ALLOC", "pending", "pending", "offers nvidia.com/gpu 0 of 4"),
+    (fewer_devices, "GPU-ALLOC", "pending", "failed", "offers nvidia.com/gpu 3 of 4"),
+    (no_devices, "GPU-ALLOC", "pending", "failed", "offers nvidia.com/gpu 0 of 4"),
+    (still_building, "GPU-ALLOC", "pending", "pending", "offers nvidia.com/gpu 0 of 4"),
+    (repartitioned, "GPU-MIG-RUNNING", "pending", "pending", "is being repartitioned"),
     (upgrading, "GPU-UPG-RUNNING", "pending", "pending", "pod-restart-required"),
     (upgrade_failed, "GPU-UPG-FAILED", "failed", "failed", "stays cordoned"),
     (node_down, "GPU-NODE-NOTREADY", "pending", "pending", "the node is not Ready"),
@@ -229,6 +243,17 @@ def test_a_policy_that_lies(seen: Snapshot, change: t.Callable[[Snapshot], None]
 def test_zero_nodes_are_fine_for_a_pool_that_may_be_empty(seen: Snapshot) -> None:
     fewer_nodes(seen)
     assert judge(seen, after=300, min_replicas=0).is_ready
+
+
+def test_an_upgrade_may_take_the_devices_away_for_long(seen: Snapshot) -> None:
+    no_devices(seen)
+    upgrading(seen)
+    assert judge(seen, after=600).verdict == "pending"
+
+
+def test_a_driver_that_runs_needs_no_toolkit(seen: Snapshot) -> None:
+    seen["streams"] = []
+    assert judge(seen).is_ready
 
 
 def test_switched_off_operands_are_not_missed(seen: Snapshot) -> None:
