@@ -15,7 +15,7 @@ description:
   - Runs, on every node that matches, as many pods at the same time as the node has devices, reads exit codes and logs, and takes the pods away again.
   - The pods are what an ordinary user may run. They are not root, drop all capabilities, request what they are limited to, and are placed by the scheduler.
   - Boot id, driver and geometry of every validated node are remembered in a ConfigMap, so a later run validates only nodes where one of them changed.
-  - In check mode nothing runs; RV(workload.due) tells which nodes would be validated.
+  - In check mode nothing runs; RV(workload.due) tells which nodes would be validated. Nodes that are not there yet are a warning then.
   - This module always waits for its pods; O(wait) matters only for O(state=absent).
   - With O(state=absent) the namespace is deleted when this collection made it.
 extends_documentation_fragment:
@@ -126,7 +126,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _wor
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ApiError, ForbiddenError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ApiError, ForbiddenError, NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, selector
@@ -142,7 +142,13 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
         api.delete(known("Namespace"), namespace)
         return {"workload": verdict.summarize([], [], {}, params)}
     nodes = workload.selected(api.list(known("Node"), labels=selector(params["node_selector"])), params["node_selector"])
-    errors.check_nodes(nodes, params)
+    try:
+        errors.check_nodes(nodes, params)
+    except NotReadyError as exc:
+        if not api.check_mode:
+            raise
+        api.warn(f"{exc.message} In check mode the stages before have only been predicted.")
+        return {"workload": verdict.summarize([], [], {}, params)}
     place = api.get(known("Namespace"), namespace)
     memory = api.get(known("ConfigMap"), workload.FINGERPRINTS, namespace) if place else None
     due = workload.changed(nodes, params["benchmark"], memory, params["force"])
