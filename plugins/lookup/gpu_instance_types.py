@@ -72,15 +72,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._instance_t
 class LookupModule(LookupBase):  # type: ignore[misc]
     def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[dict[str, t.Any]]:
         self.set_options(var_options=variables, direct=kwargs)
-        cloud = self.get_option("cloud")
-        kinds = everything(cloud)
-        if terms:
-            kinds = [kind for term in terms for kind in _named(str(term), cloud)]
-        vendor, model = self.get_option("vendor"), self.get_option("gpu_model")
-        return [kind.to_dict() for kind in kinds if vendor in (None, kind.gpu.vendor) and (model is None or kind.gpu.model.lower() == model.lower())]
+        kinds = select([str(term) for term in terms], self.get_option("cloud"), self.get_option("vendor"), self.get_option("gpu_model"))
+        return [kind.to_dict() for kind in kinds]
 
 
-def _named(name: str, cloud: str | None) -> list[InstanceType]:
+def select(names: list[str], cloud: str | None = None, vendor: str | None = None, model: str | None = None) -> list[InstanceType]:
+    """The named types, or all, as far as the filters let them through."""
+    kinds = [kind for name in names for kind in named(name, cloud)] if names else everything(cloud)
+    return [kind for kind in kinds if vendor in (None, kind.gpu.vendor) and model in (None, kind.gpu.model, kind.gpu.model.lower())]
+
+
+def named(name: str, cloud: str | None) -> list[InstanceType]:
     found = [kind for kind in everything(cloud) if kind.name == name]
     if not found:
         near = ", ".join(nearest(name, cloud)) or "none is near"

@@ -15,7 +15,7 @@ _WITHOUT_MACHINES: t.Final = ("None", "External", "")
 
 @dataclass(frozen=True)
 class Infrastructure:
-    """name: the prefix of everything that the installer made. platform: as the API spells it. cloud: as the catalogue of instance types does."""
+    """name: the prefix of everything that the installer made. platform: as the API spells it. cloud: as the catalogue of instance types does; empty: any."""
 
     name: str
     platform: str
@@ -46,5 +46,5 @@ def read(obj: t.Mapping[str, t.Any]) -> Infrastructure:
     status = obj.get("status", {})
     platform = str((status.get("platformStatus") or {}).get("type") or status.get("platform") or "")
     external = (((obj.get("spec") or {}).get("platformSpec") or {}).get("external") or {}).get("platformName", "")
-    cloud = str(external).lower() if platform == "External" else _CLOUDS.get(platform, platform.lower())
+    cloud = str(external or "").lower() if platform in _WITHOUT_MACHINES else _CLOUDS.get(platform, platform.lower())
     return Infrastructure(str(status.get("infrastructureName", "")), platform, cloud, str(status.get("controlPlaneTopology", "")))

@@ -49,7 +49,7 @@ def _sizes(pool: Data, path: str, problems: Problems) -> None:
         )
     if "replicas" in pool and "autoscale" in pool:
         problems.add("POOL-CONFLICT", f"{path}.autoscale", "cannot be combined with replicas: both say how many nodes there are.", "Keep one of them.")
-    elif not {"replicas", "autoscale"} & set(pool):
+    elif not {"replicas", "autoscale"} & set(pool) and not problems.at(f"{path}.replicas"):
         problems.add("POOL-REQUIRED", f"{path}.replicas", "is required (or autoscale).", "Say how many nodes the pool has.")
     replicas, least = pool.get("replicas"), pool.get("min_replicas")
     if replicas is not None and least is not None and least > replicas:

@@ -22,6 +22,7 @@ def check(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
     _nodes(pools, name, problems)
     _cluster_wide(pools, name, problems)
     _priorities(pools, name, problems)
+    _quotas(pools, name, problems)
 
 
 def _names(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
@@ -111,3 +112,16 @@ def _priorities(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
                 )
             elif own:
                 seen[own] = (path, priority)
+
+
+def _quotas(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+    """Counts of one quota are added up over the pools; quantities with units must agree."""
+    seen: dict[tuple[str, str, str], tuple[str, str]] = {}
+    for index, pool in enumerate(pools):
+        for position, quota in enumerate(pool.get("quota") or []):
+            for key, quantity in (quota.get("hard") or {}).items():
+                path = f"{name}[{index}].quota[{position}].hard.{key}"
+                mark = (str(quota.get("namespace")), quota.get("name") or "gpu-quota", key)
+                other = seen.setdefault(mark, (path, quantity))
+                if quantity != other[1] and not (quantity.isdigit() and other[1].isdigit()):
+                    problems.add("POOL-CONFLICT", path, f"{quantity} differs from {other[1]} of {other[0]}, the same quota.", "Give both the same quantity.")

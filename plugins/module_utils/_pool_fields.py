@@ -19,7 +19,7 @@ _FALSE: t.Final = ("false", "no", "off", "0")
 
 @dataclass(frozen=True)
 class Field:
-    """kind: text, integer, flag, labels (map of label texts), counts (map of integers), map, list or any. fields: of a map, or of a list's entries.
+    """kind: text, integer, flag, labels (map of label texts), counts (map of integers), quantities, map, list or any. fields: of a map, or of a list's entries.
 
     fault: says why a text is not acceptable, or nothing.
     """
@@ -139,6 +139,19 @@ def _counts(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[st
     return {key: number for key, number in read_in.items() if number is not None}
 
 
+def _quantities(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[str, str]:
+    if not isinstance(value, t.Mapping):
+        problems.add("POOL-TYPE", path, f"must be a mapping of quantities, not {_called(value)}.", "Write {resource: quantity}.")
+        return {}
+    result = {}
+    for key, quantity in value.items():
+        # Devices are whole numbers; memory and the like have units, which the API server checks.
+        number = quantity if isinstance(quantity, str) and "/" not in str(key) else _integer(quantity, spec, f"{path}.{key}", problems)
+        if number is not None:
+            result[str(key)] = str(number)
+    return result
+
+
 def _list(value: t.Any, spec: Field, path: str, problems: Problems) -> list[t.Any]:
     if not isinstance(value, (list, tuple)):
         problems.add("POOL-TYPE", path, f"must be a list, not {_called(value)}.", "Write it as a list.")
@@ -157,6 +170,7 @@ _READERS: t.Final[dict[str, t.Callable[[t.Any, Field, str, Problems], t.Any]]] =
     "flag": _flag,
     "labels": _labels,
     "counts": _counts,
+    "quantities": _quantities,
     "list": _list,
     "map": lambda value, spec, path, problems: read_map(value, spec.fields, path, problems),
     "any": lambda value, _spec, _path, _problems: value,

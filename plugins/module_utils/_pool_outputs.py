@@ -29,14 +29,12 @@ def tolerations(pools: t.Iterable[Data]) -> list[Data]:
 
 def quotas(pools: t.Iterable[Data]) -> list[Data]:
     """One a namespace and name; what several pools give the same resource is added up, since the resource is the same."""
-    found: dict[tuple[str, str], dict[str, int]] = {}
+    found: dict[tuple[str, str], dict[str, str]] = {}
     for quota in (one for pool in pools for one in pool.get("quota") or []):
         hard = found.setdefault((quota["namespace"], quota.get("name") or "gpu-quota"), {})
-        for key, number in (quota.get("hard") or {f"requests.{GPU}": quota["gpus"]}).items():
-            hard[key] = hard.get(key, 0) + number
-    return [
-        {"namespace": namespace, "name": name, "hard": {key: str(number) for key, number in sorted(hard.items())}} for (namespace, name), hard in found.items()
-    ]
+        for key, quantity in (quota.get("hard") or {f"requests.{GPU}": str(quota["gpus"])}).items():
+            hard[key] = str(int(hard.get(key, "0")) + int(quantity)) if quantity.isdigit() else quantity
+    return [{"namespace": namespace, "name": name, "hard": dict(sorted(hard.items()))} for (namespace, name), hard in found.items()]
 
 
 def priorities(pools: t.Iterable[Data]) -> list[Data]:
@@ -82,8 +80,8 @@ def short_quotas(pools: t.Sequence[Data], quota: t.Iterable[Data]) -> list[str]:
     """Remarks on devices that no namespace with a quota may use."""
     limits: dict[str, int] = {}
     for hard in (one["hard"] for one in quota):
-        for key, number in hard.items():
-            limits[key.removeprefix("requests.")] = limits.get(key.removeprefix("requests."), 0) + int(number)
+        for resource, number in ((key.removeprefix("requests."), number) for key, number in hard.items() if "/" in key):
+            limits[resource] = limits.get(resource, 0) + int(number)
     remarks = []
     for resource, limit in limits.items():
         supply = sum(pool["expected"].get(resource, 0) * pool["replicas"] for pool in pools)

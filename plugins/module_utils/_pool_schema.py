@@ -75,7 +75,7 @@ POOL: t.Final[dict[str, Field]] = {
             "namespace": _NAME,
             "name": Field("text", fault=name_fault),
             "gpus": Field("integer", low=0, high=100000),
-            "hard": Field("counts", low=0, high=100000),
+            "hard": Field("quantities", low=0),
         },
     ),
     "priority": Field(

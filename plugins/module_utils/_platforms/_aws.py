@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import copy
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Wanted
@@ -86,7 +85,8 @@ def instance_type(provider: t.Mapping[str, t.Any]) -> str:
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
-    provider = {key: copy.deepcopy(source[key]) for key in COPIED if key in source}
+    source = _known(source, SHAPE)
+    provider = {key: source[key] for key in COPIED if key in source}
     if wanted.image:
         provider["ami"] = {"id": wanted.image}
     provider["instanceType"] = wanted.instance_type
@@ -99,7 +99,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
 def _root_disk(devices: t.Sequence[t.Mapping[str, t.Any]], disk: t.Mapping[str, t.Any]) -> Data:
     """The reference's root device (encryption and key stay), at least as large as a driver build and its images need."""
     root = next((device for device in devices if not device.get("deviceName")), next(iter(devices), {}))
-    ebs = copy.deepcopy(dict(root.get("ebs") or {"encrypted": True}))
+    ebs = dict(root.get("ebs") or {"encrypted": True})
     if "type" in disk and disk["type"] != ebs.get("volumeType"):
         # The figures of one volume type mean nothing to another.
         ebs = {key: value for key, value in ebs.items() if key not in ("iops", "throughputMib")}
@@ -114,6 +114,15 @@ def _market(market: t.Mapping[str, t.Any]) -> Data:
     if market["type"] == "spot":
         return {"spotMarketOptions": {"maxPrice": market["max_price"]} if market.get("max_price") else {}}
     return {"marketType": "CapacityBlock", **reservation} if market["type"] == "capacity_block" else reservation
+
+
+def _known(value: t.Any, shape: t.Any) -> t.Any:
+    """A copy of the part of a value that is of the known shape."""
+    if isinstance(shape, dict) and isinstance(value, dict):
+        return {key: _known(inner, shape[key]) for key, inner in value.items() if key in shape}
+    if isinstance(shape, list) and isinstance(value, list):
+        return [_known(item, shape[0]) for item in value]
+    return value
 
 
 def unknown(provider: t.Mapping[str, t.Any]) -> list[str]:

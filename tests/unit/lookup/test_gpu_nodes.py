@@ -1,0 +1,53 @@
+"""The lookup of live GPU nodes, on nodes that are handed in."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.lookup import gpu_nodes
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+
+Data = dict[str, t.Any]
+
+
+def node(name: str = "n", allocatable: Data | None = None, **labels: str) -> Data:
+    return {
+        "metadata": {"name": name, "labels": {key.replace("__", "/"): value for key, value in labels.items()}},
+        "spec": {"unschedulable": True},
+        "status": {"allocatable": allocatable or {}, "conditions": [{"type": "Ready", "status": "True"}]},
+    }
+
+
+@pytest.mark.parametrize(
+    ("one", "found"),
+    [
+        (node(), False),
+        (node(**{"accelerators.openshift/pool": "t4"}), True),
+        (node(**{"feature.node.kubernetes.io/pci-10de.present": "true"}), True),
+        (node(**{"nvidia.com/gpu.present": "false"}), False),
+        (node(allocatable={"nvidia.com/gpu": "1"}), True),
+        (node(allocatable={"cpu": "1"}), False),
+    ],
+)
+def test_which_nodes_are_gpu_nodes(one: Data, found: bool) -> None:
+    assert gpu_nodes.is_gpu_node(one) is found
+
+
+def test_summary() -> None:
+    marks = {"accelerators.openshift/pool": "t4", "node.kubernetes.io/instance-type": "g4dn.xlarge", "nvidia.com/gpu.product": "Tesla-T4"}
+    found = gpu_nodes.summary(node(allocatable={"nvidia.com/gpu": "2", "cpu": "4"}, **marks))
+    assert found | {"pool": "t4", "instance_type": "g4dn.xlarge", "product": "Tesla-T4", "devices": {"nvidia.com/gpu": 2}} == found
+    assert (found["ready"], found["schedulable"]) == (True, False)
+
+
+@pytest.mark.parametrize(("query", "result"), [("[].name", ["a", "b"]), ("[0].name", ["a"]), ("[?name=='c']", []), ("[0].nothing", [])])
+def test_queries(query: str, result: list[str]) -> None:
+    assert gpu_nodes.searched(query, [{"name": "a"}, {"name": "b"}]) == result
+
+
+def test_a_query_that_is_none() -> None:
+    with pytest.raises(InputError) as caught:
+        gpu_nodes.searched("[?", [])
+    assert caught.value.code == "INPUT-JMESPATH"

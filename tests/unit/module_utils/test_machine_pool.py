@@ -1,0 +1,112 @@
+"""The machines and nodes of a pool, judged together."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_pool
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
+
+Data = dict[str, t.Any]
+NAME = "demo-t4-a"
+LABELS = {"cluster-api/accelerator": "nvidia-t4", "accelerators.openshift/pool": "t4"}
+TAINT = {"key": "nvidia.com/gpu", "effect": "NoSchedule"}
+
+
+def plan(replicas: int = 1) -> MachinePlan:
+    pool = {
+        "name": "t4",
+        "candidates": [{"instance_type": "g4dn.xlarge"}],
+        "accelerator": "nvidia-t4",
+        "labels": {},
+        "taints": [TAINT],
+        "expected": {"nvidia.com/gpu": 1},
+    }
+    manifest: Data = {"metadata": {"name": NAME}, "spec": {"replicas": replicas}}
+    return MachinePlan(pool, {NAME: manifest}, {NAME: "us-east-2a"}, [], [])
+
+
+def machine(name: str, node: str = "", phase: str = "Running", of: str = NAME, **metadata: t.Any) -> Data:
+    return {"metadata": {"name": name, "labels": {SET: of}, **metadata}, "status": {"phase": phase, "nodeRef": {"name": node}}}
+
+
+def node(name: str, labels: Data | None = None, taints: list[Data] | None = None, ready: str = "True") -> Data:
+    return {
+        "metadata": {"name": name, "labels": LABELS if labels is None else labels},
+        "spec": {"taints": [TAINT] if taints is None else taints},
+        "status": {"conditions": [{"type": "Ready", "status": ready}]},
+    }
+
+
+def snapshot(machines: list[Data], nodes: list[Data], **status: t.Any) -> dict[str, list[Data]]:
+    return {"machine_sets": [{"metadata": {"name": NAME}, "spec": {"replicas": 1}, "status": status}], "machines": machines, "nodes": nodes}
+
+
+def judge(replicas: int = 1) -> _machine_pool.Present:
+    return _machine_pool.Present(plan(replicas), 120.0, lambda: 0.0)
+
+
+@pytest.mark.parametrize(
+    ("machines", "nodes", "verdict", "words"),
+    [
+        ([], [], "pending", "0 of 1 machines are ready nodes; machine set demo-t4-a has 0 of 1 machines"),
+        ([machine("m", phase="Provisioning")], [], "pending", "is Provisioning"),
+        ([machine("m", "n")], [node("n")], "ready", "1 of 1 machines are ready nodes"),
+        ([machine("m", "n")], [node("n", ready="False")], "pending", "node n is not Ready"),
+        ([machine("m", "n")], [node("n", labels={"accelerators.openshift/pool": "t4"})], "pending", "label cluster-api/accelerator=nvidia-t4"),
+        ([machine("m", "n")], [node("n", taints=[])], "pending", "taint nvidia.com/gpu:NoSchedule"),
+        ([machine("m", "n"), machine("o", "n2")], [node("n"), node("n2")], "pending", "has 2 of 1 machines"),
+        ([machine("m", "n"), machine("x", of="other", phase="Failed")], [node("n")], "ready", "1 of 1"),
+        ([machine("m", "n"), machine("o", deletionTimestamp="x")], [node("n")], "pending", "o is Deleting"),
+        ([machine("m", phase="Failed")], [], "failed", "m (g4dn.xlarge in us-east-2a) is Failed"),
+    ],
+)
+def test_present(machines: list[Data], nodes: list[Data], verdict: str, words: str) -> None:
+    found = judge()(snapshot(machines, nodes))
+    assert found.verdict == verdict
+    assert words in found.message
+
+
+def test_what_the_set_says() -> None:
+    found = judge()(snapshot([], [], errorReason="InvalidConfiguration", errorMessage="bad subnet"))
+    assert (found.verdict, found.code) == ("failed", "MACH-CONFIG")
+    assert "bad subnet" in found.message
+
+
+def test_an_empty_pool_is_ready() -> None:
+    assert judge(0)(snapshot([], [])).is_ready
+
+
+def test_a_failure_tells_what_was_obtained() -> None:
+    present = judge(2)
+    present(snapshot([machine("m", "n"), machine("o", phase="Failed")], [node("n")]))
+    (attempt,) = present.attempts("MACH-CAPACITY", "none left")
+    assert attempt == {"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"], "wanted": 2, "obtained": 1, "code": "MACH-CAPACITY", "message": "none left"}
+    facts = _machine_pool.facts(present.seen, present.plan)
+    assert [one["name"] for one in facts["machines"]] == ["m", "o"]
+    assert [one["name"] for one in facts["nodes"]] == ["n"]
+
+
+def test_facts() -> None:
+    facts = _machine_pool.facts(snapshot([machine("m", "n"), machine("x", "y", of="other")], [node("n"), node("y")]), plan())
+    assert facts["machine_sets"] == [{"name": NAME, "zone": "us-east-2a", "instance_type": "g4dn.xlarge", "replicas": 1, "ready_replicas": 0}]
+    assert facts["nodes"] == [{"name": "n", "zone": "", "instance_type": "", "ready": True, "expected": {"nvidia.com/gpu": 1}}]
+
+
+@pytest.mark.parametrize(
+    ("kept", "seen", "verdict", "words"),
+    [
+        ((), snapshot([], []), "pending", "machine set demo-t4-a is still there"),
+        ((NAME,), snapshot([machine("m", "n")], [node("n")]), "ready", ""),
+        ((NAME,), snapshot([machine("m", "n"), machine("x", "y", of="gone")], [node("n"), node("y")]), "pending", "machine x: Running"),
+        ((NAME,), snapshot([], [node("y")]), "pending", "node y is still there"),
+        ((), {"machine_sets": [], "machines": [], "nodes": []}, "ready", ""),
+    ],
+)
+def test_absent(kept: tuple[str, ...], seen: dict[str, list[Data]], verdict: str, words: str) -> None:
+    found = _machine_pool.Absent(frozenset(kept))(seen)
+    assert found.verdict == verdict
+    assert words in " ".join(found.details)
