@@ -141,7 +141,8 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
         return ready("Gone", "No operand is left.")
     names = [f"daemonset/{one['metadata']['name']}" for one in left] + [f"pod/{pod['metadata']['name']}" for pod in pods]
     message = f"{len(left)} DaemonSets and {len(pods)} pods of the stack are left."
-    return pending("Leaving", message, code="GPU-LEFTOVER", remedy="Look for finalizers and for pods that do not end.", details=tuple(names[:10]))
+    line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
+    return pending("Leaving", message, code="GPU-LEFTOVER", remedy="Look for finalizers and for pods that do not end.", details=(line,))
 
 
 def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) -> dict[str, t.Any]:

@@ -16,11 +16,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload i
 Manifest = dict[str, t.Any]
 
 
-def check_nodes(nodes: t.Sequence[Manifest], params: dict[str, t.Any]) -> None:
+def problem(nodes: t.Sequence[Manifest], params: dict[str, t.Any]) -> NotReadyError | None:
     """Every node has to be there and to offer what it promises, else nothing is worth a try."""
     selector = ",".join(f"{key}={value}" for key, value in params["node_selector"].items())
     if len(nodes) < params["min_nodes"]:
-        raise NotReadyError(
+        return NotReadyError(
             "WORK-NO-NODES",
             f"{len(nodes)} of {params['min_nodes']} nodes match {selector}, so nothing can be validated.",
             f"Look at `oc get nodes -l {selector}`; run the pool's own stage first.",
@@ -32,12 +32,13 @@ def check_nodes(nodes: t.Sequence[Manifest], params: dict[str, t.Any]) -> None:
         if geometry.offered(node, resource) < number
     ]
     if short:
-        raise NotReadyError(
+        return NotReadyError(
             "GPU-ALLOC",
             f"{len(short)} of {len(nodes)} nodes offer fewer devices than they should: {short[0]}",
             "Bring the stack to the nodes first (special_resource), and look at the device plugin's log.",
             evidence=short,
         )
+    return None
 
 
 def check_holders(lines: t.Sequence[str]) -> None:

@@ -38,6 +38,11 @@ class Judge:
         return judge(snapshot["pods"], self._wanted, self._patience)
 
 
+def has_log(pod: Manifest) -> bool:
+    """A pod that the node refused, or that never started, has none."""
+    return phase(pod) in _ENDED and bool(pod.get("status", {}).get("containerStatuses"))
+
+
 def judge(pods: t.Sequence[Manifest], wanted: int, patience: Patience) -> Readiness:
     """Ready when every pod has ended, however it ended: results are looked at afterwards, all together."""
     parts = [_judge_pod(pod) for pod in sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))]
@@ -81,8 +86,9 @@ def judge_account(snapshot: t.Mapping[str, t.Sequence[Manifest]]) -> Readiness:
     return pending("NoAccount", "The service account default is not there yet.", code="WORK-NO-ACCOUNT", remedy="Look at the kube-controller-manager.")
 
 
-def by_node(nodes: t.Iterable[Manifest], results: t.Sequence[tuple[Manifest, dict[str, t.Any]]]) -> dict[str, list[dict[str, t.Any]]]:
-    return {node["metadata"]["name"]: [entry for pod, entry in results if pod["spec"]["nodeSelector"][HOSTNAME] == host_of(node)] for node in nodes}
+def by_node(nodes: t.Iterable[Manifest], pods: t.Sequence[Manifest], logs: t.Sequence[str], benchmark: str) -> dict[str, list[dict[str, t.Any]]]:
+    results = [(pod["spec"]["nodeSelector"][HOSTNAME], result(pod, benchmark, log)) for pod, log in zip(pods, logs, strict=True)]
+    return {node["metadata"]["name"]: [entry for host, entry in results if host == host_of(node)] for node in nodes}
 
 
 def exit_code(pod: Manifest) -> int | None:

@@ -117,7 +117,6 @@ duration:
   sample: 9.1
 """
 
-import contextlib
 import secrets
 import typing as t
 
@@ -126,7 +125,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _wor
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ApiError, ForbiddenError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ForbiddenError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, selector
@@ -142,13 +141,11 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
         api.delete(known("Namespace"), namespace)
         return {"workload": verdict.summarize([], [], {}, params)}
     nodes = workload.selected(api.list(known("Node"), labels=selector(params["node_selector"])), params["node_selector"])
-    try:
-        errors.check_nodes(nodes, params)
-    except NotReadyError as exc:
+    if problem := errors.problem(nodes, params):
         if not api.check_mode:
-            raise
-        api.warn(f"{exc.message} In check mode the stages before have only been predicted.")
-        return {"workload": verdict.summarize([], [], {}, params)}
+            raise problem
+        api.warn(f"{problem.message} In check mode the stages before have only been predicted.")
+        nodes = []
     place = api.get(known("Namespace"), namespace)
     memory = api.get(known("ConfigMap"), workload.FINGERPRINTS, namespace) if place else None
     due = workload.changed(nodes, params["benchmark"], memory, params["force"])
@@ -181,7 +178,8 @@ def carry_out(api: Api, params: dict[str, t.Any], due: list[dict[str, t.Any]]) -
             api.create(pod)
         queries = {"pods": Query(POD, namespace, labels=f"{workload.RUN_LABEL}={mark}")}
         ended = api.wait(queries, verdict.Judge(len(pods), params["grace"], api.clock), "validation")["pods"]
-        return verdict.by_node(due, [(pod, verdict.result(pod, params["benchmark"], log(api, pod))) for pod in ended])
+        logs = [api.log(namespace, pod["metadata"]["name"]) if verdict.has_log(pod) else "" for pod in ended]
+        return verdict.by_node(due, ended, logs, params["benchmark"])
     except ForbiddenError as exc:
         raise errors.quota(exc, namespace) from exc
     finally:
@@ -194,13 +192,6 @@ def take_away(api: Api, pods: list[dict[str, t.Any]]) -> None:
             api.delete(POD, pod["metadata"]["name"], pod["metadata"]["namespace"], wait=False, grace=1)
         except AcceleratorError as exc:
             api.warn(f"Pod {pod['metadata']['namespace']}/{pod['metadata']['name']} could not be deleted: {exc.message}")
-
-
-def log(api: Api, pod: dict[str, t.Any]) -> str:
-    """A pod that the node refused has no log."""
-    with contextlib.suppress(ApiError):
-        return api.log(pod["metadata"]["namespace"], pod["metadata"]["name"])
-    return ""
 
 
 def main() -> None:

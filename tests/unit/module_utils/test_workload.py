@@ -119,10 +119,10 @@ def test_leftovers_of_a_killed_run_are_found_on_these_nodes_only() -> None:
     ],
 )
 def test_nodes_that_cannot_be_validated(nodes: list[dict[str, t.Any]], given: dict[str, t.Any], code: str) -> None:
-    with pytest.raises(NotReadyError) as caught:
-        errors.check_nodes(nodes, params(**given))
-    assert caught.value.code == code
-    errors.check_nodes([node()], params())
+    found = errors.problem(nodes, params(**given))
+    assert found is not None
+    assert found.code == code
+    assert errors.problem([node()], params()) is None
 
 
 def test_a_quota_is_called_by_its_name() -> None:
@@ -229,6 +229,12 @@ def test_a_fresh_namespace_needs_its_account() -> None:
 
 
 def test_results_belong_to_their_node() -> None:
-    found = results((ended(), PASSED.format(uuid="a")), (ended("q", host="host-gpu-1"), PASSED.format(uuid="b")))
-    sorted_out = verdict.by_node([node(), node("gpu-1")], list(zip([ended(), ended("q", host="host-gpu-1")], found, strict=True)))
-    assert [(name, [one["name"] for one in entries]) for name, entries in sorted_out.items()] == [("gpu-0", ["p"]), ("gpu-1", ["q"])]
+    pods, logs = [ended(), ended("q", host="host-gpu-1")], [PASSED.format(uuid="a"), PASSED.format(uuid="b")]
+    found = verdict.by_node([node(), node("gpu-1")], pods, logs, "vectoradd")
+    assert [(name, [one["name"] for one in entries]) for name, entries in found.items()] == [("gpu-0", ["p"]), ("gpu-1", ["q"])]
+
+
+def test_a_pod_that_never_ran_has_no_log() -> None:
+    assert verdict.has_log(ended())
+    assert not verdict.has_log(ended(phase="Failed", code=None, reason="UnexpectedAdmissionError"))
+    assert not verdict.has_log(ended(phase="Pending"))
