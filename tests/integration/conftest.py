@@ -18,6 +18,9 @@ from openshift_sandbox import lifecycle
 from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox
 
+# One sandbox a test process, named after it: runs do not meet, and what a killed one left is found.
+FOLDER: t.Final = ROOT / ".sandbox-tests"
+
 
 @dataclass(frozen=True)
 class Cluster:
@@ -39,7 +42,10 @@ def cluster() -> t.Iterator[Cluster]:
         kubeconfig = Path(os.environ["KUBECONFIG"])
         yield Cluster(kubeconfig, Client(kubeconfig, "integration-tests"), None)
         return
-    sandbox = Sandbox(ROOT / ".sandbox-tests" / os.environ.get("PYTEST_XDIST_WORKER", "main"))
+    for left_behind in FOLDER.glob("*"):
+        if not Path("/proc", left_behind.name).exists():
+            lifecycle.down(Sandbox(left_behind))
+    sandbox = Sandbox(FOLDER / str(os.getpid()))
     try:
         lifecycle.up(sandbox, "aws", fresh=True)
         yield Cluster(sandbox.kubeconfig, Client(sandbox.kubeconfig, "integration-tests"), sandbox)
