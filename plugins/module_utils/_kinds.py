@@ -94,7 +94,6 @@ operators.coreos.com/v1alpha1        CatalogSource           catalogsources     
 packages.operators.coreos.com/v1     PackageManifest         packagemanifests          n the Operator Lifecycle Manager
 nfd.openshift.io/v1                  NodeFeatureDiscovery    nodefeaturediscoveries    n the operator nfd (Node Feature Discovery)
 nfd.k8s-sigs.io/v1alpha1             NodeFeature             nodefeatures              n the operator nfd (Node Feature Discovery)
-nfd.k8s-sigs.io/v1alpha1             NodeFeatureRule         nodefeaturerules          n the operator nfd (Node Feature Discovery)
 nvidia.com/v1                        ClusterPolicy           clusterpolicies           - the operator gpu-operator-certified (NVIDIA GPU Operator)
 nvidia.com/v1alpha1                  NVIDIADriver            nvidiadrivers             - the operator gpu-operator-certified (NVIDIA GPU Operator)
 quota.openshift.io/v1                ClusterResourceQuota    clusterresourcequotas     - OpenShift

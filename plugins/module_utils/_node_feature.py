@@ -68,7 +68,7 @@ def _config_of(live: Manifest | None) -> str:
     return (((live or {}).get("spec") or {}).get("workerConfig") or {}).get("configData") or ""
 
 
-def rules(params: dict[str, t.Any], api_version: str, namespaced: bool) -> list[Manifest]:
+def rules(params: dict[str, t.Any], api_version: str = f"{RULE_GROUPS[0]}/v1alpha1", namespaced: bool = True) -> list[Manifest]:
     """NodeFeatureRules, in the instance's namespace where the cluster serves them namespaced."""
     place = {"namespace": params["namespace"]} if namespaced else {}
     return [

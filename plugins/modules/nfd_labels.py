@@ -194,11 +194,9 @@ def rule_kind(api: Api) -> Kind | None:
 
 def keep_rules(api: Api, params: dict[str, t.Any]) -> None:
     kind = rule_kind(api) if params["rules"] else None
-    if params["rules"] and kind is None:
-        if not api.check_mode:
-            raise node_feature.no_rules()
-        api.warn("NodeFeatureRules are not served yet, so the server could not check them.")
-    for rule in node_feature.rules(params, kind.api_version, kind.namespaced) if kind else ():
+    if params["rules"] and kind is None and not api.check_mode:
+        raise node_feature.no_rules()
+    for rule in node_feature.rules(params, kind.api_version, kind.namespaced) if kind else node_feature.rules(params):
         api.apply(rule)
 
 
