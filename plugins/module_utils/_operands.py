@@ -148,4 +148,5 @@ def lacking(node: dict[str, t.Any], daemonsets: t.Iterable[dict[str, t.Any]], sp
 
 
 def _is_enabled(spec: t.Mapping[str, t.Any], key: str) -> bool:
-    return not key or (spec.get(key) or {}).get("enabled", True) is not False
+    """Left out means enabled, but for one."""
+    return not key or (spec.get(key) or {}).get("enabled", key != "nodeStatusExporter") is not False

@@ -262,6 +262,13 @@ def test_switched_off_operands_are_not_missed(seen: Snapshot) -> None:
     assert judge(seen).is_ready
 
 
+def test_one_operand_is_off_unless_it_is_switched_on(seen: Snapshot) -> None:
+    seen["daemonsets"] = [one for one in seen["daemonsets"] if one["metadata"]["name"] != "nvidia-node-status-exporter"]
+    assert judge(seen).code == "GPU-OPERAND-LACKING"
+    del seen["policies"][0]["spec"]["nodeStatusExporter"]
+    assert judge(seen).is_ready
+
+
 def test_nodes_of_other_people_do_not_matter(seen: Snapshot) -> None:
     other = copy.deepcopy(node(seen))
     other["metadata"] |= {"name": "foreign", "labels": {"nvidia.com/gpu.deploy.driver": "true"}}
