@@ -174,7 +174,8 @@ options:
   pools:
     description:
       - The pools whose nodes are judged; other nodes do not matter. Each has C(name), C(node_selector), C(expected) (resource to number per node) and
-        C(min_replicas) or C(replicas) (how many nodes there are at least, 1 by default). Other keys are ignored, so pools of M(accelerators.openshift.gpu_plan) fit.
+        C(min_replicas) or C(replicas) (how many nodes there are at least, 1 by default).
+        Other keys are ignored, so pools of M(accelerators.openshift.gpu_plan) fit.
       - Without pools only the ClusterPolicy itself is judged.
     type: list
     elements: dict

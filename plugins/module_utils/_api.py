@@ -65,9 +65,7 @@ class Api:
         """One object, or None when the server says that this object does not exist. Raises KindNotServedError without its CRD."""
         return _api_reads.get(self, kind, name, namespace)
 
-    def list(
-        self, kind: Kind, namespace: str | None = None, labels: str | None = None, fields: str | None = None, metadata_only: bool = False
-    ) -> Manifests:
+    def list(self, kind: Kind, namespace: str | None = None, labels: str | None = None, fields: str | None = None, metadata_only: bool = False) -> Manifests:
         """All objects, read in pages of 500; a list whose pages expired is read again from the start, never returned in part."""
         return _api_reads.list_all(self, kind, namespace, labels, fields, metadata_only)[0]
 

@@ -6,11 +6,12 @@ import pathlib
 import typing as t
 
 import pytest
+from unit.engine import api_on
+from unit.fake_server import FakeServer
+
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
-from unit.engine import api_on
-from unit.fake_server import FakeServer
 
 NAMESPACE = "contract"
 MakeApi = t.Callable[..., Api]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ConflictError, KindNotServedError
