@@ -47,7 +47,7 @@ options:
     default: false
   prove:
     description:
-      - Whether to let the API server refuse a pod that asks for more than is left, as a dry run, and to return its text as RV(quota.proof).
+      - Whether to let the API server refuse a pod that asks for more than is left, as a dry run, and to return its text as C(quota.proof).
       - Fails with C(QUOTA-NOT-ENFORCED) when such a pod would be admitted. Skipped in check mode.
     type: bool
     default: false

@@ -15,7 +15,7 @@ description:
   - Runs, on every node that matches, as many pods at the same time as the node has devices, reads exit codes and logs, and takes the pods away again.
   - The pods are what an ordinary user may run. They are not root, drop all capabilities, request what they are limited to, and are placed by the scheduler.
   - Boot id, driver and geometry of every validated node are remembered in a ConfigMap, so a later run validates only nodes where one of them changed.
-  - In check mode nothing runs; RV(workload.due) tells which nodes would be validated. Nodes that are not there yet are a warning then.
+  - In check mode nothing runs; C(workload.due) tells which nodes would be validated. Nodes that are not there yet are a warning then.
   - This module always waits for its pods; O(wait) matters only for O(state=absent).
   - With O(state=absent) the namespace is deleted when this collection made it.
 extends_documentation_fragment:
