@@ -10,6 +10,7 @@ a server's Retry-After is honoured up to LONGEST_PAUSE and the deadline. A 401 i
 
 from __future__ import annotations
 
+import functools
 import json
 import random
 import ssl
@@ -59,13 +60,20 @@ class Pause:
 
 
 class Http:
-    """agent: the User-Agent of every request. progress: shows a line while the server cannot be reached."""
+    """connect: called for the first request, so that wrong input is told first.
 
-    def __init__(self, connection: Connection, deadline: Deadline, agent: str, progress: t.Callable[[str], None]) -> None:
-        self.connection = connection
+    agent: the User-Agent of every request. progress: shows a line while the server cannot be reached.
+    """
+
+    def __init__(self, connect: t.Callable[[], Connection], deadline: Deadline, agent: str, progress: t.Callable[[str], None]) -> None:
+        self._connect = connect
         self.deadline = deadline
         self._headers = {"User-Agent": agent, "Accept": "application/json"}
         self._progress = progress
+
+    @functools.cached_property
+    def connection(self) -> Connection:
+        return self._connect()
 
     def request(
         self,

@@ -16,6 +16,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
@@ -37,11 +38,15 @@ def connect(params: t.Mapping[str, t.Any], agent: str, check_mode: bool = False,
         show(_secrets.censor_text(line))
 
     deadline = Deadline(float(params.get("wait_timeout") or wait_timeout))
-    connection = _credentials.connect(params)
-    http = Http(connection, deadline, f"accelerators.openshift/{agent}", progress)
+
+    def open_connection() -> Connection:
+        connection = _credentials.connect(params)
+        if not connection.verified:
+            api.warn(f"The certificate of {connection.host} is not checked (validate_certs is off): anyone in between can read the token.")
+        return connection
+
+    http = Http(open_connection, deadline, f"accelerators.openshift/{agent}", progress)
     api = Api(http, check_mode=check_mode, wait_wanted=bool(params.get("wait", True)), progress=progress)
-    if not connection.verified:
-        api.warn(f"The certificate of {connection.host} is not checked (validate_certs is off): anyone in between can read the token.")
     return api
 
 

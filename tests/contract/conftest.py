@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
 import typing as t
 
 import pytest
@@ -25,7 +24,7 @@ def make_api(request: pytest.FixtureRequest) -> t.Iterator[MakeApi]:
         server.put({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
         yield lambda **more: api_on(server, **more)
         return
-    kubeconfig: pathlib.Path = request.getfixturevalue("sandbox").kubeconfig
+    kubeconfig = request.getfixturevalue("cluster").kubeconfig
 
     def make(**more: t.Any) -> Api:
         return connect({"kubeconfig": str(kubeconfig), "wait_timeout": 30}, "contract", **more)

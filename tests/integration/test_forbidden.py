@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from integration.conftest import Cluster
+from cluster import Cluster
 from integration.playbook import Playbook
 
 MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "default"}}

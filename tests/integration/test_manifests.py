@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from integration.conftest import Cluster
+from cluster import Cluster
 from integration.playbook import Playbook
 from integration.wire import Audit
 

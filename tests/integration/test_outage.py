@@ -10,7 +10,7 @@ import time
 import typing as t
 
 import pytest
-from integration.conftest import Cluster
+from cluster import Cluster
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from integration.conftest import Cluster
+from cluster import Cluster
 from integration.playbook import Playbook
 
 

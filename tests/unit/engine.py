@@ -31,4 +31,4 @@ def api_on(server: FakeServer, clock: FakeClock | None = None, seconds: float = 
     clock = clock or FakeClock()
     lines: list[str] = more.pop("lines", [])
     connection = Connection("https://api.example:6443", server, True, lambda: [("authorization", "Bearer token-of-test")])
-    return Api(Http(connection, Deadline(seconds, clock, clock.sleep), "accelerators.openshift/test", lines.append), progress=lines.append, **more)
+    return Api(Http(lambda: connection, Deadline(seconds, clock, clock.sleep), "accelerators.openshift/test", lines.append), progress=lines.append, **more)

@@ -1,0 +1,54 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The cluster that tests run on: a sandbox of this process, or the one of KUBECONFIG."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import typing as t
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from openshift_sandbox import lifecycle
+from openshift_sandbox.client import Client
+from openshift_sandbox.sandbox import Sandbox
+
+ROOT: t.Final = Path(__file__).resolve().parents[1]
+# One sandbox a test process, named after it: runs do not meet, and what a killed one left is found.
+FOLDER: t.Final = ROOT / ".sandbox-tests"
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """sandbox is None on a real cluster: there troubles cannot be staged, and a test that needs one is skipped."""
+
+    kubeconfig: Path
+    client: Client
+    sandbox: Sandbox | None
+
+    def needs_sandbox(self) -> Sandbox:
+        if self.sandbox is None:
+            pytest.skip("stages trouble: only on a sandbox")
+        return self.sandbox
+
+
+@contextlib.contextmanager
+def running() -> t.Iterator[Cluster]:
+    """The cluster for one test process; the sandbox is taken down at the end."""
+    if os.environ.get("KUBECONFIG"):
+        kubeconfig = Path(os.environ["KUBECONFIG"])
+        yield Cluster(kubeconfig, Client(kubeconfig, "integration-tests"), None)
+        return
+    for left_behind in FOLDER.glob("*"):
+        if not Path("/proc", left_behind.name).exists():
+            lifecycle.down(Sandbox(left_behind))
+    sandbox = Sandbox(FOLDER / str(os.getpid()))
+    try:
+        lifecycle.up(sandbox, "aws", fresh=True)
+        yield Cluster(sandbox.kubeconfig, Client(sandbox.kubeconfig, "integration-tests"), sandbox)
+    finally:
+        lifecycle.down(sandbox)
