@@ -8,6 +8,23 @@ from __future__ import annotations
 
 import typing as t
 
+# The layer that failed follows from the area that a code begins with, unless the class says it.
+LAYERS: t.Final = {
+    "INPUT": "input",
+    "POOL": "input",
+    "CRED": "credentials",
+    "API": "api",
+    "MACH": "machine",
+    "NODE": "node",
+    "NFD": "nfd",
+    "OLM": "olm",
+    "GPU": "gpu",
+    "QUOTA": "quota",
+    "WORK": "workload",
+    "MANIFEST": "manifest",
+    "WAIT": "wait",
+}
+
 
 class AcceleratorError(Exception):
     """A failure a person can act on.
@@ -18,7 +35,7 @@ class AcceleratorError(Exception):
     facts: what else the task returns beside the failure (already obtained results, what was last seen).
     """
 
-    layer = "collection"
+    layer = ""
 
     def __init__(
         self,
@@ -35,8 +52,7 @@ class AcceleratorError(Exception):
         self.remedy = remedy
         self.evidence = [str(line) for line in evidence]
         self.facts = dict(facts or {})
-        if layer is not None:
-            self.layer = layer
+        self.layer = layer or self.layer or LAYERS.get(code.partition("-")[0], "collection")
 
     def to_result(self) -> dict[str, t.Any]:
         """What `fail_json` gets: `msg` for people, the rest for machines."""
@@ -92,10 +108,6 @@ class KindNotServedError(ApiError):
 class WaitTimeoutError(AcceleratorError):
     """The deadline passed while something was still pending; the message says what was last seen."""
 
-    layer = "wait"
-
 
 class NotReadyError(AcceleratorError):
     """A judge said C(failed): waiting longer would not help."""
-
-    layer = "readiness"
