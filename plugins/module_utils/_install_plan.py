@@ -72,4 +72,5 @@ def judge(plan: Object) -> Readiness:
         return failed("PlanFailed", f"{where} failed: {text}.", code="OLM-PLAN-FAILED", remedy="Correct the cause, delete the InstallPlan and run again.")
     if state == "Complete":
         return ready("PlanComplete", f"{where} is complete")
-    return pending("PlanRunning", f"{where} is {state or 'being planned'}", code="OLM-PLAN-PENDING", remedy="Look at the catalog-operator's log.")
+    doing = "approved, OLM has not begun" if state == WAITING else state or "being planned"
+    return pending("PlanRunning", f"{where} is {doing}", code="OLM-PLAN-PENDING", remedy="Look at the catalog-operator's log.")

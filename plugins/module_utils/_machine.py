@@ -102,9 +102,9 @@ def judge(machine: Machine, node: t.Mapping[str, t.Any] | None, now: float, capa
             f"node {_node.name(node)} is {_node.why_not_ready(node)}",
             code="MACH-NODE-NOT-READY",
             remedy=f"`oc describe node {_node.name(node)}`",
-            details=(f"{line}, node {_node.name(node)} {_node.why_not_ready(node)}",),
+            details=(f"{line}, node {_node.short(_node.name(node))} {_node.why_not_ready(node)}",),
         )
-    return ready("Running", details=(f"{line}, node {_node.name(node)} Ready",))
+    return ready("Running", details=(f"{line}, node {_node.short(_node.name(node))} Ready",))
 
 
 def _failed(machine: Machine, status: t.Mapping[str, t.Any], place: str, line: str) -> Readiness:

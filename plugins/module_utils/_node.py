@@ -15,6 +15,12 @@ def name(node: Node) -> str:
     return str(node["metadata"]["name"])
 
 
+def short(full_name: str) -> str:
+    """For lines that are read in passing: a node's name without its domain."""
+    host, dot, _domain = full_name.partition(".")
+    return f"{host}…" if dot and not host.isdigit() else full_name
+
+
 def labels(node: Node) -> dict[str, str]:
     return dict(node["metadata"].get("labels") or {})
 

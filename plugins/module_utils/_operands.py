@@ -127,16 +127,16 @@ def _operand(daemonset: dict[str, t.Any], pods: list[dict[str, t.Any]], revision
     ours = [pod for pod in pods if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or [])]
     ours.sort(key=lambda pod: (not pod_is_ready(pod), pod["metadata"]["name"]))
     if not ours:
-        return Operand(component(daemonset), name, note="no pod on this node")
+        return Operand(component(daemonset), name, note="has no pod")
     pod = ours[0]
     label = (pod["metadata"].get("labels") or {}).get("controller-revision-hash", "")
     rolling = daemonset.get("status", {}).get("observedGeneration", 0) < daemonset["metadata"].get("generation", 0)
     outdated = bool(revisions.get(uid)) and label != revisions[uid]
     note = ""
     if not pod_is_ready(pod):
-        note = "pod is not Ready"
+        note = "is not Ready"
     elif rolling or outdated:
-        note = "pod is of an older revision"
+        note = "is of an older revision"
     return Operand(component(daemonset), name, pod["metadata"]["name"], not note, note)
 
 

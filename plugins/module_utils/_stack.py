@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
@@ -15,7 +16,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import judge_node
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import BLIND, judge_node
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
 # Seen in the first moments of every healthy start, and final when they last.
@@ -46,9 +48,12 @@ class Judge:
         self.seen = snapshot
         parts = self._patience.harden(judge(snapshot, self._params["name"], self._params["pools"]))
         claimed = parts[-1].is_ready and all(part.code != "GPU-UPG-RUNNING" for part in parts)
-        verdict = worst(self._doubt.harden(parts) if claimed else parts)
+        parts = self._doubt.harden(parts) if claimed else parts
         if not claimed:
             self._doubt.harden([])
+        verdict = worst(parts)
+        if not verdict.is_failed:
+            verdict = replace(verdict, details=one_line_each(parts))
         return verdict if not verdict.is_ready else ready("Reconciled", "Every node runs every operand and offers what its pool promises.")
 
 
@@ -114,7 +119,7 @@ def _judge_status(policy: dict[str, t.Any], has_nodes: bool) -> Readiness:
     name, state, reason = policy["metadata"]["name"], cluster_policy.state(policy), cluster_policy.reason(policy)
     if state == "ready" and reason == "Reconciled":
         return ready(reason)
-    if state == "ready" and reason in ("NoGPUNodes", "NFDLabelsMissing"):
+    if state == "ready" and reason in BLIND:
         if not has_nodes:
             return ready(reason, "The operator is installed and waits for its first GPU node.")
         return pending(

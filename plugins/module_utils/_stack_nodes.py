@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
@@ -18,6 +19,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
 OSTREE: t.Final = "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION"
 MIG_STATE: t.Final = "nvidia.com/mig.config.state"
+# What a ClusterPolicy that is `ready` says while it knows of no GPU node.
+BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
 UPGRADE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
 
 
@@ -25,7 +28,7 @@ def judge_node(node: dict[str, t.Any], pool: dict[str, t.Any], policy: dict[str,
     found = [
         _judge_alive(node),
         _judge_taints(node, policy, snapshot),
-        _judge_features(node),
+        _judge_features(node, policy),
         _judge_opt_out(node),
         _judge_toolkit(node, policy, snapshot),
         *_judge_operands(node, policy, snapshot),
@@ -61,18 +64,26 @@ def _judge_taints(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Sn
     ]
     if not for_good and not blocked:
         return None
-    who = ", ".join(sorted(set(blocked))) or "all operands"
+    names = sorted(set(blocked))
+    who = ", ".join(names) if 0 < len(names) < 3 else f"{len(names) or 'all'} operands"
     if for_good:
         what = f"taint {', '.join(for_good)} is not tolerated by {who}"
-        return _part(failed, node, "Taint", what, "GPU-TAINT", "Add the taint to special_resource's tolerations (spec.daemonsets.tolerations).")
+        away = " ".join(f"{taint.partition('=')[0].partition(':')[0]}:{taint.rpartition(':')[2]}-" for taint in for_good)
+        remedy = f"Take it away, `oc adm taint nodes {_name(node)} {away}`, or add it to the tolerations of special_resource."
+        return _part(failed, node, "Taint", what, "GPU-TAINT", remedy)
     return _part(pending, node, "Taint", f"{who} do not have the policy's tolerations yet", "GPU-TAINT", "Look at the log of the GPU operator.")
 
 
-def _judge_features(node: dict[str, t.Any]) -> Readiness | None:
+def _judge_features(node: dict[str, t.Any], policy: dict[str, t.Any]) -> Readiness | None:
+    """Without GPU nodes that it knows of, the operator has nothing to do and calls itself ready."""
     if has_nvidia_pci(geometry.labels(node)):
         return None
-    remedy = "Look at the nfd-worker pod of this node and at deviceClassWhitelist of the NodeFeatureDiscovery."
-    return _part(pending, node, "NoPciLabel", "no label feature.node.kubernetes.io/pci-10de.present", "GPU-NFD-EMPTY", remedy)
+    what = "no label feature.node.kubernetes.io/pci-10de.present"
+    remedy = f"`oc get pods -A -o wide --field-selector spec.nodeName={_name(node)}` has to show a running nfd-worker; pci_classes of nfd_labels need 03."
+    part = _part(pending, node, "NoPciLabel", what, "GPU-NFD-EMPTY", remedy)
+    if cluster_policy.state(policy) == "ready" and cluster_policy.reason(policy) in BLIND:
+        return replace(part, message=f"{part.message}; ClusterPolicy {_name(policy)} is ready with reason {cluster_policy.reason(policy)}: it sees no GPU.")
+    return part
 
 
 def _judge_opt_out(node: dict[str, t.Any]) -> Readiness | None:
@@ -115,8 +126,8 @@ def _judge_operands(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: 
     revisions = operands.current_revisions(snapshot["revisions"])
     wanted = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], revisions)
     late = [one for one in wanted if not one.ready]
-    parts = judge_pods(node, [(one, pods.get(one.pod)) for one in late])
     lacking = operands.lacking(node, snapshot["daemonsets"], policy.get("spec") or {})
+    parts = judge_pods(node, [(one, pods.get(one.pod)) for one in late], lacking)
     if lacking:
         what = f"its labels call for {', '.join(lacking)}, but no DaemonSet selects it"
         remedy = "Compare the node's labels with the nodeSelectors of the DaemonSets; for the driver it is OSTREE_VERSION."

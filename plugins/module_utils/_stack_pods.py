@@ -19,6 +19,11 @@ _OFTEN: t.Final = 3
 _CRASH: t.Final = ("CrashLoopBackOff", "RunContainerError", "CreateContainerError", "CreateContainerConfigError", "StartError")
 
 
+# Operands whose files others wait for on the node, and one that waits for nobody.
+AWAITED: t.Final = ("driver", "container-toolkit")
+INDEPENDENT: t.Final = ("node-status-exporter",)
+
+
 class Trouble(t.NamedTuple):
     """A container that does not run, in the API's words."""
 
@@ -45,18 +50,21 @@ def trouble(pod: dict[str, t.Any]) -> Trouble | None:
     return None
 
 
-def judge_pods(node: dict[str, t.Any], late: t.Sequence[tuple[Operand, dict[str, t.Any] | None]]) -> list[Readiness]:
-    """Operands of one node that are not Ready: each broken pod by itself, those that only wait in one line."""
+def judge_pods(node: dict[str, t.Any], late: t.Sequence[tuple[Operand, dict[str, t.Any] | None]], lacking: t.Sequence[str] = ()) -> list[Readiness]:
+    """Operands of one node that are not Ready: each broken pod by itself, those that only wait in one line. lacking: those without a DaemonSet yet."""
     parts, waiting = [], []
     for operand, pod in late:
         found = trouble(pod) if pod else None
         if pod is not None and found is not None:
             parts.append(_broken(node, operand, pod, found))
         else:
-            waiting.append(f"{operand.component} ({operand.note}{_unscheduled(pod)})")
+            waiting.append((operand, pod))
     if waiting:
-        name = node["metadata"]["name"]
-        what = f"{name}: waits for {waiting[0]}" + (f", and after it {', '.join(one.partition(' ')[0] for one in waiting[1:])}" if waiting[1:] else "")
+        name, (first, pod) = node["metadata"]["name"], waiting[0]
+        behind = [one for one in [*(operand.component for operand, _pod in waiting[1:]), *lacking] if one not in INDEPENDENT]
+        what = f"{name}: {first.component} {first.note}{_unscheduled(pod)}"
+        if first.component in AWAITED and behind:
+            what += f", {len(behind)} operand{'s wait' if len(behind) > 1 else ' waits'} for it"
         remedy = "Look at the events of that pod."
         parts.append(pending(f"Operands:{name}", f"Node {what}.", code="GPU-OPERAND", remedy=remedy, details=(what,)))
     return parts
@@ -64,12 +72,13 @@ def judge_pods(node: dict[str, t.Any], late: t.Sequence[tuple[Operand, dict[str,
 
 def _broken(node: dict[str, t.Any], operand: Operand, pod: dict[str, t.Any], found: Trouble) -> Readiness:
     name, namespace = node["metadata"]["name"], pod["metadata"]["namespace"]
+    line = f"{name}: {operand.component} is in {found.reason} (pod {operand.pod})"
     what = f"{name}: {operand.component}: container {found.container} of pod {operand.pod} is in {found.reason} ({found.restarts} restarts)"
     what += f": {found.message}" if found.message else ""
     code = "GPU-IMAGE" if found.reason in _IMAGE else "GPU-DRV-CRASH" if operand.component == "driver" else "GPU-OPERAND-CRASH"
     known = recognise(found.message)
     remedy = known.remedy if known else f"oc logs -n {namespace} {operand.pod} -c {found.container} --previous"
-    return pending(f"Operand:{name}:{operand.component}", f"Node {what}.", code=code, remedy=remedy, details=(what,))
+    return pending(f"Operand:{name}:{operand.component}", f"Node {what}.", code=code, remedy=remedy, details=(line,))
 
 
 def _unscheduled(pod: dict[str, t.Any] | None) -> str:
@@ -86,9 +95,15 @@ def suspects(pods: t.Iterable[dict[str, t.Any]], limit: int = 3) -> list[tuple[s
 
 
 def explain(error: AcceleratorError, pod: str, container: str, log: str) -> None:
-    """Adds to a failure what the log of a broken container says; a known text brings its own remedy."""
-    error.evidence += [f"{pod}/{container}: {line}" for line in log.splitlines()[-10:]]
+    """Adds to a failure what the log of a broken container says; a known text brings its own code and remedy."""
+    lines = [line for line in log.splitlines() if line.strip()]
+    error.evidence += [f"{pod}/{container}: {line}" for line in lines[-10:]]
+    if error.code not in ("GPU-DRV-CRASH", "GPU-OPERAND-CRASH", "GPU-OPERAND") or not lines:
+        return
     known = recognise(log)
-    if known and known.code not in error.message:
-        error.message += f" The log of {pod} says that {known.meaning} ({known.code})."
-        error.remedy = known.remedy
+    if known:
+        said = next((line for line in lines if recognise(line) is known), lines[-1])
+        error.message += f" Its log says that {known.meaning}: {said.strip()}"
+        error.code, error.remedy = known.code, known.remedy
+    elif " The log of " not in error.message:
+        error.message += f" The log of {pod} ends with: {lines[-1].strip()}"
