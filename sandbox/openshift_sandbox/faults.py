@@ -27,7 +27,8 @@ def parse(words: t.Sequence[str]) -> Trouble:
         key, separator, value = word.partition("=")
         if not separator or not key:
             raise SandboxError(f"{word!r} is not of the form key=value")
-        fields[key] = yaml.safe_load(value)
+        read = yaml.safe_load(value)
+        fields[key] = value if isinstance(read, dict) else read  # `text=error: …` is a sentence, not a map
     return fields
 
 

@@ -65,3 +65,4 @@ def test_every_scenario_loads(name: str) -> None:
 
 def test_words_of_a_fault_are_yaml() -> None:
     assert parse(["zone=us-east-2a", "seconds=20", "labels=[a, b]"]) == {"zone": "us-east-2a", "seconds": 20, "labels": ["a", "b"]}
+    assert parse(["text=error: not a map"]) == {"text": "error: not a map"}
