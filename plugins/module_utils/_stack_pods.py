@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._operands import Operand
+from ansible_collections.accelerators.openshift.plugins.module_utils._operands import OUTDATED, Operand
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 
@@ -57,6 +57,8 @@ def judge_pods(node: dict[str, t.Any], late: t.Sequence[tuple[Operand, dict[str,
         found = trouble(pod) if pod else None
         if pod is not None and found is not None:
             parts.append(_broken(node, operand, pod, found))
+        elif operand.component == "driver" and operand.note == OUTDATED:
+            parts.append(_outdated(node, operand))
         else:
             waiting.append((operand, pod))
     if waiting:
@@ -68,6 +70,14 @@ def judge_pods(node: dict[str, t.Any], late: t.Sequence[tuple[Operand, dict[str,
         remedy = "Look at the events of that pod."
         parts.append(pending(f"Operands:{name}", f"Node {what}.", code="GPU-OPERAND", remedy=remedy, details=(what,)))
     return parts
+
+
+def _outdated(node: dict[str, t.Any], operand: Operand) -> Readiness:
+    """Driver pods are replaced only by the operator's upgrade controller (their DaemonSet is OnDelete)."""
+    name = node["metadata"]["name"]
+    what = f"{name}: pod {operand.pod} of the driver is of an older revision"
+    remedy = f"Set driver.upgrade_policy.autoUpgrade, or `oc label node {name} nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`."
+    return pending(f"Outdated:{name}", f"Node {what}.", code="GPU-DRV-OUTDATED", remedy=remedy, details=(what,))
 
 
 def _broken(node: dict[str, t.Any], operand: Operand, pod: dict[str, t.Any], found: Trouble) -> Readiness:
