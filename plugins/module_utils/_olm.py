@@ -24,7 +24,7 @@ NEVER: t.Final = "never"
 
 @dataclass(frozen=True)
 class Ask:
-    """What may be installed. csv: exactly this one. path: the CSVs on the way. head: where the channel ends. stale: a trouble told before we wrote."""
+    """What may be installed. csv: exactly this one. path: the CSVs on the way. head: where the channel ends."""
 
     package: str
     approve: str = INSTALL
@@ -35,7 +35,6 @@ class Ask:
     head: str = ""
     modes: frozenset[str] = frozenset()
     allowed: tuple[str, ...] = ()
-    stale: str = ""
 
     @property
     def target(self) -> str:

@@ -7,12 +7,34 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
 from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING, Readiness, failed, pending, ready
+
+
+class Judge:
+    """Believes the resolver only when it has said the same for a while.
+
+    In the middle of an upgrade it complains about the CSV that is being replaced, and after a change of the Subscription about what was before.
+    """
+
+    def __init__(self, ask: olm.Ask, clock: t.Callable[[], float], patience: float = 10.0) -> None:
+        self._ask, self._clock, self._patience = ask, clock, patience
+        self._said, self._since = "", 0.0
+
+    def __call__(self, seen: olm.Snapshot) -> Readiness:
+        verdict, now = judge(seen, self._ask), self._clock()
+        if verdict.code != "OLM-RESOLVE":
+            self._said = ""
+        elif verdict.message != self._said:
+            self._said, self._since = verdict.message, now
+        if verdict.code == "OLM-RESOLVE" and now - self._since < self._patience:
+            return replace(verdict, verdict=PENDING)
+        return verdict
 
 
 def judge(seen: olm.Snapshot, ask: olm.Ask) -> Readiness:
@@ -23,7 +45,7 @@ def judge(seen: olm.Snapshot, ask: olm.Ask) -> Readiness:
     if plan is not None:
         return install_plan.refuse(plan, ask.path, ask.allowed) or ready("Approve", f"InstallPlan {plan['metadata']['name']} can be approved")
     plan = olm.current_plan(seen)
-    bad = _trouble(seen["subscription"][0], ask)
+    bad = _trouble(seen["subscription"][0])
     if bad is not None and (ask.approve == olm.UPGRADE or not olm.status(seen, "installedCSV")):
         return bad
     if plan is not None and not install_plan.awaits_approval(plan):
@@ -41,10 +63,10 @@ def _is_settled(seen: olm.Snapshot) -> bool:
     return bool(current) and current == olm.status(seen, "installedCSV")
 
 
-def _trouble(subscription: olm.Object, ask: olm.Ask) -> Readiness | None:
+def _trouble(subscription: olm.Object) -> Readiness | None:
     text, where = olm.trouble(subscription), f"Subscription {subscription['metadata']['name']}"
     found = olm.condition(subscription, "ResolutionFailed")
-    if found and text != ask.stale and found.get("reason") == "ConstraintsNotSatisfiable":
+    if found and found.get("reason") == "ConstraintsNotSatisfiable":
         return failed("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
     if found:
         return pending("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)

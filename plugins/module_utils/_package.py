@@ -37,7 +37,7 @@ def missing(name: str, source: str | None, offered: t.Sequence[Object], catalogs
         message = f"Package {name} is not served, and not every catalogue is READY: {which}."
         return AcceleratorError("OLM-CATALOG", message, CATALOG_REMEDY, evidence, layer="olm")
     names = sorted({package_name(one) for one in offered if source in (None, catalog(one)[0])})
-    near = difflib.get_close_matches(name, names, n=3, cutoff=0.4) or [one for one in names if name in one or one in name]
+    near = [one for one in names if name in one or one in name] or difflib.get_close_matches(name, names, n=3, cutoff=0.4)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"The catalogues carry {len(names)} packages, none with a similar name."
     message = f"Package {name} is in none of the catalogues {', '.join(sorted(key for key in wanted if key))}."
     remedy = f"{hint} A mirrored catalogue must contain the package: oc get packagemanifests -n openshift-marketplace."

@@ -125,8 +125,6 @@ duration:
 """
 
 import typing as t
-from dataclasses import replace
-from functools import partial
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _api_operator as operators
 from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
@@ -167,18 +165,15 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     source = params["source"] or olm.source(live)
     offer = None if group and olm.is_settled(live, params) else operators.offer(api, params["name"], source, params["source_namespace"], live is None)
     ask = olm.ask(params, live, offer)
+    new_group = None if group else olm_group.build(namespace, olm_group.mode(params["install_mode"], ask.modes, ask.package))
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": params["namespace_labels"]}})
-    if group is None:
-        api.apply(olm_group.build(namespace, olm_group.mode(params["install_mode"], ask.modes, ask.package)))
+    if new_group:
+        api.apply(new_group)
     wanted = olm.build(ask, namespace, live)
     if live is not None and not owned(live) and not take:
         api.warn(olm.check_foreign(live, wanted))
         return {"operator": olm.summarize(follow(api, live, ask))}
-    writes = len(api.changes)
-    subscription = api.apply(wanted, force_conflicts=take)
-    if len(api.changes) > writes:
-        ask = replace(ask, stale=olm.trouble(live))
-    return {"operator": olm.summarize(follow(api, subscription, ask))}
+    return {"operator": olm.summarize(follow(api, api.apply(wanted, force_conflicts=take), ask))}
 
 
 def follow(api: Api, subscription: dict[str, t.Any], ask: olm.Ask) -> olm.Snapshot:
@@ -187,7 +182,7 @@ def follow(api: Api, subscription: dict[str, t.Any], ask: olm.Ask) -> olm.Snapsh
     queries = {"subscription": Query(known("Subscription"), namespace, name)}
     queries |= {"plans": Query(known("InstallPlan"), namespace), "csvs": Query(known("ClusterServiceVersion"), namespace)}
     while True:
-        seen = api.wait(queries, partial(progress.judge, ask=ask), f"operator {ask.package}", on_timeout_code="OLM-PENDING")
+        seen = api.wait(queries, progress.Judge(ask, api.clock), f"operator {ask.package}", on_timeout_code="OLM-PENDING")
         plan = olm.plan_to_approve(seen, ask)
         if plan is not None:
             install_plan.check(plan, ask.path, ask.allowed)

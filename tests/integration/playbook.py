@@ -38,6 +38,7 @@ class TaskResult:
         return bool(self.result.get("changed"))
 
     def __getitem__(self, key: str) -> t.Any:
+        assert key in self.result, self.result
         return self.result[key]
 
 
@@ -78,9 +79,9 @@ class Playbook:
         }
         return self._run([play], cmdline)
 
-    def module(self, name: str, in_process: bool = True, check: bool = False, **options: t.Any) -> TaskResult:
+    def module(self, module: str, in_process: bool = True, check: bool = False, **options: t.Any) -> TaskResult:
         """One task; a failure is a result too."""
-        run = self.tasks({"name": name, f"accelerators.openshift.{name}": options, "check_mode": check}, in_process=in_process)
+        run = self.tasks({"name": module, f"accelerators.openshift.{module}": options, "check_mode": check}, in_process=in_process)
         return run.tasks[-1]
 
     def playbook(self, name: str, *arguments: str, **extra_vars: t.Any) -> Run:

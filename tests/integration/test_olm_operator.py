@@ -9,7 +9,7 @@ import threading
 import typing as t
 
 import pytest
-from integration.conftest import Cluster
+from cluster import Cluster
 from integration.playbook import Playbook
 from integration.wire import Audit
 
@@ -72,7 +72,7 @@ def test_an_exact_version_its_upgrade_and_its_removal(cluster: Cluster, playbook
     assert (first["operator"]["csv"], first["operator"]["phase"]) == (OLDER, "Succeeded")
 
     again = playbook.tasks(
-        {"accelerators.openshift.olm_operator": NFD, "register": "one", "until": "one.operator.upgrade_available", "retries": 20, "delay": 1},
+        {"accelerators.openshift.olm_operator": NFD, "register": "one", "until": "one.operator.upgrade_available is not none", "retries": 20, "delay": 1},
         {"accelerators.openshift.olm_operator": NFD | {"csv": OLDER}},
     )
     assert again.tasks[-1]["operator"]["upgrade_available"] == NEWER
@@ -143,7 +143,7 @@ def test_an_operator_group_that_is_in_the_way(targets: list[list[str]], cluster:
     for index, names in enumerate(targets):
         spec = {"targetNamespaces": names} if names else {}
         cluster.client.apply(GROUP | {"metadata": {"name": f"group-{index}", "namespace": "it-group"}, "spec": spec})
-    task = playbook.module("olm_operator", **NFD | {"namespace": "it-group"}, install_mode="OwnNamespace")
+    task = playbook.module("olm_operator", name="gpu-operator-certified", namespace="it-group", install_mode="OwnNamespace")
     for index in range(len(targets)):
         cluster.client.delete(GROUP["apiVersion"], "operatorgroups", f"group-{index}", "it-group")
     assert task["code"] == "OLM-GROUP"
@@ -173,6 +173,18 @@ def test_somebody_elses_subscription_is_reported_and_never_deleted(cluster: Clus
     assert elsewhere["code"] == "OLM-TWICE"
     assert "it-hand" in elsewhere["remedy"]
     assert audit.writes(other, absent, elsewhere) == []
+
+
+def test_a_catalogue_that_is_away(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    sandbox = cluster.needs_sandbox()
+    faults.add(sandbox, "catalog_down", {"catalog": "certified-operators"})
+    try:
+        task = playbook.module("olm_operator", name="gpu-operator-certified", namespace="it-gpu")
+    finally:
+        faults.clear(sandbox, "catalog_down", {})
+    assert task["code"] == "OLM-CATALOG"
+    assert "certified-operators" in task["message"]
+    assert audit.writes(task) == []
 
 
 def test_an_installation_survives_an_api_that_is_away(cluster: Cluster, playbook: Playbook) -> None:

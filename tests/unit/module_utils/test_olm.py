@@ -94,7 +94,6 @@ def test_the_refusal_lists_what_is_foreign() -> None:
         (seen(subscription(conditions=[condition("BundleUnpackFailed", "x", "no such image")])), ASK, "failed", "OLM-UNPACK"),
         (seen(subscription(conditions=[condition("CatalogSourcesUnhealthy")])), ASK, "pending", "OLM-CATALOG"),
         (seen(subscription(conditions=[RESOLUTION])), ASK, "failed", "OLM-RESOLVE"),
-        (seen(subscription(conditions=[RESOLUTION])), replace(ASK, stale=RESOLUTION["message"]), "pending", "OLM-RESOLVE"),
         (seen(subscription(conditions=[condition("ResolutionFailed", "ErrorPreventedResolution")])), ASK, "pending", "OLM-RESOLVE"),
         (seen(at("", V2), [WAITING]), ASK, "ready", ""),
         (seen(at("", V2), [WAITING]), replace(ASK, approve="never"), "ready", ""),
@@ -125,6 +124,19 @@ def test_how_far_it_is(snapshot: olm.Snapshot, ask: olm.Ask, verdict: str, code:
 
 def test_the_resolvers_text_is_given_word_for_word() -> None:
     assert RESOLUTION["message"] in progress.judge(seen(subscription(conditions=[RESOLUTION])), ASK).message
+
+
+def test_the_resolver_is_believed_when_it_insists() -> None:
+    now = [0.0]
+    judge = progress.Judge(ASK, lambda: now[0])
+    complaint, calm = seen(subscription(conditions=[RESOLUTION])), seen(subscription())
+    other = seen(subscription(conditions=[RESOLUTION | {"message": "something else"}]))
+    for second, snapshot, verdict in [(0, complaint, "pending"), (9, complaint, "pending"), (9.5, calm, "pending"), (12, complaint, "pending")]:
+        now[0] = second
+        assert judge(snapshot).verdict == verdict
+    for second, snapshot, verdict in [(21, other, "pending"), (30, other, "pending"), (31, other, "failed")]:
+        now[0] = second
+        assert (judge(snapshot).verdict, judge(snapshot).code) == (verdict, "OLM-RESOLVE")
 
 
 def test_unmet_requirements_are_evidence() -> None:
