@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 
 DEPLOY: t.Final = "nvidia.com/gpu.deploy."
+OUTDATED: t.Final = "is of an older revision"
 _OWNERS: t.Final = ("ClusterPolicy", "NVIDIADriver")
 # Component of the label nvidia.com/gpu.deploy.<component> -> key of the ClusterPolicy's spec that switches it. Causes come before their consequences.
 COMPONENTS: t.Final = {
@@ -136,7 +137,7 @@ def _operand(daemonset: dict[str, t.Any], pods: list[dict[str, t.Any]], revision
     if not pod_is_ready(pod):
         note = "is not Ready"
     elif rolling or outdated:
-        note = "is of an older revision"
+        note = OUTDATED
     return Operand(component(daemonset), name, pod["metadata"]["name"], not note, note)
 
 

@@ -213,7 +213,7 @@ CASES = [
     (no_image, "GPU-IMAGE", "pending", "failed", "manifest unknown"),
     (not_ready_pod, "GPU-OPERAND", "pending", "pending", "dcgm-exporter is not Ready"),
     (no_pod, "GPU-OPERAND", "pending", "pending", "gpu-feature-discovery has no pod"),
-    (old_pod, "GPU-OPERAND", "pending", "pending", "driver is of an older revision"),
+    (old_pod, "GPU-DRV-OUTDATED", "pending", "pending", "of the driver is of an older revision"),
     (rolling, "GPU-OPERAND", "pending", "pending", "older revision"),
     (no_daemonset, "GPU-OPERAND-LACKING", "pending", "failed", "its labels call for dcgm,"),
     (no_tag, "GPU-DTK-STREAM", "pending", "failed", "has no tag 9.8.20260801-0"),
