@@ -141,7 +141,7 @@ def requested(pod_: Manifest, resource: str) -> int:
     def of(kind: str) -> list[int]:
         return [geometry.count((one.get("resources", {}).get("limits") or {}).get(resource, 0)) for one in pod_["spec"].get(kind) or []]
 
-    return max(sum(of("containers")), max(of("initContainers"), default=0))
+    return max([sum(of("containers")), *of("initContainers")])
 
 
 def holders(nodes: t.Iterable[Manifest], present: t.Mapping[str, t.Iterable[Manifest]], params: dict[str, t.Any]) -> list[str]:
