@@ -40,7 +40,7 @@ def managed_fields(live: Object) -> Object:
 def has_stale_fields(fields: Object, wanted: t.Any) -> bool:
     """Whether we own a field that is not wanted any more (an apply would take it away)."""
     for key, inner in fields.items():
-        kind, _, name = key.partition(":")
+        kind, _colon, name = key.partition(":")
         if kind == "f":
             if not isinstance(wanted, t.Mapping) or name not in wanted or has_stale_fields(inner, wanted[name]):
                 return True

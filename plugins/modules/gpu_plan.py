@@ -115,7 +115,7 @@ problems:
   returned: failure
   type: list
   elements: dict
-  sample: [{code: POOL-UNKNOWN-KEY, path: "gpu_pools[0].replica", message: replica is not an option here., remedy: Did you mean replicas?}]
+  sample: [{code: POOL-UNKNOWN-KEY, path: "gpu_pools[0].replica", message: replica is not an option here., remedy: "Did you mean replicas?"}]
 duration:
   description: Seconds that the task took.
   returned: always

@@ -53,8 +53,8 @@ class DriverUpgrade(Reconciler):
         namespace = deployment["metadata"]["namespace"]
         found = [(pod, node) for pod in cluster.objects("Pod", namespace) if is_driver(pod) and (node := cluster.find("Node", node_of(pod) or ""))]
         revisions = self._revisions(cluster, namespace)
-        states = [self._state(node) for _, node in found]
-        free = slots(rules, states, sum(bool(node["spec"].get("unschedulable")) for _, node in found))
+        states = [self._state(node) for _daemon_set, node in found]
+        free = slots(rules, states, sum(bool(node["spec"].get("unschedulable")) for _daemon_set, node in found))
         for pod, node in found:
             if (node["metadata"].get("labels") or {}).get(SKIP) == "true":
                 continue

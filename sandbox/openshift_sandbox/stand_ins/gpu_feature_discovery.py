@@ -23,7 +23,7 @@ def driver_version(pods: t.Iterable[Object], node: str) -> str:
     """The tag of the image that the node's driver pod runs."""
     for pod in pods:
         if is_driver(pod) and pod["spec"].get("nodeName") == node:
-            _, colon, tag = pod["spec"]["containers"][0]["image"].rpartition(":")
+            _image, colon, tag = pod["spec"]["containers"][0]["image"].rpartition(":")
             if colon and tag[:1].isdigit() and "." in tag:
                 return str(tag.partition("-")[0])
     return DRIVER_VERSION

@@ -35,6 +35,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "Pod": ("v1", "pods"),
     "PrometheusRule": ("monitoring.coreos.com/v1", "prometheusrules"),
     "Proxy": ("config.openshift.io/v1", "proxies"),
+    "ResourceQuota": ("v1", "resourcequotas"),
     "Role": ("rbac.authorization.k8s.io/v1", "roles"),
     "RoleBinding": ("rbac.authorization.k8s.io/v1", "rolebindings"),
     "RuntimeClass": ("node.k8s.io/v1", "runtimeclasses"),
@@ -46,7 +47,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
 
 def split(api_version: str) -> tuple[str, str]:
     """Group ('' for the core group) and version."""
-    group, _, version = api_version.rpartition("/")
+    group, _slash, version = api_version.rpartition("/")
     return group, version
 
 

@@ -39,7 +39,7 @@ class MachineSets(Reconciler):
             if not _controller(machine):
                 _patch(cluster, machine, {"metadata": {"ownerReferences": [owner(machine_set)]}})
         surplus = len(machines) - machine_set["spec"].get("replicas", 1)
-        for _ in range(-surplus):
+        for _more in range(-surplus):
             cluster.create(new_machine(machine_set))
         for machine in deletion_order(machines, machine_set["spec"].get("deletePolicy") or "Random")[: max(0, surplus)]:
             cluster.delete("Machine", machine["metadata"]["name"], machine["metadata"]["namespace"])

@@ -39,7 +39,7 @@ def test_a_passing_fault_does_not_matter(verb: str, fault: str, times: int) -> N
     server.put(manifest(x="1") | {"metadata": {"name": "b", "namespace": "x"}})
     broken = FAULTS[fault]
     api = api_on(server, clock)
-    copies = [Answer(broken.status, broken._data.decode(), dict(broken.headers)) if isinstance(broken, Answer) else broken for _ in range(times)]
+    copies = [Answer(broken.status, broken._data.decode(), dict(broken.headers)) if isinstance(broken, Answer) else broken for _time in range(times)]
     server.faults = list(copies)
     outcome = {
         "get": lambda: api.get(CONFIG_MAP, "b", "x"),
@@ -56,7 +56,7 @@ def test_a_passing_fault_does_not_matter(verb: str, fault: str, times: int) -> N
 
 def test_backoff_grows_and_is_capped() -> None:
     pause = _http.Pause()
-    seconds = [pause.next() for _ in range(8)]
+    seconds = [pause.next() for _time in range(8)]
     assert seconds[0] <= 0.05
     assert 0.75 <= seconds[-1] <= 1.0
 
@@ -68,7 +68,7 @@ def test_retry_after_is_honoured_and_capped(header: str, least: float, most: flo
 
 def test_a_hostile_retry_after_does_not_pass_the_deadline() -> None:
     server, clock = FakeServer(), FakeClock()
-    server.faults = [Answer(503, "later", {"Retry-After": "3600"}) for _ in range(9)]
+    server.faults = [Answer(503, "later", {"Retry-After": "3600"}) for _time in range(9)]
     with pytest.raises(ApiError) as caught:
         api_on(server, clock, seconds=30).get(CONFIG_MAP, "b", "x")
     assert caught.value.code == "API-UNREACHABLE"
@@ -93,7 +93,7 @@ def test_an_outage_of_twenty_seconds_is_survived_and_reported() -> None:
 
 def test_an_unavailable_server_is_never_an_absent_object() -> None:
     server, clock = FakeServer(), FakeClock()
-    server.faults = [status(503, "ServiceUnavailable", "no") for _ in range(1000)]
+    server.faults = [status(503, "ServiceUnavailable", "no") for _time in range(1000)]
     with pytest.raises(ApiError, match="503"):
         api_on(server, clock).get(CONFIG_MAP, "b", "x")
     assert clock() - 1000 <= _http.OUTAGE + 2
@@ -130,7 +130,10 @@ def test_an_error_fails_at_once_with_its_code(answer: Answer, error: type[ApiErr
 def test_unauthorized_is_tried_once_more_and_no_longer() -> None:
     server = FakeServer()
     server.put(manifest(x="1"))
-    unauthorized = lambda: status(401, "Unauthorized", "Unauthorized")  # noqa: E731
+
+    def unauthorized() -> Answer:
+        return status(401, "Unauthorized", "Unauthorized")
+
     server.faults = [unauthorized()]
     assert api_on(server).get(CONFIG_MAP, "a", "x")
     server.faults = [unauthorized(), unauthorized()]

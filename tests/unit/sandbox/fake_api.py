@@ -32,7 +32,7 @@ class FakeApi:
         if self.down:
             raise ApiError(0, "connection refused")
         kind = _kind(api_version, plural)
-        return [copy.deepcopy(obj) for (where, _, _), obj in self.objects.items() if where == kind]
+        return [copy.deepcopy(obj) for (where, _namespace, _name), obj in self.objects.items() if where == kind]
 
     def create(self, obj: Object, namespace: str | None = None) -> Object:
         metadata = obj["metadata"]
@@ -88,7 +88,7 @@ class FakeApi:
         return self.objects[(kind, namespace, name)]
 
     def all(self, kind: str) -> list[Object]:
-        return [obj for (where, _, _), obj in sorted(self.objects.items()) if where == kind]
+        return [obj for (where, _namespace, _name), obj in sorted(self.objects.items()) if where == kind]
 
     def _store(self, verb: str, place: Place, obj: Object) -> Object:
         obj["metadata"]["resourceVersion"] = str(next(self._versions))
@@ -120,7 +120,7 @@ class World:
         """Let time pass; at each step the stand-ins see everything and go on until nothing changes."""
         end = self.time + seconds
         while True:
-            for _ in range(20):
+            for _time in range(20):
                 before = len(self.api.writes)
                 for kind in self.cluster.kinds:
                     self.cluster.resync(kind)

@@ -39,7 +39,7 @@ def test_machine_sets_are_as_the_installer_makes_them() -> None:
 
 def test_a_cluster_without_machine_api_has_nodes_that_no_machine_owns() -> None:
     cluster = AWS | {"absent_groups": ["machine.openshift.io"]}
-    assert all("machine.openshift.io/machine" not in node["metadata"]["annotations"] for node, _ in seed.machines(cluster, {}))
+    assert all("machine.openshift.io/machine" not in node["metadata"]["annotations"] for node, _machine in seed.machines(cluster, {}))
 
 
 def test_a_gpu_node_has_its_types_size_and_none_of_its_gpus_yet() -> None:

@@ -124,4 +124,4 @@ def test_a_transition_time_moves_only_with_the_status() -> None:
 def test_every_watched_kind_is_in_the_table() -> None:
     watched = {kind for one in reconcilers() for kind in one.kinds}
     assert watched <= set(TABLE)
-    assert {key_of(api_version, kind.partition(".")[0]) for kind, (api_version, _) in TABLE.items()} == set(TABLE)
+    assert {key_of(api_version, kind.partition(".")[0]) for kind, (api_version, _plural) in TABLE.items()} == set(TABLE)

@@ -57,7 +57,7 @@ class TestBecomingANode:
     def test_phases_in_their_order(self) -> None:
         world, phases = make(), []
         add(world)
-        for _ in range(12):
+        for _time in range(12):
             world.settle()
             phases.append(machine(world)["status"]["phase"])
             world.time += 0.25
