@@ -18,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._readiness 
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import BLIND, judge_node
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import judge_rollout
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
 # Seen in the first moments of every healthy start, and final when they last.
@@ -47,7 +48,7 @@ class Judge:
     def __call__(self, snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
         self.seen = snapshot
         parts = self._patience.harden(judge(snapshot, self._params["name"], self._params["pools"]))
-        claimed = parts[-1].is_ready and all(part.code != "GPU-UPG-RUNNING" for part in parts)
+        claimed = parts[-1].is_ready and all(part.code not in ("GPU-UPG-RUNNING", "GPU-CP-NOTREADY") for part in parts)
         parts = self._doubt.harden(parts) if claimed else parts
         if not claimed:
             self._doubt.harden([])
@@ -80,7 +81,7 @@ def judge(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) ->
     parts = [_judge_policy_itself(policy, snapshot)]
     parts += [_judge_pool_size(snapshot, pool) for pool in pools]
     parts += [part for pool in pools for node in pool_nodes(snapshot, pool) for part in judge_node(node, pool, policy, snapshot)]
-    return [*parts, _judge_status(policy, any(pool_nodes(snapshot, pool) for pool in pools))]
+    return [*parts, *judge_rollout(policy, snapshot["daemonsets"]), _judge_status(policy, any(pool_nodes(snapshot, pool) for pool in pools))]
 
 
 def _judge_policy_itself(policy: dict[str, t.Any], snapshot: Snapshot) -> Readiness:

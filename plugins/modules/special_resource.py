@@ -92,6 +92,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._module imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, suspects
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION
 
 SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, STATE, WAIT)
 POLICY = known("ClusterPolicy")
@@ -102,11 +103,12 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     stack.check_pools(params["pools"])
     if params["state"] == "absent":
         return {"special_resource": remove(api, params)}
-    keep(api, params)
-    return {"special_resource": stack.summarize(observe(api, params), params["name"], params["pools"])}
+    settle = max(params["settle"], REACTION if keep(api, params) else 0)
+    return {"special_resource": stack.summarize(observe(api, params, settle), params["name"], params["pools"])}
 
 
-def keep(api: Api, params: dict[str, t.Any]) -> None:
+def keep(api: Api, params: dict[str, t.Any]) -> bool:
+    """Whether a policy that was there already is a different one now, so that its status may still be that of before."""
     name = params["name"]
     policies = [] if api.check_mode and not api.served(POLICY) else api.list(POLICY)
     cluster_policy.refuse_second(policies, name)
@@ -115,6 +117,7 @@ def keep(api: Api, params: dict[str, t.Any]) -> None:
         api.apply(cluster_policy.build(params, example(versions(api, params)), live), force_conflicts=live is not None)
     elif patch := cluster_policy.difference(params, live):
         api.merge_patch(POLICY, name, None, patch)
+    return live is not None and bool(api.changes)
 
 
 def versions(api: Api, params: dict[str, t.Any]) -> list[dict[str, t.Any]]:
@@ -124,7 +127,7 @@ def versions(api: Api, params: dict[str, t.Any]) -> list[dict[str, t.Any]]:
     return []
 
 
-def observe(api: Api, params: dict[str, t.Any]) -> dict[str, list[dict[str, t.Any]]]:
+def observe(api: Api, params: dict[str, t.Any], settle: float) -> dict[str, list[dict[str, t.Any]]]:
     queries = {
         "policies": Query(POLICY),
         "nodes": Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])),
@@ -135,7 +138,7 @@ def observe(api: Api, params: dict[str, t.Any]) -> dict[str, list[dict[str, t.An
     }
     judge = stack.Judge(params, api.clock)
     try:
-        return api.wait(queries, judge, "GPU stack", params["settle"])
+        return api.wait(queries, judge, "GPU stack", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
         for namespace, pod, container in suspects(judge.seen.get("pods", ())):
             with contextlib.suppress(AcceleratorError):

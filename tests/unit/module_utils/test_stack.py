@@ -190,6 +190,14 @@ def waits_for_tolerations(seen: Snapshot) -> None:
     seen["policies"][0]["spec"]["daemonsets"]["tolerations"].append({"key": "dedicated", "operator": "Exists"})
 
 
+def not_rolled_out(seen: Snapshot) -> None:
+    seen["policies"][0]["spec"]["daemonsets"]["tolerations"].append({"key": "more", "operator": "Exists"})
+
+
+def old_driver(seen: Snapshot) -> None:
+    seen["policies"][0]["spec"]["driver"]["version"] = "600.10.01"
+
+
 def gone(seen: Snapshot) -> None:
     seen["policies"] = []
 
@@ -226,6 +234,8 @@ CASES = [
     (upgrade_failed, "GPU-UPG-FAILED", "failed", "failed", "stays cordoned"),
     (node_down, "GPU-NODE-NOTREADY", "pending", "pending", "the node is not Ready"),
     (opted_out, "GPU-OPTED-OUT", "pending", "failed", "keeps every operand away"),
+    (not_rolled_out, "GPU-CP-NOTREADY", "pending", "pending", "has not yet brought the policy to container-toolkit (tolerations)"),
+    (old_driver, "GPU-CP-NOTREADY", "pending", "pending", "has not yet brought the policy to driver (version 600.10.01)"),
     (gone, "GPU-CP-ABSENT", "pending", "pending", "not there yet"),
     (fewer_nodes, "GPU-NODES", "pending", "pending", "Pool training has 0 of 1 nodes"),
 ]
