@@ -27,7 +27,8 @@ def judge_rollout(policy: dict[str, t.Any], daemonsets: t.Iterable[dict[str, t.A
             late += [f"{operands.component(one)} ({what})" for what in _behind(one, spec, tolerated)]
     if not late:
         return []
-    message = f"The operator has not yet brought the policy to {', '.join(sorted(late))}."
+    shown = ", ".join(sorted(late)[:3]) + (f" and {len(late) - 3} more" if len(late) > 3 else "")
+    message = f"The operator has not yet brought the policy to {shown}."
     return [pending("Rollout", message, code="GPU-CP-NOTREADY", remedy="Look at the log of the GPU operator.")]
 
 
