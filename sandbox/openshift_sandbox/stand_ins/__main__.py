@@ -26,6 +26,7 @@ MODULES = (
     "gpu_node",
     "gpu_workloads",
     "foreign_taints",
+    "foreign_quotas",
 )
 """In the order in which a change travels; each names its classes in RECONCILERS."""
 
