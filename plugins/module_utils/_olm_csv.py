@@ -57,7 +57,8 @@ def judge(csv: Object | None, name: str) -> Readiness:
         remedy = _REMEDIES.get(reason, f"oc -n {where} describe csv {name}; correct the cause, set state: absent, then state: present.")
         return failed(reason or "CSVFailed", f"{text}.", code="OLM-CSV-FAILED", remedy=remedy, details=unmet(csv))
     remedy = f"oc -n {where} describe csv {name}; look at the operator's Deployment."
-    return pending(reason or "Installing", text, code="OLM-CSV-PENDING", remedy=remedy, details=unmet(csv))
+    # In every installation OLM finds dozens of requirements one after the other: the first that is missing says enough.
+    return pending(reason or "Installing", text, code="OLM-CSV-PENDING", remedy=remedy, details=tuple(line.strip() for line in unmet(csv)[:1]))
 
 
 def owned_kinds(csv: Object) -> list[tuple[str, str, str]]:

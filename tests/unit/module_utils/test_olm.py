@@ -140,7 +140,9 @@ def test_the_resolver_is_believed_when_it_insists() -> None:
 
 
 def test_unmet_requirements_are_evidence() -> None:
-    unmet = [{"kind": "ServiceAccount", "name": "nfd", "status": "NotPresent", "message": "Service account does not exist"}]
+    unmet: list[dict[str, t.Any]] = [{"kind": "ServiceAccount", "name": "nfd", "status": "NotPresent", "message": "Service account does not exist"}]
+    rules = [{"kind": "PolicyRule", "status": "NotSatisfied", "message": f"rule {number}"} for number in range(9)]
+    unmet.append({"kind": "ServiceAccount", "name": "worker", "status": "PresentNotSatisfied", "dependents": rules})
     broken = csv(V2, "Pending", "RequirementsNotMet", requirementStatus=[*unmet, {"kind": "CRD", "name": "x", "status": "Present"}])
     judged = progress.judge(seen(at("", V2), [plan("Complete", V2, approved=True)], [broken]), ASK)
     assert judged.details == ("ServiceAccount nfd: NotPresent (Service account does not exist)",)
