@@ -114,6 +114,7 @@ class Playbook:
             "ANSIBLE_HOME": str(self.directory / "ansible-home"),
             "ANSIBLE_FORCE_COLOR": "0",
             "ANSIBLE_LOCALHOST_WARNING": "0",
+            "ANSIBLE_PIPELINING": "1",
             "K8S_AUTH_KUBECONFIG": "",
             "KUBECONFIG": str(self.kubeconfig),
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
