@@ -22,7 +22,9 @@ Manifest = dict[str, t.Any]
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"
 _STRICT = {"fieldManager": _diff.MANAGER, "fieldValidation": "Strict"}
-_SHOWN_OF_DELETED = {"metadata": {"name": None, "namespace": None, "labels": None}, "spec": None}
+_SHOWN_OF_DELETED = {"metadata": {"name": None, "namespace": None, "labels": None}}
+# A diff shows the spec of what was deleted as well, unless it is a book.
+_LONGEST_SPEC = 4000
 
 
 @dataclass(frozen=True)
@@ -117,10 +119,15 @@ def delete(api: Api, kind: Kind, name: str, namespace: str | None, owned_only: b
         # A DELETE with a body is read from its body alone: `?dryRun=All` beside it would really delete.
         options["dryRun"] = ["All"]
     _write(api, "DELETE", kind, name, namespace, options, {}, dry_run=api.check_mode, absent_ok=True)
-    api.changes.append(Change(_diff.title(live), _diff.owned_view(live, _SHOWN_OF_DELETED), {}))
+    api.changes.append(Change(_diff.title(live), _diff.owned_view(live, _shown_of_deleted(live)), {}))
     if wait:
         api.wait_gone(kind, live)
     return True
+
+
+def _shown_of_deleted(live: Manifest) -> Manifest:
+    is_short = len(str(live.get("spec", ""))) <= _LONGEST_SPEC
+    return {**_SHOWN_OF_DELETED, "spec": None} if is_short else _SHOWN_OF_DELETED
 
 
 def judge_gone(deleted: Manifest) -> t.Callable[[dict[str, list[Manifest]]], Readiness]:

@@ -108,3 +108,13 @@ def test_the_diff_of_a_secret_hides_its_data() -> None:
     api = api_on(FakeServer("Secret"))
     api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "x"}, "stringData": {"token": "canary-9f"}})
     assert api.changes[0].after["stringData"] == {"token": "<hidden>"}
+
+
+@pytest.mark.parametrize(("size", "shown"), [(10, True), (10000, False)])
+def test_the_diff_of_a_deleted_object_shows_its_spec_unless_that_is_a_book(size: int, shown: bool) -> None:
+    server = FakeServer("Pod")
+    server.put({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "x", "labels": OWNER}, "spec": {"text": "x" * size}})
+    api = api_on(server)
+    api.delete(_kinds.known("Pod"), "p", "x", wait=False)
+    assert ("spec" in api.changes[0].before) is shown
+    assert api.changes[0].after == {}
