@@ -49,7 +49,7 @@ def judge(csv: Object | None, name: str) -> Readiness:
         return pending("NoCSV", f"CSV {name} does not exist yet", code="OLM-CSV-PENDING", remedy="Look at the catalog-operator's log.")
     status = csv.get("status") or {}
     state, reason, message = phase(csv), str(status.get("reason") or ""), str(status.get("message") or "")
-    text = f"CSV {name} is {state or 'new'} ({reason}): {message}"
+    text = f"CSV {name} is {state} ({reason}): {message}" if state else f"CSV {name} is new, OLM has not looked at it yet"
     where = csv["metadata"].get("namespace")
     if state == "Succeeded":
         return ready(reason or "InstallSucceeded", f"CSV {name} succeeded")
