@@ -131,7 +131,9 @@ def _judge_operands(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: 
     if lacking:
         what = f"its labels call for {', '.join(lacking)}, but no DaemonSet selects it"
         remedy = "Compare the node's labels with the nodeSelectors of the DaemonSets; for the driver it is OSTREE_VERSION."
-        parts.append(_part(pending, node, "Lacking", what, "GPU-OPERAND-LACKING", remedy))
+        more = f" and {len(lacking) - 1} more" if lacking[1:] else ""
+        part = _part(pending, node, "Lacking", what, "GPU-OPERAND-LACKING", remedy)
+        parts.append(replace(part, details=(f"{_name(node)}: no DaemonSet selects it for {lacking[0]}{more}",)))
     return parts
 
 
