@@ -150,7 +150,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._argspec im
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_options import MACHINES
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import no_machine_api
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import no_machine_api, platform_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label, selector
@@ -165,9 +165,12 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     _pools.single(entry)  # wrong input is told before the first request
     try:
         cluster = _infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
+        platform_of(cluster)  # why there is no Machine API is better known from the platform than from its absence
         live = api.list(known("MachineSet"), params["namespace"])
     except KindNotServedError as exc:
-        raise no_machine_api(exc.message, "Make the nodes with the provider's own tools and describe them with existing.node_selector in the pool.") from exc
+        raise no_machine_api(
+            exc.message.rstrip("."), "Make the nodes with the provider's own tools and describe them with existing.node_selector in the pool."
+        ) from exc
     plan = _machine_plan.plan(cluster, _pools.single(entry, cluster.cloud, cluster.name), live, params)
     for manifest in plan.manifests.values():
         api.apply(manifest)

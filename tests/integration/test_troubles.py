@@ -181,6 +181,7 @@ def test_the_operator_is_in_no_catalogue(cluster: Cluster, demo: Demo, audit: Au
         ("no-capacity", "MACH-CAPACITY", "InsufficientInstanceCapacity", "candidates"),
         ("quota-exceeded", "MACH-QUOTA", "You have requested more vCPU capacity than your current vCPU limit of 0 allows", "Service Quotas"),
     ],
+    ids=["capacity", "quota"],
 )
 def test_the_cloud_gives_no_machine(cluster: Cluster, demo: Demo, audit: Audit, name: str, code: str, text: str, remedy: str) -> None:
     with demo.removed("gpu_node_pool"), trouble(cluster, name):
@@ -372,6 +373,7 @@ def test_removal_takes_away_what_was_made(cluster: Cluster, demo: Demo, whole: R
         ("no-machine-api", "MACH-NO-API", "platform is None", "existing.node_selector"),
         ("no-worker-machine-set", "MACH-NO-REFERENCE", "us-east-2a has no worker machine set to copy from", "Make a worker machine set first"),
     ],
+    ids=["no-machine-api", "no-worker-machine-set"],
 )
 def test_a_cluster_that_makes_no_machines(cluster: Cluster, tmp_path: Path, name: str, code: str, text: str, remedy: str) -> None:
     cluster.needs_sandbox()
