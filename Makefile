@@ -1,11 +1,12 @@
 # The only verbs. Each calls what it needs, all are safe to repeat, none needs root or a global install.
 .DEFAULT_GOAL := help
-.PHONY: setup demo test lint units sanity integration molecule docs build sandbox clean help
+.PHONY: setup demo test lint units sanity integration molecule bench docs build sandbox clean help
 MAKEFLAGS += --no-print-directory
 
 SCENARIO ?= aws
 POOLS ?= examples/demo.yml
 TESTS ?=
+BENCH ?=
 
 CHECKOUT := $(CURDIR)
 VENV := $(CHECKOUT)/.venv
@@ -45,7 +46,7 @@ demo: setup ## a pool of GPU nodes on the sandbox, from nothing to validated; SC
 	fi
 	@$(BIN)/sandbox up --scenario $(SCENARIO)
 	@echo 'demo: ansible-playbook playbooks/enable_gpus.yml -e @$(POOLS)'
-	@KUBECONFIG=$(CHECKOUT)/.sandbox/kubeconfig $(BIN)/ansible-playbook playbooks/enable_gpus.yml -e @$(POOLS)
+	@KUBECONFIG=$$($(BIN)/sandbox env --path) $(BIN)/ansible-playbook playbooks/enable_gpus.yml -e @$(POOLS)
 	@printf '\n%s\n%s\n%s\n' \
 	  'The sandbox stays up. Look around:  export KUBECONFIG=$(CHECKOUT)/.sandbox/kubeconfig PATH=$(BUILD)/bin/control-plane:$$PATH; kubectl get nodes' \
 	  'Run it again, nothing changes:      make demo$(if $(filter-out aws,$(SCENARIO)), SCENARIO=$(SCENARIO))$(if $(filter-out examples/demo.yml,$(POOLS)), POOLS=$(POOLS))' \
@@ -68,6 +69,9 @@ integration: setup sandbox-build build ## pytest on the sandbox, and the tarball
 
 molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own
 	@$(BIN)/molecule test --all
+
+bench: setup sandbox-build ## measure beside kubernetes.core and kubectl, into benchmarks/ (20 minutes); BENCH=--quick for one round
+	@$(BIN)/python benchmarks/harness.py $(BENCH)
 
 docs: setup ## check the documentation of every plugin and role
 	@GIT_CEILING_DIRECTORIES=$(CHECKOUT) $(BIN)/antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self .

@@ -88,14 +88,20 @@ def no_rules() -> KindNotServedError:
 
 
 class Judge:
-    """Ready when the instance is available and every expectation is met; the instance may be degraded for a while."""
+    """Ready when the instance is available and every expectation is met; the instance may be degraded for a while.
+
+    A label that is missing counts from when the instance is Available, and so every worker runs: a worker publishes what it finds as it starts.
+    """
 
     def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
         self._params = params
         self._patience = Patience(clock, params["grace"], PASSING)
+        self._labels = Patience(clock, params["grace"], ("NFD-LABEL-MISSING",))
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
-        verdict = worst(self._patience.harden(judge(snapshot, self._params["name"], self._params["expect"])))
+        instance, *labels_of = self._patience.harden(judge(snapshot, self._params["name"], self._params["expect"]))
+        settled = self._labels.harden(labels_of if instance.is_ready else [])
+        verdict = worst([instance, *(settled if instance.is_ready else labels_of)])
         return ready("Labelled", "Every expected label is there.") if verdict.is_ready else verdict
 
 

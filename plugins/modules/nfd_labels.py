@@ -94,7 +94,7 @@ options:
     type: float
     default: 1
   grace:
-    description: For how many seconds the instance may be degraded before the task fails.
+    description: For how many seconds the instance may be degraded, or a label missing while it is available, before the task fails.
     type: float
     default: 60
 """

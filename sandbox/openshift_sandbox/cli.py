@@ -40,7 +40,8 @@ def parser() -> argparse.ArgumentParser:
     _command(commands, "down", "end every process of the sandbox and remove its directory", _down)
     _command(commands, "reset", "down, and up again with the same scenario", _reset)
     _command(commands, "status", "the sandbox's processes; exit status 1 when one is missing", _status)
-    _command(commands, "env", "print the line that points a shell at the sandbox", _env)
+    env = _command(commands, "env", "print the line that points a shell at the sandbox", _env)
+    env.add_argument("--path", action="store_true", help="print the path alone, of the identity that the scenario gives to its user")
     _command(commands, "load", "apply the objects of YAML files", _load).add_argument("files", nargs="+", type=Path, metavar="FILE")
     kubectl = _command(commands, "kubectl", "run kubectl in the sandbox: sandbox kubectl -- get nodes", _kubectl)
     kubectl.add_argument("words", nargs=argparse.REMAINDER, metavar="...")
@@ -99,7 +100,9 @@ def _status(arguments: Arguments) -> int:
 
 
 def _env(arguments: Arguments) -> None:
-    print(f"export KUBECONFIG={_there(arguments).kubeconfig}")
+    sandbox = _there(arguments)
+    restricted = sandbox.scenario.cluster.get("identity") == "restricted"
+    print(f"{sandbox.kubeconfig}{'-restricted' if restricted else ''}" if arguments.path else f"export KUBECONFIG={sandbox.kubeconfig}")
 
 
 def _load(arguments: Arguments) -> None:

@@ -334,7 +334,7 @@ def test_the_driver_crashes(cluster: Cluster, demo: Demo, audit: Audit, whole: R
 
 def test_a_policy_that_is_ready_without_gpu_nodes(cluster: Cluster, demo: Demo, audit: Audit, whole: Run) -> None:
     with trouble(cluster, "no-gpu-nodes-ready"):
-        early = demo.enable("node_feature_discovery", node_feature_discovery_wait_timeout=5)
+        early = demo.enable("node_feature_discovery", node_feature_discovery_grace=5)
         until("NoGPUNodes", lambda: "NoGPUNodes" in str(policies(cluster)))
         run = demo.enable("gpu_operator")
     missing = verdict(early, "NFD-LABEL-MISSING", "nfd")

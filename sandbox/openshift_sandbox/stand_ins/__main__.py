@@ -27,6 +27,7 @@ MODULES = (
     "gpu_workloads",
     "foreign_taints",
     "foreign_quotas",
+    "api_outage",
 )
 """In the order in which a change travels; each names its classes in RECONCILERS."""
 

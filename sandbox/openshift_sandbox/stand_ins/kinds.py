@@ -42,6 +42,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "SecurityContextConstraints": ("security.openshift.io/v1", "securitycontextconstraints"),
     "ServiceAccount": ("v1", "serviceaccounts"),
     "ServiceMonitor": ("monitoring.coreos.com/v1", "servicemonitors"),
+    "Subscription": ("operators.coreos.com/v1alpha1", "subscriptions"),
 }
 
 

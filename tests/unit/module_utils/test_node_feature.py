@@ -113,10 +113,12 @@ def expect(**labels: t.Any) -> dict[str, t.Any]:
 
 
 def judged(nodes: list[dict[str, t.Any]], expectation: dict[str, t.Any], live: dict[str, t.Any] | None = None, clock: float = 0.0) -> t.Any:
-    moments = iter([0.0, clock])
-    judge = node_feature.Judge(params(expect=[expectation]), lambda: next(moments))
+    now = [0.0]
+    judge = node_feature.Judge(params(expect=[expectation]), lambda: now[0])
     snapshot = {"instances": [live or instance(Available="True")], "nodes": nodes}
-    return (judge(snapshot), judge(snapshot))[1]
+    judge(snapshot)
+    now[0] = clock
+    return judge(snapshot)
 
 
 GPU = {"metadata": {"name": "gpu-0", "labels": {"pool": "a", PCI: "true"}}, "spec": {}}
@@ -164,6 +166,20 @@ def test_named_nodes_have_to_be_there() -> None:
 def test_the_instance(live: dict[str, t.Any], clock: float, verdict: str, code: str) -> None:
     found = judged([GPU], expect() | {"labels": {PCI: True}}, live, clock)
     assert (found.verdict, found.code) == (verdict, code)
+
+
+@pytest.mark.parametrize(
+    ("live", "clock", "verdict"),
+    [
+        (instance(Available="True"), 59, "pending"),
+        (instance(Available="True"), 60, "failed"),
+        (instance(Available="False", Progressing="True"), 300, "pending"),
+    ],
+)
+def test_a_label_that_no_running_worker_publishes_is_not_waited_for(live: dict[str, t.Any], clock: float, verdict: str) -> None:
+    found = judged([node()], expect() | {"labels": {PCI: True}}, live, clock)
+    assert found.verdict == verdict
+    assert f"gpu-0: lacks {PCI}=true" in " ".join(found.details)
 
 
 def test_the_summary_shows_feature_labels() -> None:
