@@ -1,0 +1,69 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`make bench`: measures this collection beside its peers, in one run, on one machine, taking turns. `--quick` is done within a minute.
+
+Writes results.json, and the tables of README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import typing as t
+
+import bench_cluster
+import report
+import row_playbook
+import row_requests
+import row_task
+import row_wait
+from measure import Report
+
+from openshift_sandbox import build
+from playbooks import CHECKOUT, Surroundings
+
+FOLDER: t.Final = CHECKOUT / ".sandbox-bench"
+ROUNDS: t.Final = 9
+PARTS: t.Final[dict[str, t.Callable[[Surroundings, Report, int], None]]] = {
+    "requests": row_requests.rows,
+    "task": row_task.rows,
+    "playbook": row_playbook.rows,
+    "wait": row_wait.rows,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="one round, small numbers; nothing is written")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="times that every contender has its turn")
+    parser.add_argument("--only", nargs="+", choices=PARTS, help="some parts; the tables keep what was measured of the others")
+    arguments = parser.parse_args()
+    build.build()
+    try:
+        with bench_cluster.plain(FOLDER / "plain") as cluster:
+            for part in arguments.only or PARTS:
+                measured(part, Surroundings(FOLDER / "work" / part, cluster), arguments)
+    finally:
+        shutil.rmtree(FOLDER, ignore_errors=True)
+    return 0
+
+
+def measured(part: str, where: Surroundings, arguments: argparse.Namespace) -> None:
+    rounds, load, found = 1 if arguments.quick else arguments.rounds, os.getloadavg()[0], Report()
+    say(f"{part}: {rounds} rounds, load {load:.1f}")
+    PARTS[part](where, found, rounds)
+    for row in found.rows:
+        say(report.line(row))
+    if not arguments.quick:
+        report.save(part, rounds, found, load)
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

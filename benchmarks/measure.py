@@ -1,0 +1,105 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Times, memory and processor time of contenders that take turns, and what a row of the table is made of."""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+import subprocess
+import time
+import typing as t
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+Values = dict[str, float]
+
+
+class RunError(Exception):
+    """A contender failed; a benchmark of something that does not work would be worth nothing."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """seconds: wall time. cpu: user and system time with all children. rss: MiB of the largest process. requests, writes: what the API server logged."""
+
+    seconds: float
+    cpu: float = 0.0
+    rss: float = 0.0
+    output: str = ""
+    requests: int = 0
+    writes: int = 0
+
+
+Contender = t.Callable[[int], Sample]
+Samples = dict[str, list[Sample]]
+
+
+@dataclass
+class Row:
+    """One measured claim: ours against its peers. ratio is what the target is about, where the target is a ratio."""
+
+    metric: str
+    name: str
+    unit: str
+    runs: int
+    ours: Values
+    peers: dict[str, Values]
+    target: str
+    met: bool | None
+    ratio: float | None = None
+    note: str = ""
+
+    def data(self) -> dict[str, t.Any]:
+        return asdict(self)
+
+
+@dataclass
+class Report:
+    """Rows, and tables of how cost grows."""
+
+    rows: list[Row] = field(default_factory=list)
+    growth: list[dict[str, t.Any]] = field(default_factory=list)
+
+
+def run(argv: t.Sequence[str | Path], env: t.Mapping[str, str], log: Path) -> Sample:
+    """One program from start to exit."""
+    words = [str(word) for word in argv]
+    with log.open("wb") as output:
+        started = time.monotonic()
+        child = subprocess.Popen(words, env=dict(env), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=log.parent)
+        _pid, status, usage = os.wait4(child.pid, 0)
+        seconds = time.monotonic() - started
+    child.returncode = os.waitstatus_to_exitcode(status)
+    text = log.read_text(errors="replace")
+    if child.returncode:
+        raise RunError(f"{' '.join(words)} ended with {child.returncode}:\n{text[-3000:]}")
+    return Sample(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, text)
+
+
+def interleave(contenders: t.Mapping[str, Contender], rounds: int, warm_up: int = 1) -> Samples:
+    """A B C A B C …, so that whatever else the machine does meets all alike. Rounds of the warm-up are not counted."""
+    samples: Samples = {name: [] for name in contenders}
+    for turn in range(rounds + warm_up):
+        for name, contender in contenders.items():
+            sample = contender(turn)
+            if turn >= warm_up:
+                samples[name].append(sample)
+    return samples
+
+
+def over(samples: t.Sequence[Sample], base: t.Sequence[Sample]) -> list[float]:
+    """Seconds above the base of the same round."""
+    return [one.seconds - zero.seconds for one, zero in zip(samples, base, strict=True)]
+
+
+def values(numbers: t.Iterable[float], digits: int = 4) -> Values:
+    """Median and 99th percentile (with fewer than 100 numbers, the largest)."""
+    ordered = sorted(numbers)
+    return {"median": round(statistics.median(ordered), digits), "p99": round(ordered[math.ceil(0.99 * len(ordered)) - 1], digits)}
+
+
+def seconds(samples: t.Iterable[Sample]) -> list[float]:
+    return [sample.seconds for sample in samples]

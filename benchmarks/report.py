@@ -1,0 +1,101 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""results.json, and the tables of README.md that are made from it."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.metadata
+import json
+import os
+import platform
+import re
+import typing as t
+from pathlib import Path
+
+from measure import Report, Row
+
+from playbooks import HERE
+
+Data = dict[str, t.Any]
+
+RESULTS: t.Final = HERE / "results.json"
+README: t.Final = HERE / "README.md"
+MARK: t.Final = "<!-- {} of the tables -->"
+PACKAGES: t.Final = ("ansible-core", "kubernetes", "openshift", "urllib3")
+
+
+def save(part: str, rounds: int, report: Report, load: float) -> None:
+    """The part's rows take the place of those of its last run."""
+    results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"parts": {}, "rows": [], "growth": []}
+    results["machine"] = machine()
+    results["parts"][part] = {"date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"), "rounds": rounds, "load_before": round(load, 1)}
+    rows = [row for row in results["rows"] if row["part"] != part] + [{"part": part, **row.data()} for row in report.rows]
+    results["rows"] = sorted(rows, key=lambda row: row["metric"])
+    results["growth"] = [one for one in results["growth"] if one["part"] != part] + [{"part": part, **one} for one in report.growth]
+    RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    text = README.read_text()
+    start, end = MARK.format("start"), MARK.format("end")
+    tables = "\n".join((start, "", *_tables(results), end))
+    README.write_text(re.sub(f"{start}.*{end}", lambda _match: tables, text, flags=re.DOTALL))
+
+
+def machine() -> Data:
+    model = re.search(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    memory = re.search(r"^MemTotal:\s*(\d+)", Path("/proc/meminfo").read_text(), re.MULTILINE)
+    collection = Path(importlib.metadata.distribution("ansible").locate_file("ansible_collections/kubernetes/core/MANIFEST.json"))  # type: ignore[arg-type]
+    versions = {name: importlib.metadata.version(name) for name in PACKAGES}
+    versions["kubernetes.core"] = json.loads(collection.read_text())["collection_info"]["version"]
+    return {
+        "cpus": os.cpu_count(),
+        "cpu": model.group(1) if model else platform.machine(),
+        "memory_gib": round(int(memory.group(1)) / 2**20) if memory else 0,
+        "python": platform.python_version(),
+        "versions": versions,
+    }
+
+
+def line(row: Row) -> str:
+    """For the terminal."""
+    return f"{row.metric:>2}  {_verdict(row.data())}  {row.name}: {_value(row.data())}, target {row.target}"
+
+
+def _tables(results: Data) -> list[str]:
+    about = results["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
+    dates = "; ".join(f"{part} {one['date']} ({one['rounds']} rounds, load {one['load_before']} before)" for part, one in results["parts"].items())
+    lines = [f"Machine: {about['cpus']} x {about['cpu']}, {about['memory_gib']} GiB, Python {about['python']}; {versions}.", f"Measured: {dates}.", ""]
+    lines += ["| # | what | ours | against | target | result |", "|---|---|---|---|---|---|"]
+    for row in results["rows"]:
+        ours, against = _number(row["ours"], row["unit"]), "; ".join(f"{name} {_number(numbers, row['unit'])}" for name, numbers in row["peers"].items())
+        lines.append(f"| {row['metric']} | {row['name']} | {ours} | {against} | {row['target']} | {_value(row)}: {_verdict(row)} |")
+    lines += ["", *(f"- {row['metric']}, {row['name']}: {row['note']}." for row in results["rows"] if row["note"]), ""]
+    for one in results["growth"]:
+        columns = list(one["points"][0])
+        lines += [f"### {one['name']}", "", one["note"], "", f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
+        lines += [f"| {' | '.join(str(point[column]) for column in columns)} |" for point in one["points"]]
+        lines.append("")
+    return lines
+
+
+def _verdict(row: Data) -> str:
+    if row["met"] is None:
+        return "for information"
+    return "met" if row["met"] else "**missed**"
+
+
+def _value(row: Data) -> str:
+    if row["ratio"] is None:
+        return _number(row["ours"], row["unit"])
+    return f"ratio {row['ratio']:.3g}" if row["ratio"] >= 0.1 else f"1/{1 / row['ratio']:.3g}"
+
+
+def _number(numbers: Data, unit: str) -> str:
+    if not unit.startswith("s"):
+        return f"{numbers['median']:g}{'' if unit in ('requests', 'processes') else f' {unit}'}"
+    return f"{_time(numbers['median'])} (p99 {_time(numbers['p99'])})"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.2f} s" if abs(seconds) >= 1 else f"{seconds * 1000:.3g} ms"
