@@ -11,6 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Response
+from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import Pause
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
 
 if t.TYPE_CHECKING:
@@ -70,11 +71,13 @@ def list_all(
     if fields:
         query["fieldSelector"] = fields
     items: list[Manifest] = []
+    pause = Pause(api.http.limits)
     while True:
         answer = api.http.request("GET", path, query, accept=_PARTIAL if metadata_only else "application/json")
-        if answer.status == 410 and "continue" in query:
+        if answer.status == 410 and "continue" in query and not api.deadline.passed:
             del query["continue"]
             items = []
+            api.deadline.sleep(pause.next())
             continue
         if answer.status != 200:
             raise error(answer, "GET", path, kind, None, namespace)

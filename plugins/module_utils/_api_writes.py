@@ -10,7 +10,7 @@ import typing as t
 from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _diff
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, InputError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ConflictError, InputError, KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
@@ -118,7 +118,15 @@ def delete(api: Api, kind: Kind, name: str, namespace: str | None, owned_only: b
     if api.check_mode:
         # A DELETE with a body is read from its body alone: `?dryRun=All` beside it would really delete.
         options["dryRun"] = ["All"]
-    _write(api, "DELETE", kind, name, namespace, options, {}, dry_run=api.check_mode, absent_ok=True)
+    try:
+        _write(api, "DELETE", kind, name, namespace, options, {}, dry_run=api.check_mode, absent_ok=True)
+    except ConflictError:
+        now = api.get(kind, name, namespace)
+        if now is not None and now["metadata"]["uid"] != live["metadata"]["uid"] and not api.deadline.passed:
+            # Somebody else deleted what we saw and made a new one: that one is judged by itself.
+            return delete(api, kind, name, namespace, owned_only, wait, grace)
+        if now is not None and "deletionTimestamp" not in now["metadata"]:
+            raise
     api.changes.append(Change(_diff.title(live), _diff.owned_view(live, _shown_of_deleted(live)), {}))
     if wait:
         api.wait_gone(kind, live)
@@ -169,10 +177,11 @@ def _write(
     if absent_ok and answer.status == 404:
         return {}
     name = name or body["metadata"].get("name")
-    if answer.status == 409 and method == "POST" and answer.repeated and not dry_run:
-        ours = api.get(kind, name, namespace)
-        if ours is not None:
-            return ours
+    if method == "POST" and name and answer.repeated and not dry_run:
+        # Our own object may be in the way of the second try, by its name or by what it takes from a quota.
+        live = api.get(kind, name, namespace)
+        if live is not None and _diff.is_written_by_us(live) and _diff.covers(live, body):
+            return live
     raise _api_reads.error(answer, method, path, kind, name, namespace)
 
 

@@ -25,21 +25,38 @@ except ImportError:  # `_credentials` names the missing package before anything 
 @dataclass(frozen=True)
 class Connection:
     """host: URL without a trailing slash. pool: a urllib3 PoolManager. verified: the server's certificate is checked.
-    headers: today's credentials as pairs (a token may have been refreshed).
+    headers: today's credentials as pairs (a token may have been refreshed). renew: reads the credentials again, after they were not accepted.
     """
 
     host: str
     pool: t.Any
     verified: bool
     headers: t.Callable[[], list[tuple[str, str]]]
+    renew: t.Callable[[], None] = lambda: None
 
-    def send(self, method: str, path: str, headers: t.Mapping[str, str], body: bytes | None, connect: float, read: float) -> t.Any:
-        """One try, no redirects, the body not read yet; raises one of TRANSPORT_ERRORS."""
+    def send(self, method: str, path: str, headers: t.Mapping[str, str], body: bytes | None, connect: float, read: float, total: float | None = None) -> t.Any:
+        """One try, no redirects, the body not read yet; raises one of TRANSPORT_ERRORS. total: until the first byte of the answer."""
         together = HTTPHeaderDict(headers)
         for name, value in self.headers():
             together.add(name, value)
-        timeout = urllib3.Timeout(connect=connect, read=read)
+        timeout = urllib3.Timeout(connect=connect, read=read, total=total)
         return self.pool.request(method, self.host + path, body=body, headers=together, timeout=timeout, retries=False, redirect=False, preload_content=False)
+
+
+def tls_context(configuration: t.Any) -> ssl.SSLContext | None:
+    """What the client's configuration says about certificates; None without TLS."""
+    if not str(configuration.host).startswith("https"):
+        return None
+    context = ssl.create_default_context(cafile=configuration.ssl_ca_cert or None)
+    if hasattr(ssl, "VERIFY_X509_STRICT"):
+        # Cluster CAs made by older installers lack extensions that strict checking (the default from Python 3.13) asks for.
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if not configuration.verify_ssl:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if configuration.cert_file:
+        context.load_cert_chain(configuration.cert_file, configuration.key_file or None)
+    return context
 
 
 def fast_pool(pool: t.Any, tls: ssl.SSLContext | None) -> None:

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import os
-import ssl
 import sys
 import traceback
 import typing as t
@@ -16,7 +15,7 @@ from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection, fast_pool
+from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection, fast_pool, tls_context
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
 
 try:
@@ -85,20 +84,40 @@ def connect(params: Params, environ: t.Mapping[str, str] | None = None) -> Conne
             f"{sys.executable} -m pip install kubernetes openshift",
         )
     wanted = settings(params, os.environ if environ is None else environ)
+    configuration = _configuration(wanted)
+    try:
+        pool = kubernetes.client.rest.RESTClientObject(configuration).pool_manager
+        fast_pool(pool, tls_context(configuration))
+    except (OSError, ValueError, TypeError) as exc:
+        raise _unusable(exc) from exc
+    finally:
+        # The package writes keys and certificates of a kubeconfig to files; they are in memory by now.
+        kube_config._cleanup_temp_files()
+
+    def renew() -> None:
+        nonlocal configuration
+        try:
+            configuration = _configuration(wanted)
+        finally:
+            kube_config._cleanup_temp_files()
+
+    return Connection(str(configuration.host).rstrip("/"), pool, bool(configuration.verify_ssl), lambda: _headers(configuration, wanted), renew)
+
+
+def _configuration(wanted: Params) -> t.Any:
+    """As files, plugins and servers give it at this moment."""
     configuration = kubernetes.client.Configuration()
     configuration.retries = False
     try:
         _load(configuration, wanted)
         _override(configuration, wanted)
-        pool = kubernetes.client.rest.RESTClientObject(configuration).pool_manager
-        fast_pool(pool, _tls(configuration))
     except (OSError, ValueError, TypeError, kubernetes.config.ConfigException) as exc:
-        remedy = "Check kubeconfig, context, client_cert, client_key and ca_cert."
-        raise CredentialsError("CRED-INVALID", f"The credentials cannot be used: {exc}", remedy) from exc
-    finally:
-        # The package writes keys and certificates of a kubeconfig to files; they are in memory by now.
-        kube_config._cleanup_temp_files()
-    return Connection(str(configuration.host).rstrip("/"), pool, bool(configuration.verify_ssl), lambda: _headers(configuration, wanted))
+        raise _unusable(exc) from exc
+    return configuration
+
+
+def _unusable(exc: Exception) -> CredentialsError:
+    return CredentialsError("CRED-INVALID", f"The credentials cannot be used: {exc}", "Check kubeconfig, context, client_cert, client_key and ca_cert.")
 
 
 def _load(configuration: t.Any, wanted: Params) -> None:
@@ -130,14 +149,7 @@ def _load_default(configuration: t.Any, into: dict[str, t.Any]) -> None:
 
 
 def _override(configuration: t.Any, wanted: Params) -> None:
-    for option, attribute in (
-        ("host", "host"),
-        ("ca_cert", "ssl_ca_cert"),
-        ("client_cert", "cert_file"),
-        ("client_key", "key_file"),
-        ("proxy", "proxy"),
-        ("no_proxy", "no_proxy"),
-    ):
+    for option, attribute in _ATTRIBUTES.items():
         if option in wanted:
             value = os.path.expanduser(wanted[option]) if attribute.endswith(("cert", "file")) else wanted[option]
             setattr(configuration, attribute, value)
@@ -171,21 +183,6 @@ def _login(configuration: t.Any, wanted: Params) -> str:
     token = str(login.token["access_token"])
     _secrets.register(token)
     return token
-
-
-def _tls(configuration: t.Any) -> ssl.SSLContext | None:
-    if not str(configuration.host).startswith("https"):
-        return None
-    context = ssl.create_default_context(cafile=configuration.ssl_ca_cert or None)
-    if hasattr(ssl, "VERIFY_X509_STRICT"):
-        # Cluster CAs made by older installers lack extensions that strict checking (the default from Python 3.13) asks for.
-        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    if not configuration.verify_ssl:
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    if configuration.cert_file:
-        context.load_cert_chain(configuration.cert_file, configuration.key_file or None)
-    return context
 
 
 def _headers(configuration: t.Any, wanted: Params) -> list[tuple[str, str]]:

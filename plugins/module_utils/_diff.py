@@ -37,6 +37,11 @@ def managed_fields(live: Object) -> Object:
     return {}
 
 
+def is_written_by_us(live: Object) -> bool:
+    """Whether one of our requests made or changed the object."""
+    return any(entry.get("manager") == MANAGER for entry in live.get("metadata", {}).get("managedFields", ()))
+
+
 def has_stale_fields(fields: Object, wanted: t.Any) -> bool:
     """Whether we own a field that is not wanted any more (an apply would take it away)."""
     for key, inner in fields.items():

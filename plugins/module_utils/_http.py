@@ -4,16 +4,15 @@
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """One request with its retries: what is worth another try, how long to wait, and what each failure is called.
 
-Retried until the deadline (at most OUTAGE seconds in a row): broken connections, cut-off bodies, 408, 429, 500, 502, 503 and 504;
-a server's Retry-After is honoured up to LONGEST_PAUSE and the deadline. A 401 is tried once more with fresh credentials. Nothing else is.
+Retried until the deadline (at most Limits.outage seconds in a row): broken connections, cut-off bodies, 408, 429, 500, 502, 503 and 504;
+a server's Retry-After is honoured up to Limits.longest_pause and the deadline. A write is also sent again after a 409 of an optimistic lock inside the
+server, a 401 once, with credentials that are read again. Nothing else is.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-import random
-import ssl
 import typing as t
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -21,15 +20,13 @@ from urllib.parse import urlencode
 from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import TRANSPORT_ERRORS, Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import USUAL, Limits, Pause
 
-OUTAGE = 150.0
-LONGEST_PAUSE = 60.0
-FIRST_PAUSE = 0.05
-PAUSE_CAP = 1.0
-CONNECT_TIMEOUT = 10.0
-READ_TIMEOUT = 65.0
-_AGAIN = frozenset((408, 429, 500, 502, 503, 504))
+# How often a write is sent again after the server's own optimistic lock failed.
+RACES = 10
 _SAY_AFTER = 5.0
+_GRACE = 0.9
+_NO_BODY = frozenset((204, 304))
 
 
 @dataclass(frozen=True)
@@ -42,32 +39,16 @@ class Response:
     repeated: bool = False
 
 
-class Pause:
-    """Jittered exponential backoff: 50 ms, doubling, at most about a second."""
-
-    def __init__(self) -> None:
-        self._next = FIRST_PAUSE
-
-    def reset(self) -> None:
-        self._next = FIRST_PAUSE
-
-    def next(self, retry_after: str | None = None) -> float:
-        seconds = self._next * random.uniform(0.75, 1.0)  # noqa: S311 (jitter, not a secret)
-        self._next = min(PAUSE_CAP, self._next * 2)
-        if retry_after and retry_after.strip().isdigit():
-            return max(seconds, min(float(retry_after), LONGEST_PAUSE) + seconds)
-        return seconds
-
-
 class Http:
     """connect: called for the first request, so that wrong input is told first.
 
     agent: the User-Agent of every request. progress: shows a line while the server cannot be reached.
     """
 
-    def __init__(self, connect: t.Callable[[], Connection], deadline: Deadline, agent: str, progress: t.Callable[[str], None]) -> None:
+    def __init__(self, connect: t.Callable[[], Connection], deadline: Deadline, agent: str, progress: t.Callable[[str], None], limits: Limits = USUAL) -> None:
         self._connect = connect
         self.deadline = deadline
+        self.limits = limits
         self._headers = {"User-Agent": agent, "Accept": "application/json"}
         self._progress = progress
 
@@ -90,57 +71,76 @@ class Http:
         if payload is not None:
             headers["Content-Type"] = content_type
         target = path + ("?" + urlencode(query) if query else "")
-        pause, started, repeated, refreshed = Pause(), self.deadline.clock(), False, False
-        said = started
+        pause, read, races, refreshed, repeated = Pause(self.limits), self.limits.first_read, 0, False, False
+        started = said = self.deadline.clock()
+        patience = self.limits.outage
         while True:
-            retry_after = None
+            asked = 0.0
             try:
-                response = self._once(method, target, headers, payload)
-                if response.status == 401 and not refreshed:
+                answer = self._once(method, target, headers, payload, read)
+                if answer.status == 401 and not refreshed:
                     refreshed = True
+                    self.connection.renew()
                     continue
-                if response.status not in _AGAIN or not _http_errors.is_transient(response.status, response.body):
-                    return Response(response.status, response.body, response.warnings, repeated)
-                problem, retry_after = _http_errors.describe(response.status, response.body), response.retry_after
-                repeated = repeated or response.status != 429
-            except ssl.SSLError as exc:
-                raise _http_errors.untrusted(self.connection.host, exc) from exc
+                races += answer.status == 409
+                if not _http_errors.is_passing(method, answer.status, answer.body) or races > RACES:
+                    return Response(answer.status, answer.body, answer.warnings, repeated)
+                problem, asked = _http_errors.describe(answer.status, answer.body), self.limits.asked(answer.retry_after)
+                repeated = repeated or answer.status not in (409, 429)
             except TRANSPORT_ERRORS as exc:
                 cause = _http_errors.certificate_problem(exc)
                 if cause is not None:
                     raise _http_errors.untrusted(self.connection.host, cause) from exc
                 problem, repeated = _http_errors.describe_transport(exc), True
+                read = min(self.limits.read, read * 2) if problem == _http_errors.NO_ANSWER else read
             now = self.deadline.clock()
-            if self.deadline.passed or now - started > OUTAGE:
+            if self.deadline.passed or now - started > patience:
                 raise _http_errors.unreachable(self.connection.host, method, path, problem, now - started)
             if now - said >= _SAY_AFTER:
                 self._progress(f"waiting for {self.connection.host}: {problem}, {now - started:.0f} s")
                 said = now
-            self.deadline.sleep(pause.next(retry_after))
+            # A server that names a time is there: what it asked for is no part of an outage.
+            patience += asked
+            self.deadline.sleep(pause.next() + asked)
 
-    def _once(self, method: str, target: str, headers: t.Mapping[str, str], payload: bytes | None) -> _Answer:
-        # A read may end a second past the deadline, so that the last answer is not thrown away.
-        read = min(READ_TIMEOUT, self.deadline.remaining() + 1.0)
-        raw = self.connection.send(method, target, headers, payload, min(CONNECT_TIMEOUT, read), read)
+    def _once(self, method: str, target: str, headers: t.Mapping[str, str], payload: bytes | None, read: float) -> _Answer:
+        # A try may end a moment past the deadline, so that the last answer is not thrown away.
+        most = min(self.limits.answer, self.deadline.remaining() + _GRACE)
+        until = self.deadline.clock() + most
+        raw = self.connection.send(method, target, headers, payload, self.limits.connect, read, most)
         try:
-            data = raw.read()
+            data = self._read(raw, until)
         except BaseException:
             raw.close()
             raise
         raw.release_conn()
+        if not data and raw.status not in _NO_BODY and not ("Content-Length" in raw.headers or "Transfer-Encoding" in raw.headers):
+            # With the end of the headers missing, their absence says nothing.
+            raise ConnectionError("the answer was cut off before its body")
         kind = raw.headers.get("Content-Type", "")
         body: t.Any = data.decode("utf-8", "replace")
-        if "json" in kind and data:
+        if "json" in kind:
             try:
                 body = json.loads(data)
             except ValueError as exc:
                 raise ConnectionError(f"the answer was cut off after {len(data)} bytes") from exc
+        elif raw.status < 300 and "json" in headers["Accept"]:
+            raise _http_errors.not_json(self.connection.host, method, target, kind)
         warnings = tuple(_http_errors.warning_text(value) for value in raw.headers.getlist("Warning"))
         return _Answer(raw.status, body, warnings, raw.headers.get("Retry-After"))
 
+    def _read(self, raw: t.Any, until: float) -> bytes:
+        """The whole body; a peer that sends a little now and then does not keep us past the deadline."""
+        parts = []
+        while part := raw.read1(1 << 16) if hasattr(raw, "read1") else raw.read(1 << 12):
+            parts.append(part)
+            if self.deadline.clock() > until:
+                raise TimeoutError("the answer did not end: timed out")
+        return b"".join(parts)
+
     def stream(self, path: str, query: t.Mapping[str, t.Any], read_timeout: float) -> t.Any:
         """One try of a watch: the raw response, to be read line by line and closed by the caller."""
-        return self.connection.send("GET", f"{path}?{urlencode(query)}", self._headers, None, CONNECT_TIMEOUT, read_timeout)
+        return self.connection.send("GET", f"{path}?{urlencode(query)}", self._headers, None, self.limits.connect, read_timeout)
 
 
 @dataclass(frozen=True)

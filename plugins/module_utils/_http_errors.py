@@ -27,20 +27,29 @@ def describe(status: int, body: t.Any) -> str:
     return f"HTTP {status} ({text_of(body)})"
 
 
+NO_ANSWER = "no answer in time"
+
+
 def describe_transport(exc: BaseException) -> str:
     text = str(exc)
-    for words, meaning in (("refused", "connection refused"), ("NameResolution", "the host name cannot be resolved"), ("timed out", "no answer in time")):
+    for words, meaning in (("refused", "connection refused"), ("NameResolution", "the host name cannot be resolved"), ("timed out", NO_ANSWER)):
         if words in text:
             return meaning
     return f"connection broken ({type(exc).__name__})"
 
 
+_AGAIN = frozenset((408, 429, 500, 502, 503, 504))
 # Answers of status 500 that are about the object and so will be the same next time.
 _OBJECT_IS_WRONG = ("strict decoding error", "failed to create typed patch object", "failed to create manager for existing fields")
+# Answers of status 409 of an optimistic lock inside the server (of the object, of a quota): our writes carry no version, so they can be sent again.
+_SOMEBODY_WAS_FASTER = ("the object has been modified", "StorageError: invalid object")
 
 
-def is_transient(status: int, body: t.Any) -> bool:
-    return not _is_about_object(status, body)
+def is_passing(method: str, status: int, body: t.Any) -> bool:
+    """Whether the same request may be answered otherwise in a moment."""
+    if status == 409:
+        return method != "GET" and any(words in text_of(body) for words in _SOMEBODY_WAS_FASTER)
+    return status in _AGAIN and not _is_about_object(status, body)
 
 
 def _is_about_object(status: int, body: t.Any) -> bool:
@@ -68,6 +77,11 @@ def unreachable(host: str, method: str, path: str, problem: str, seconds: float)
         "Check that the API server is up and reachable from here (oc get --raw /readyz), then run again; nothing is lost.",
         evidence=[f"{method} {path}: {problem}"],
     )
+
+
+def not_json(host: str, method: str, target: str, kind: str) -> ApiError:
+    message = f"{host} answered with {kind or 'nothing that has a type'} instead of JSON: it does not speak for an API server."
+    return ApiError("API-ERROR", message, "Check host: it is the API server's address (oc whoami --show-server).", evidence=[f"{method} {target}"])
 
 
 def warning_text(header: str) -> str:

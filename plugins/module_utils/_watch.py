@@ -17,16 +17,17 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import TRANSPORT_ERRORS
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._http import Pause
+from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import Pause
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 
 Objects = dict[tuple[str, str], dict[str, t.Any]]
 News = tuple[str, "list[dict[str, t.Any]] | BaseException"]
-# The server ends a watch after this time and sends a bookmark about once a minute; silence for longer means a dead peer.
+# The server ends a watch after this time.
 WATCH_SECONDS = 300
-SILENCE = 90.0
+# A server that has too much to do is not asked for a whole list on top.
+_BUSY = frozenset((429, 503))
 _BROKEN: tuple[type[Exception], ...] = (*TRANSPORT_ERRORS, ValueError)
 
 
@@ -40,7 +41,7 @@ class Watch(threading.Thread):
         self._version = version
         self._stopped = threading.Event()
         self._response: t.Any = None
-        self._pause = Pause()
+        self._pause = Pause(api.http.limits)
 
     def stop(self) -> None:
         self._stopped.set()
@@ -56,8 +57,9 @@ class Watch(threading.Thread):
             while not self._stopped.is_set():
                 if not self._version:
                     self._list()
-                if not self._version or not self._follow():
-                    self._stopped.wait(self._pause.next())
+                asked = self._follow() if self._version else 0.0
+                # Also after an orderly end: a server that ends every watch at once is not asked without a pause. Events make the pause short again.
+                self._stopped.wait(self._pause.next() + asked)
         except AcceleratorError as exc:
             self._news.put((self._key, exc))
         except Exception as exc:
@@ -72,8 +74,8 @@ class Watch(threading.Thread):
     def _tell(self) -> None:
         self._news.put((self._key, list(self._objects.values())))
 
-    def _follow(self) -> bool:
-        """Reads one watch to its end; False when it broke, so that the next try waits a little."""
+    def _follow(self) -> float:
+        """Reads one watch to its end; the seconds that the server asks us to stay away."""
         kind = self._query.kind
         wanted: dict[str, t.Any] = {"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": self._version, "timeoutSeconds": WATCH_SECONDS}
         if self._query.labels:
@@ -81,27 +83,28 @@ class Watch(threading.Thread):
         if self._query.name:
             wanted["fieldSelector"] = f"metadata.name={self._query.name}"
         try:
-            self._response = self._api.http.stream(kind.path(self._query.namespace), wanted, SILENCE)
+            self._response = self._api.http.stream(kind.path(self._query.namespace), wanted, self._api.http.limits.silence)
             if self._response.status != 200:
-                # Whatever it is, the next list says it in full: gone, forbidden, or fine again.
-                self._version = ""
-                return False
+                if self._response.status not in _BUSY:
+                    # Whatever it is, the next list says it in full: gone, forbidden, or fine again.
+                    self._version = ""
+                return self._api.http.limits.asked(self._response.headers.get("Retry-After"))
             for line in _lines(self._response):
                 if not self._take(json.loads(line)):
                     self._version = ""
                     break
         except _BROKEN:
-            return False
+            return 0.0
         finally:
             response, self._response = self._response, None
             if response is not None:
                 response.close()
-        return True
+        return 0.0
 
     def _take(self, event: dict[str, t.Any]) -> bool:
         """Applies one event; False when the list must be read again."""
         kind, obj = event.get("type"), event.get("object") or {}
-        if kind == "ERROR":
+        if kind == "ERROR" or "resourceVersion" not in obj.get("metadata", {}):
             return False
         self._version = obj["metadata"]["resourceVersion"]
         self._pause.reset()

@@ -110,6 +110,8 @@ class FakeServer:
         wanted["metadata"].update({"name": name, **({"namespace": namespace} if namespace else {})})
         if "force" in query:
             wanted["metadata"]["managedFields"] = [{"manager": query["fieldManager"], "operation": "Apply", "fieldsV1": _fields(body)}]
+        elif live is None:
+            wanted["metadata"]["managedFields"] = [{"manager": query["fieldManager"], "operation": "Update", "fieldsV1": _fields(body)}]
         if live is not None and wanted == live:
             return Answer(200, live)
         code = 200 if live else 201
@@ -165,7 +167,7 @@ def _fields(body: t.Mapping[str, t.Any]) -> Object:
 
 def _managed(obj: Object) -> Object:
     entries = obj["metadata"].get("managedFields", ())
-    return next((entry["fieldsV1"] for entry in entries), {})
+    return next((entry["fieldsV1"] for entry in entries if entry["operation"] == "Apply"), {})
 
 
 def _prune(obj: t.Any, owned: Object, wanted: t.Any) -> None:

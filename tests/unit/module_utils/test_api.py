@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from unit.engine import api_on
+from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer, status
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
 
 CONFIG_MAP = _kinds.known("ConfigMap")
 OWNER = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
@@ -118,3 +119,71 @@ def test_the_diff_of_a_deleted_object_shows_its_spec_unless_that_is_a_book(size:
     api.delete(_kinds.known("Pod"), "p", "x", wait=False)
     assert ("spec" in api.changes[0].before) is shown
     assert api.changes[0].after == {}
+
+
+def test_after_a_lost_answer_somebody_elses_object_is_not_taken_for_ours() -> None:
+    server = FakeServer()
+    server.faults = [ConnectionResetError(104, "Connection reset by peer")]
+    server.put(manifest(x="1"))
+    api = api_on(server)
+    with pytest.raises(ApiError) as caught:
+        api.create(manifest(x="1"))
+    assert caught.value.code == "API-CONFLICT"
+    assert api.changes == []
+
+
+def test_our_own_object_that_used_up_the_quota_is_found_after_a_lost_answer() -> None:
+    server = FakeServer()
+    api = api_on(server)
+    real = server.request
+
+    def lossy(method: str, url: str, **more: object) -> Answer:
+        if method == "POST" and server.objects:
+            return status(403, "Forbidden", 'configmaps "a" is forbidden: exceeded quota: count')
+        answer = real(method, url, **more)
+        if method == "POST":
+            raise ConnectionResetError(104, "Connection reset by peer")
+        return answer
+
+    server.request = lossy
+    assert api.create(manifest(x="1"))["data"] == {"x": "1"}
+    assert len(api.changes) == 1
+
+
+DELETE_RACES = {
+    "already under way": ("ensuring all content is removed", {"deletionTimestamp": "2026-01-01T00:00:00Z"}, True),
+    "replaced by another of ours": ("Precondition failed: UID in precondition", {"uid": "2", "labels": dict(MANAGED_BY)}, True),
+    "replaced by somebody": ("Precondition failed: UID in precondition", {"uid": "2", "labels": {}}, False),
+}
+
+
+@pytest.mark.parametrize("race", DELETE_RACES)
+def test_a_delete_that_meets_another_one(race: str) -> None:
+    words, now, deleted = DELETE_RACES[race]
+    server = FakeServer()
+    live = server.put({**manifest(x="1"), "metadata": {"name": "a", "namespace": "x", "uid": "1", "labels": dict(MANAGED_BY)}})
+    api, real, met = api_on(server), server.request, []
+
+    def racing(method: str, url: str, **more: object) -> Answer:
+        if method == "DELETE" and not met:
+            met.append(method)
+            live["metadata"].update(now)
+            return status(409, "Conflict", f'Operation cannot be fulfilled on configmaps "a": {words}')
+        return real(method, url, **more)
+
+    server.request = racing
+    assert api.delete(CONFIG_MAP, "a", "x", wait=False) is deleted
+    assert len(api.changes) == deleted
+
+
+def test_a_conflict_that_stays_is_told() -> None:
+    server, clock = FakeServer(), FakeClock()
+    server.put({**manifest(x="1"), "metadata": {"name": "a", "namespace": "x", "uid": "1", "labels": dict(MANAGED_BY)}})
+    api, real = api_on(server, clock), server.request
+    faster = "Operation cannot be fulfilled: the object has been modified"
+    server.request = lambda method, url, **more: status(409, "Conflict", faster) if method == "DELETE" else real(method, url, **more)
+    with pytest.raises(ApiError) as caught:
+        api.delete(CONFIG_MAP, "a", "x")
+    assert caught.value.code == "API-CONFLICT"
+    assert len(clock.slept) == 10
+    assert api.changes == []

@@ -7,7 +7,7 @@ import urllib3
 from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer, status
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _http, _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils import _http_limits, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ConflictError, ForbiddenError, KindNotServedError
 
 CONFIG_MAP = _kinds.known("ConfigMap")
@@ -55,15 +55,15 @@ def test_a_passing_fault_does_not_matter(verb: str, fault: str, times: int) -> N
 
 
 def test_backoff_grows_and_is_capped() -> None:
-    pause = _http.Pause()
+    pause = _http_limits.Pause()
     seconds = [pause.next() for _time in range(8)]
     assert seconds[0] <= 0.05
     assert 0.75 <= seconds[-1] <= 1.0
 
 
-@pytest.mark.parametrize(("header", "least", "most"), [("2", 2.0, 2.1), ("3600", _http.LONGEST_PAUSE, _http.LONGEST_PAUSE + 0.1), ("soon", 0.0, 0.05)])
+@pytest.mark.parametrize(("header", "least", "most"), [("2", 2, 2), ("3600", 60, 60), ("soon", 0, 0)])
 def test_retry_after_is_honoured_and_capped(header: str, least: float, most: float) -> None:
-    assert least <= _http.Pause().next(header) <= most
+    assert least <= _http_limits.USUAL.asked(header) <= most
 
 
 def test_a_hostile_retry_after_does_not_pass_the_deadline() -> None:
@@ -96,7 +96,7 @@ def test_an_unavailable_server_is_never_an_absent_object() -> None:
     server.faults = [status(503, "ServiceUnavailable", "no") for _time in range(1000)]
     with pytest.raises(ApiError, match="503"):
         api_on(server, clock).get(CONFIG_MAP, "b", "x")
-    assert clock() - 1000 <= _http.OUTAGE + 2
+    assert clock() - 1000 <= _http_limits.USUAL.outage + 2
 
 
 @pytest.mark.parametrize(
@@ -168,3 +168,76 @@ def test_a_list_that_expired_on_its_second_page_starts_over() -> None:
 
     server.request = request
     assert [item["metadata"]["name"] for item in api.list(CONFIG_MAP, "x")] == ["m0", "m1", "m2", "m3", "m4"]
+
+
+def test_pauses_that_the_server_asked_for_are_no_outage() -> None:
+    server, clock = FakeServer(), FakeClock()
+    server.put(manifest(x="1"))
+    server.faults = [Answer(503, "later", {"Retry-After": "3600"}) for _time in range(5)]
+    assert api_on(server, clock, seconds=1800).get(CONFIG_MAP, "a", "x")
+    assert 300 <= clock() - 1000 <= 305
+
+
+TIMED_OUT = urllib3.exceptions.ReadTimeoutError(None, "", "Read timed out.")
+
+
+def test_a_silent_server_is_noticed_soon_and_a_slow_one_gets_its_time() -> None:
+    server = FakeServer()
+    server.put(manifest(x="1"))
+    server.faults = [TIMED_OUT] * 5
+    api, real, waits = api_on(server), server.request, []
+
+    def request(method: str, url: str, timeout: urllib3.Timeout, **more: object) -> Answer:
+        waits.append(timeout._read)
+        return real(method, url, **more)
+
+    server.request = request
+    assert api.get(CONFIG_MAP, "a", "x")
+    assert waits == [5, 10, 20, 40, 65, 65]
+    assert sum(waits[:5]) < _http_limits.USUAL.outage
+
+
+@pytest.mark.parametrize("seconds", [30.0, 1800.0])
+def test_an_answer_that_drips_for_ever_is_given_up(seconds: float) -> None:
+    server, clock = FakeServer(), FakeClock()
+
+    class Dripping(Answer):
+        def read1(self, _size: int) -> bytes:
+            clock.sleep(1.0)
+            return b" "
+
+    server.request = lambda *_args, **_more: Dripping(200, {})
+    with pytest.raises(ApiError) as caught:
+        api_on(server, clock, seconds=seconds).get(CONFIG_MAP, "a", "x")
+    assert caught.value.code == "API-UNREACHABLE"
+    assert clock() - 1000 <= min(seconds + 1, _http_limits.USUAL.outage + _http_limits.USUAL.answer + 2)
+
+
+@pytest.mark.parametrize("code", [200, 404])
+def test_an_answer_whose_headers_were_cut_off_says_nothing(code: int) -> None:
+    server, clock = FakeServer(), FakeClock()
+    server.put(manifest(x="1"))
+    cut = Answer(code, "")
+    cut.headers.clear()
+    server.faults = [cut]
+    assert api_on(server, clock).get(CONFIG_MAP, "a", "x")["data"] == {"x": "1"}
+    assert len(clock.slept) == 1
+
+
+def test_a_web_page_is_no_api_server() -> None:
+    server, clock = FakeServer(), FakeClock()
+    server.faults = [Answer(200, "<html>log in</html>", {"Content-Type": "text/html"})]
+    with pytest.raises(ApiError, match="instead of JSON"):
+        api_on(server, clock).get(CONFIG_MAP, "a", "x")
+    assert clock.slept == []
+
+
+def test_a_list_that_always_expires_ends_at_the_deadline() -> None:
+    server, clock = FakeServer(page=1), FakeClock()
+    for name in ("a", "b"):
+        server.put({**manifest(), "metadata": {"name": name, "namespace": "x"}})
+    real = server.request
+    server.request = lambda method, url, **more: status(410, "Expired", "too old") if "continue" in url else real(method, url, **more)
+    with pytest.raises(ApiError, match="too old"):
+        api_on(server, clock, seconds=30).list(CONFIG_MAP, "x")
+    assert clock() == pytest.approx(1030)
