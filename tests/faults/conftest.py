@@ -1,0 +1,85 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The proxy in front of the tests' cluster, an identity that passes it, and Apis that speak through it."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+import pytest
+from cluster import Cluster
+from faults.proxy import Proxy, Script
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
+from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
+from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import Limits
+from openshift_sandbox.client import Client
+
+NAMESPACE: t.Final = "faults"
+CONFIG_MAP: t.Final = _kinds.known("ConfigMap")
+# The pauses and their growth are the usual ones; what a test would only sleep through is shorter.
+SHORT: t.Final = Limits(first_read=0.4, read=1.2, silence=1.0, longest_pause=1.5)
+PAGE: t.Final = 3
+
+
+@dataclass(frozen=True)
+class Bench:
+    """client: goes around the proxy, and is somebody else to the API server. connection: through the proxy, shared by all."""
+
+    proxy: Proxy
+    client: Client
+    params: dict[str, t.Any]
+    connection: Connection
+
+    def api(self, agent: str, script: Script | None = None, seconds: float = 60.0, limits: Limits = SHORT, connection: Connection | None = None) -> Api:
+        if script is not None:
+            self.proxy.scripts[agent] = script
+        return Api(Http(lambda: connection or self.connection, Deadline(seconds), agent, lambda _line: None, limits))
+
+    def read(self, name: str) -> dict[str, t.Any] | None:
+        return self.client.get("v1", "configmaps", name, NAMESPACE)
+
+    def write(self, name: str, **data: str) -> dict[str, t.Any]:
+        return self.client.patch("v1", "configmaps", name, NAMESPACE, {"data": data})
+
+
+@pytest.fixture(scope="session")
+def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Bench]:
+    sandbox = cluster.needs_sandbox()
+    client = Client(sandbox.kubeconfig, "somebody-else")
+    token = identity(client)
+    proxy = Proxy(sandbox.url, sandbox.run / "pki" / "ca.crt", tmp_path_factory.mktemp("proxy"), page=PAGE)
+    params = {"host": proxy.url, "api_key": token, "ca_cert": str(proxy.authority)}
+    connection = _credentials.connect(params, {})
+    connection.pool.connection_pool_kw["maxsize"] = 64
+    yield Bench(proxy, client, params, connection)
+    proxy.close()
+
+
+def identity(client: Client) -> str:
+    """A token of a service account that may do everything: client certificates do not pass a proxy that ends TLS."""
+    account = {"kind": "ServiceAccount", "name": "tester", "namespace": NAMESPACE}
+    client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    client.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "tester", "namespace": NAMESPACE}})
+    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
+    client.apply(
+        {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "fault-tester"},
+            "roleRef": role,
+            "subjects": [account],
+        }
+    )
+    wanted = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}}
+    answer = client.checked("POST", f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/tester/token", wanted)
+    return str(answer["status"]["token"])
+
+
+def manifest(name: str, label: str = "cell", **data: str) -> dict[str, t.Any]:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": NAMESPACE, "labels": {"of": label}}, "data": data}

@@ -1,0 +1,237 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What can happen to a request, each by its name; and the scripts that say to which request it happens."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+import time
+import typing as t
+
+from faults.proxy import Answer, Call, Exchange, Fault
+
+REASONS: t.Final = {
+    408: "Timeout",
+    429: "TooManyRequests",
+    500: "InternalError",
+    502: "BadGateway",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+}
+HALF_AN_EVENT: t.Final = b'{"type":"MODIFIED","object":{"kind":"Conf'
+
+
+def named(name: str, act: t.Callable[[Exchange], None]) -> Fault:
+    fault = t.cast(Fault, act)
+    fault.__name__ = name
+    return fault
+
+
+def answered(status: int, retry_after: str | None = None, late: bool = False) -> Fault:
+    """late: the real server has done the work already."""
+
+    def act(exchange: Exchange) -> None:
+        if late and not exchange.is_watch:
+            exchange.forward()
+        exchange.say(status, REASONS[status], "injected", *([("Retry-After", retry_after)] if retry_after else []))
+
+    return named(f"{status}{'' if retry_after is None else f'-retry-after-{retry_after}'}{'-late' if late else ''}", act)
+
+
+def web_page(exchange: Exchange) -> None:
+    """A gateway's own answer, which is no Status."""
+    exchange.reply(Answer(502, [("Content-Type", "text/html")], b"<html><body>Bad Gateway</body></html>"))
+
+
+def reset_before(exchange: Exchange) -> None:
+    exchange.reset()
+
+
+def reset_after(exchange: Exchange) -> None:
+    if exchange.is_watch:
+        exchange.begin(200, [("Transfer-Encoding", "chunked")])
+    else:
+        exchange.forward()
+    exchange.reset()
+
+
+def hung_up_after(exchange: Exchange) -> None:
+    """Not a byte of an answer, but an orderly end of the connection."""
+    if not exchange.is_watch:
+        exchange.forward()
+    exchange.hang_up()
+
+
+def _begin(exchange: Exchange, *length: tuple[str, str]) -> bytes:
+    """Sends the headers of the real answer; the first half of its body, to be sent or not."""
+    if exchange.is_watch:
+        exchange.begin(200, [("Content-Type", "application/json"), *([("Transfer-Encoding", "chunked")] if length else [])])
+        return b"%x\r\n%s" % (len(HALF_AN_EVENT) + 50, HALF_AN_EVENT) if length else HALF_AN_EVENT
+    answer = exchange.forward()
+    if length and length[0][0] == "Transfer-Encoding":
+        exchange.begin(answer.status, [*_without_length(answer), *length])
+        return b"%x\r\n%s" % (len(answer.body), answer.body[: len(answer.body) // 2])
+    exchange.begin(answer.status, [*_without_length(answer), *([("Content-Length", str(len(answer.body)))] if length else [])])
+    return answer.body[: len(answer.body) // 2]
+
+
+def _without_length(answer: Answer) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in answer.headers if name.lower() not in ("content-length", "transfer-encoding")]
+
+
+def cut_off(exchange: Exchange) -> None:
+    """Half of the body that Content-Length promised."""
+    exchange.send(_begin(exchange, ("Content-Length", "")))
+    exchange.hang_up()
+
+
+def cut_off_chunk(exchange: Exchange) -> None:
+    exchange.send(_begin(exchange, ("Transfer-Encoding", "chunked")))
+    exchange.hang_up()
+
+
+def cut_off_unannounced(exchange: Exchange) -> None:
+    """Half of a body that has no length but the end of the connection."""
+    exchange.send(_begin(exchange))
+    exchange.hang_up()
+
+
+def cut_off_empty(exchange: Exchange) -> None:
+    """Nothing of a body that has no length but the end of the connection."""
+    _begin(exchange)
+    exchange.hang_up()
+
+
+def cut_off_headers(exchange: Exchange) -> None:
+    """Not even all headers."""
+    status = 200 if exchange.is_watch else exchange.forward().status
+    exchange.send(b"HTTP/1.1 %d OK\r\nAudit-Id: 4b6e8" % status)
+    exchange.hang_up()
+
+
+def stalled(exchange: Exchange) -> None:
+    """Half of the body, and then silence on an open connection."""
+    exchange.send(_begin(exchange, ("Content-Length", "")))
+    exchange.hold()
+
+
+def silent_before(exchange: Exchange) -> None:
+    exchange.hold()
+
+
+def silent_after(exchange: Exchange) -> None:
+    if exchange.is_watch:
+        exchange.begin(200, [("Transfer-Encoding", "chunked")])
+    else:
+        exchange.forward()
+    exchange.hold()
+
+
+def dripping(exchange: Exchange) -> None:
+    """Everything arrives, a few bytes at a time."""
+    if exchange.is_watch:
+        exchange.watched(pieces=20)
+        return
+    answer = exchange.forward()
+    exchange.begin(answer.status, [*_without_length(answer), ("Content-Length", str(len(answer.body)))])
+    size = len(answer.body) // 20 + 1
+    for start in range(0, len(answer.body), size):
+        exchange.send(answer.body[start : start + size])
+        time.sleep(0.01)
+
+
+def dripping_for_ever(exchange: Exchange) -> None:
+    """Never silent for long, and never done."""
+    exchange.begin(200, [("Content-Type", "application/json"), ("Content-Length", "1000000")])
+    while True:
+        exchange.send(b" ")
+        time.sleep(0.1)
+
+
+def unauthorized(exchange: Exchange) -> None:
+    exchange.say(401, "Unauthorized", "Unauthorized")
+
+
+def conflict(exchange: Exchange) -> None:
+    """What an optimistic lock inside the server (of a quota, of the object) says when somebody was faster."""
+    exchange.say(409, "Conflict", 'Operation cannot be fulfilled on resourcequotas "q": the object has been modified; please apply your changes')
+
+
+def gone(exchange: Exchange) -> None:
+    exchange.say(410, "Expired", "The provided continue parameter is too old to display a consistent list result.")
+
+
+def gone_event(exchange: Exchange) -> None:
+    """A watch that opens, and then says that its version is too old."""
+    status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired", "message": "too old resource version: 1 (2)"}
+    line = json.dumps({"type": "ERROR", "object": status}).encode() + b"\n"
+    exchange.begin(200, [("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")])
+    exchange.send(b"%x\r\n%s\r\n0\r\n\r\n" % (len(line), line))
+
+
+def ended_at_once(exchange: Exchange) -> None:
+    exchange.begin(200, [("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")])
+    exchange.send(b"0\r\n\r\n")
+
+
+def doubled_events(exchange: Exchange) -> None:
+    exchange.watched(copies=2)
+
+
+ANY_REQUEST: t.Final[dict[str, Fault]] = {
+    fault.__name__: fault
+    for fault in (
+        *(answered(status) for status in (408, 429, 500, 502, 503, 504)),
+        *(answered(status, retry_after="1") for status in (429, 503)),
+        *(answered(status, retry_after="3600") for status in (429, 503)),
+        *(answered(status, late=True) for status in (500, 503, 504)),
+        *(web_page, reset_before, reset_after, hung_up_after),
+        *(cut_off, cut_off_chunk, cut_off_unannounced, cut_off_empty, cut_off_headers),
+        *(stalled, silent_before, silent_after, dripping, unauthorized),
+    )
+}
+WRITES_ONLY: t.Final[dict[str, Fault]] = {"conflict": conflict}
+PAGE_ONLY: t.Final[dict[str, Fault]] = {"gone": gone}
+WATCH_ONLY: t.Final[dict[str, Fault]] = {fault.__name__: fault for fault in (gone, gone_event, ended_at_once, doubled_events)}
+
+
+class Each:
+    """Every different request of a client has the fault so many times before it passes. watches: how many watches break."""
+
+    def __init__(self, fault: Fault, times: int, only: t.Container[str] | None = None, watches: int = 1) -> None:
+        self._fault, self._times, self._only, self.watches = fault, times, only, watches
+        self._had: dict[tuple[str, str], int] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, call: Call) -> Fault | None:
+        if self._only is not None and call.verb not in self._only:
+            return None
+        with self._lock:
+            had = self._had[call.verb, call.path] = self._had.get((call.verb, call.path), 0) + 1
+        return self._fault if had <= self._times else None
+
+
+class Dice:
+    """A fault for that share of the requests, never more than so many in a row. The seed says everything."""
+
+    watches = 1
+
+    def __init__(self, seed: int, share: float = 0.25, in_a_row: int = 10) -> None:
+        self._random, self._share, self._most, self._row = random.Random(seed), share, in_a_row, 0
+
+    def __call__(self, call: Call) -> Fault | None:
+        if self._row >= self._most or self._random.random() >= self._share:
+            self._row = 0
+            return None
+        self._row += 1
+        return self._random.choice(fitting(call))
+
+
+def fitting(call: Call) -> list[Fault]:
+    """Faults that a request of this verb must survive; without those that cost a second."""
+    found = [fault for name, fault in ANY_REQUEST.items() if "retry-after" not in name and fault is not unauthorized]
+    more = {"page": PAGE_ONLY, "watch": WATCH_ONLY, "get": {}, "list": {}}.get(call.verb, WRITES_ONLY)
+    return [*found, *more.values()]

@@ -1,0 +1,125 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What is done through the proxy while faults happen, and what must be true afterwards: each operation checks itself against the real server."""
+
+from __future__ import annotations
+
+import threading
+import typing as t
+
+from faults.conftest import CONFIG_MAP, NAMESPACE, Bench, manifest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+
+LISTED: t.Final = [f"listed-{number}" for number in range(7)]
+
+
+class Operation(t.Protocol):
+    def __call__(self, bench: Bench, api: Api, name: str) -> None: ...
+
+
+def agent(api: Api) -> str:
+    return api.http._headers["User-Agent"]
+
+
+def before(bench: Bench, name: str, **data: str) -> dict[str, t.Any]:
+    """An object of ours, made without faults."""
+    return bench.api(f"{name}/before").apply(manifest(name, **data))
+
+
+def changes(api: Api) -> list[tuple[dict[str, str], dict[str, str]]]:
+    return [(one.before.get("data", {}), one.after.get("data", {})) for one in api.changes]
+
+
+def get(bench: Bench, api: Api, name: str) -> None:
+    before(bench, name, x="1")
+    found = api.get(CONFIG_MAP, name, NAMESPACE)
+    assert found is not None
+    assert found["data"] == {"x": "1"}
+    assert api.get(CONFIG_MAP, f"{name}-absent", NAMESPACE) is None
+    assert api.changes == []
+
+
+def list_pages(_bench: Bench, api: Api, _name: str) -> None:
+    found = api.list(CONFIG_MAP, NAMESPACE, labels="of=listed")
+    assert [item["metadata"]["name"] for item in found] == LISTED
+    assert api.changes == []
+
+
+def create(bench: Bench, api: Api, name: str) -> None:
+    made = api.create(manifest(name, x="1"))
+    live = bench.read(name)
+    assert live is not None
+    assert (made["metadata"]["uid"], made["metadata"]["resourceVersion"]) == (live["metadata"]["uid"], live["metadata"]["resourceVersion"])
+    assert live["data"] == {"x": "1"}
+    assert changes(api) == [({}, {"x": "1"})]
+
+
+def apply_new(bench: Bench, api: Api, name: str) -> None:
+    made = api.apply(manifest(name, x="1"))
+    live = bench.read(name)
+    assert live is not None
+    assert (made["metadata"]["uid"], made["metadata"]["resourceVersion"]) == (live["metadata"]["uid"], live["metadata"]["resourceVersion"])
+    assert changes(api) == [({}, {"x": "1"})]
+
+
+def apply_change(bench: Bench, api: Api, name: str) -> None:
+    old = before(bench, name, x="1", dropped="1")
+    after = api.apply(manifest(name, x="2"))
+    live = bench.read(name)
+    assert live is not None
+    assert after["data"] == live["data"] == {"x": "2"}
+    assert live["metadata"]["uid"] == old["metadata"]["uid"]
+    assert changes(api) == [({"x": "1", "dropped": "1"}, {"x": "2"})]
+
+
+def apply_same(bench: Bench, api: Api, name: str) -> None:
+    old = before(bench, name, x="1")
+    api.apply(manifest(name, x="1"))
+    live = bench.read(name)
+    assert live is not None
+    assert live["metadata"]["resourceVersion"] == old["metadata"]["resourceVersion"]
+    assert api.changes == []
+
+
+def delete(bench: Bench, api: Api, name: str) -> None:
+    before(bench, name, x="1")
+    assert api.delete(CONFIG_MAP, name, NAMESPACE) is True
+    assert bench.read(name) is None
+    assert changes(api) == [({}, {})]
+    assert api.delete(CONFIG_MAP, name, NAMESPACE) is False
+    assert len(api.changes) == 1
+
+
+def wait(bench: Bench, api: Api, name: str) -> None:
+    """The awaited change is made once the watches that break were tried, so whatever is lost with a broken one would never be seen."""
+    before(bench, name, x="1")
+
+    def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
+        assert len(snapshot["one"]) == 1
+        return ready() if snapshot["one"][0]["data"] == {"x": "2"} else pending("Old", "still 1")
+
+    def change() -> None:
+        assert bench.proxy.wait_for(agent(api), "watch", bench.proxy.scripts[agent(api)].watches)
+        bench.write(name, x="2")
+
+    writer = threading.Thread(target=change)
+    writer.start()
+    snapshot = api.wait({"one": Query(CONFIG_MAP, NAMESPACE, name=name)}, judge, "one")
+    writer.join()
+    assert snapshot["one"][0]["data"] == {"x": "2"}
+    assert api.changes == []
+
+
+OPERATIONS: t.Final[dict[str, Operation]] = {
+    "get": get,
+    "list": list_pages,
+    "create": create,
+    "apply-new": apply_new,
+    "apply-change": apply_change,
+    "apply-same": apply_same,
+    "delete": delete,
+    "wait": wait,
+}

@@ -1,0 +1,252 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A proxy between an Api and the sandbox's real API server, TLS on both sides, that does to each request what a script says.
+
+Scripts are found by User-Agent, so that many tests share one proxy. Credentials pass through as headers.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import select
+import socket
+import ssl
+import struct
+import threading
+import time
+import typing as t
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from openshift_sandbox.pki import Authority
+
+# How long a silent connection is held, at most; a client that hangs up ends it at once.
+SILENCE: t.Final = 60.0
+# Upstream a watch ends by itself after this, so that one whose client has gone does not stay.
+WATCH_SECONDS: t.Final = 45
+_RESET_ON_CLOSE: t.Final = struct.pack("ii", 1, 0)
+_NOT_PASSED_ON: t.Final = {"transfer-encoding", "content-length", "connection"}
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request as it arrived. verb: get, list, page, watch, create, apply, dry-run, patch or delete. at: monotonic seconds. fault: what was done to it."""
+
+    agent: str
+    verb: str
+    path: str
+    at: float
+    fault: str = ""
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+class Fault(t.Protocol):
+    __name__: str
+
+    def __call__(self, exchange: Exchange) -> None: ...
+
+
+class Script(t.Protocol):
+    """What happens to a call. watches: so many watches are tried before something is there to be seen."""
+
+    watches: int
+
+    def __call__(self, call: Call) -> Fault | None: ...
+
+
+class Proxy:
+    """url and authority are what a client needs. page: real lists are asked in pages of that size."""
+
+    def __init__(self, upstream: str, upstream_authority: Path, folder: Path, page: int = 500) -> None:
+        address = urlsplit(upstream)
+        self.host, self.port = str(address.hostname), int(address.port or 443)
+        self.trust = ssl.create_default_context(cafile=str(upstream_authority))
+        self.page = page
+        authority = Authority(folder)
+        certificate, key = authority.server("proxy")
+        self.authority = authority.certificate
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(certificate, key)
+        self.scripts: dict[str, Script] = {}
+        self._calls: list[Call] = []
+        self._news = threading.Condition()
+        self._server = _Server(("127.0.0.1", 0), Exchange, bind_and_activate=True)
+        self._server.proxy = self
+        self.url = f"https://127.0.0.1:{self._server.server_address[1]}"
+        threading.Thread(target=self._server.serve_forever, name="fault-proxy", daemon=True).start()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    def calls(self, agent: str) -> list[Call]:
+        with self._news:
+            return [call for call in self._calls if call.agent == agent]
+
+    def note(self, call: Call) -> None:
+        with self._news:
+            self._calls.append(call)
+            self._news.notify_all()
+
+    def wait_for(self, agent: str, verb: str, times: int = 1, seconds: float = 30.0) -> bool:
+        """Until that client has sent so many requests of that verb."""
+        with self._news:
+            return self._news.wait_for(lambda: sum(call.agent == agent and call.verb == verb for call in self._calls) >= times, seconds)
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+    proxy: Proxy
+
+    def get_request(self) -> tuple[t.Any, t.Any]:
+        raw, address = self.socket.accept()
+        # The handshake is done by the connection's own thread.
+        return self.proxy.context.wrap_socket(raw, server_side=True, do_handshake_on_connect=False), address
+
+    def handle_error(self, request: t.Any, client_address: t.Any) -> None:
+        """Broken connections are this server's trade."""
+
+
+class Exchange(BaseHTTPRequestHandler):
+    """One request: what a fault may do with it."""
+
+    protocol_version = "HTTP/1.1"
+    server: _Server
+
+    def setup(self) -> None:
+        super().setup()
+        self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._upstream: http.client.HTTPSConnection | None = None
+
+    def finish(self) -> None:
+        if self._upstream is not None:
+            self._upstream.close()
+        self.rfile.close()
+
+    def log_message(self, format: str, *args: t.Any) -> None:
+        return
+
+    def serve(self) -> None:
+        self.body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        parts = urlsplit(self.path)
+        query = {key: values[0] for key, values in parse_qs(parts.query, keep_blank_values=True).items()}
+        kind = verb(self.command, query, self.headers.get("Content-Type", ""))
+        call = Call(self.headers.get("User-Agent", ""), kind, parts.path, time.monotonic())
+        if "limit" in query:
+            query["limit"] = str(self.server.proxy.page)
+        if "watch" in query:
+            query["timeoutSeconds"] = str(WATCH_SECONDS)
+        self.target = parts.path + (f"?{urlencode(query)}" if query else "")
+        self.is_watch = "watch" in query
+        script = self.server.proxy.scripts.get(call.agent)
+        fault = script(call) if script else None
+        self.server.proxy.note(Call(call.agent, call.verb, call.path, call.at, fault.__name__ if fault else ""))
+        (fault or Exchange.passed)(self)
+
+    do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = serve
+
+    def passed(self) -> None:
+        if self.is_watch:
+            self.watched()
+        else:
+            self.reply(self.forward())
+
+    def forward(self) -> Answer:
+        """The real server's answer, read to its end."""
+        if self._upstream is None:
+            self._upstream = http.client.HTTPSConnection(self.server.proxy.host, self.server.proxy.port, timeout=60, context=self.server.proxy.trust)
+        try:
+            self._upstream.request(self.command, self.target, body=self.body or None, headers=self._passed_on())
+            response = self._upstream.getresponse()
+            return Answer(response.status, response.getheaders(), response.read())
+        except (OSError, http.client.HTTPException):
+            self._upstream.close()
+            raise
+
+    def watched(self, copies: int = 1, pieces: int = 1) -> None:
+        """Passes events on line by line. copies: how often each is sent. pieces: in how many parts."""
+        upstream = http.client.HTTPSConnection(self.server.proxy.host, self.server.proxy.port, timeout=WATCH_SECONDS + 15, context=self.server.proxy.trust)
+        try:
+            upstream.request("GET", self.target, headers=self._passed_on())
+            response = upstream.getresponse()
+            if response.status != 200:
+                self.reply(Answer(response.status, response.getheaders(), response.read()))
+                return
+            self.begin(200, [("Transfer-Encoding", "chunked")])
+            for line in response:
+                size = max(1, -(-len(line) // pieces))
+                for start in range(0, len(line), size) if pieces > 1 else (0,):
+                    piece = line[start : start + size] if pieces > 1 else line * copies
+                    self.send(b"%x\r\n%s\r\n" % (len(piece), piece))
+            self.send(b"0\r\n\r\n")
+        finally:
+            upstream.close()
+
+    def _passed_on(self) -> dict[str, str]:
+        return {name: value for name, value in self.headers.items() if name.lower() not in ("host", "content-length", "accept-encoding", "connection")}
+
+    def reply(self, answer: Answer) -> None:
+        self.begin(answer.status, [*answer.headers, ("Content-Length", str(len(answer.body)))])
+        self.send(answer.body)
+
+    def say(self, status: int, reason: str, message: str, *headers: tuple[str, str]) -> None:
+        """A Status object, as the API server says it."""
+        body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status, "reason": reason, "message": message}
+        self.reply(Answer(status, [("Content-Type", "application/json"), *headers], json.dumps(body).encode()))
+
+    def begin(self, status: int, headers: t.Iterable[tuple[str, str]]) -> None:
+        """The status line and the headers; lengths only as given."""
+        self.send_response_only(status)
+        kept: dict[str, tuple[str, str]] = {}
+        for name, value in headers:
+            # A later one replaces what the real server said about the body's length.
+            kept[name.lower() if name.lower() in _NOT_PASSED_ON else f"{name.lower()} {value}"] = (name, value)
+        if "content-length" in kept:
+            kept.pop("transfer-encoding", None)
+        for name, value in kept.values():
+            self.send_header(name, value)
+        self.end_headers()
+
+    def send(self, data: bytes) -> None:
+        self.wfile.write(data)
+        self.wfile.flush()
+
+    def hold(self, seconds: float = SILENCE) -> None:
+        """Says nothing more until the client hangs up."""
+        select.select([self.connection], [], [], seconds)
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """Ends the connection in an orderly way, wherever the answer was."""
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
+
+    def reset(self) -> None:
+        self.close_connection = True
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+        # The socket is really closed once its files are.
+        self.rfile.close()
+        self.connection.close()
+
+
+def verb(method: str, query: t.Mapping[str, str], content_type: str) -> str:
+    if method == "GET":
+        if "watch" in query:
+            return "watch"
+        return "page" if "continue" in query else "list" if "limit" in query else "get"
+    if "dryRun" in query:
+        return "dry-run"
+    if method == "PATCH":
+        return "apply" if "apply-patch" in content_type else "patch"
+    return {"POST": "create", "DELETE": "delete", "PUT": "update"}[method]
