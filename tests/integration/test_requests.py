@@ -1,0 +1,101 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What one task asks of the API server, counted in its audit log: exact numbers, so that a request too many fails a test."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from cluster import Cluster
+from integration.playbook import Playbook, Run, TaskResult
+from integration.wire import Audit
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
+
+Data = dict[str, t.Any]
+
+SPACE: t.Final = "it-requests"
+
+
+def manifests(*objects: Data, **options: t.Any) -> Data:
+    return {"accelerators.openshift.manifests": {"objects": list(objects), **options}}
+
+
+def config_map(name: str, value: str = "1") -> Data:
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": SPACE}, "data": {"value": value}}
+
+
+NAMESPACE: t.Final = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}
+# In the table of kinds, and on a cluster only with an operator that other tests may have installed: a group of its own is never there.
+UNKNOWN: t.Final = {"apiVersion": "requests.example.com/v1", "kind": "Widget", "metadata": {"name": "one", "namespace": SPACE}}
+QUOTA: t.Final = {"accelerators.openshift.gpu_quota": {"namespace": SPACE, "gpus": 1}}
+POOLS: t.Final = [{"name": "one", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "replicas": 1}]
+NODES: t.Final = "{{ query('accelerators.openshift.gpu_nodes', query='[].name') }}"
+
+# Name, task, verbs in order of what it asks. Each stands on what those before it left.
+STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
+    ("namespace", manifests(NAMESPACE), ["get", "patch"]),
+    ("create", manifests(config_map("one")), ["get", "patch"]),
+    ("unchanged", manifests(config_map("one")), ["get"]),
+    # A dry run in between asks whether the server would store anything else than it has.
+    ("change", manifests(config_map("one", "2")), ["get", "patch", "patch"]),
+    ("change (check)", manifests(config_map("one", "3")) | {"check_mode": True}, ["get", "patch"]),
+    ("several", manifests(*(config_map(name) for name in "abc")), ["get", "patch"] * 3),
+    ("several unchanged", manifests(*(config_map(name) for name in "abc")), ["get"] * 3),
+    ("delete", manifests(config_map("one"), state="absent", wait=False), ["get", "delete", "list"]),
+    ("delete again", manifests(config_map("one"), state="absent"), ["get"]),
+    ("read", {"ansible.builtin.debug": {"msg": NODES}}, ["list"]),
+    ("kind of no group", manifests(UNKNOWN) | {"ignore_errors": True}, ["get"]),
+    ("kind of no group (absent)", manifests(UNKNOWN, state="absent"), ["get"]),
+    ("plan", {"accelerators.openshift.gpu_plan": {"pools": POOLS, "platform": "aws"}}, []),
+]
+
+
+@pytest.fixture(scope="module")
+def run(playbook: Playbook, audit: Audit) -> Run:
+    if audit.log is None:
+        pytest.skip("reads the audit log: only on a sandbox")
+    run = playbook.tasks(*({"name": name, **task} for name, task, _verbs in STEPS))
+    assert run.rc == 0, run.output[-4000:]
+    return run
+
+
+def named(run: Run, name: str) -> TaskResult:
+    return next(task for task in run.tasks if task.name == name)
+
+
+@pytest.mark.parametrize(("name", "verbs"), [(name, verbs) for name, _task, verbs in STEPS], ids=[name for name, _task, _verbs in STEPS])
+def test_one_task_asks_no_more(run: Run, audit: Audit, name: str, verbs: list[str]) -> None:
+    asked = audit.of(named(run, name))
+    assert [one.verb for one in asked] == verbs, [one.uri for one in asked]
+    # Only a kind that is not in the table has to be looked up, in the one group that it would be in.
+    assert {one.uri for one in asked if "objectRef" not in one.event} <= {"/apis/requests.example.com/v1"}
+
+
+def test_a_missing_operator_costs_one_request(playbook: Playbook, audit: Audit, cluster: Cluster) -> None:
+    cluster.needs_sandbox()
+    missing = next(
+        (kind for kind in _kinds.KINDS.values() if kind.provider and cluster.client.request("GET", kind.path("default", "one"))[1].get("details") is None), None
+    )
+    if missing is None:
+        pytest.skip("other tests have installed every operator")
+    task = playbook.module(
+        "manifests", objects=[{"apiVersion": missing.api_version, "kind": missing.kind, "metadata": {"name": "one", "namespace": "default"}}]
+    )
+    assert task["code"] == "API-KIND-NOT-SERVED"
+    assert [one.uri for one in audit.of(task)] == [missing.path("default", "one")]
+
+
+@pytest.mark.parametrize("task", [QUOTA, manifests(NAMESPACE, config_map("again"))], ids=["gpu_quota", "manifests"])
+def test_the_second_run_writes_nothing(playbook: Playbook, audit: Audit, cluster: Cluster, task: Data) -> None:
+    cluster.needs_sandbox()
+    run = playbook.tasks(manifests(NAMESPACE), {"name": "first", **task}, {"name": "second", **task})
+    assert run.rc == 0, run.output[-4000:]
+    first, second = run.tasks[1:]
+    assert audit.writes(first)
+    assert audit.writes(second) == []
+    assert not second.changed
+    lists = [one.uri for one in audit.of(second) if one.verb == "list"]
+    assert len(lists) == len(set(lists)), "the same list was read twice within a task"
