@@ -37,7 +37,7 @@ $(READY): requirements.txt requirements-dev.txt sandbox/pyproject.toml
 	@$(BIN)/python -m pip install --quiet --requirement requirements-dev.txt --requirement requirements.txt
 	@$(BIN)/python -m pip install --quiet --editable sandbox
 	@touch $@
-	@echo "setup: ready ($$($(BIN)/ansible --version | head -n 1))"
+	@echo "setup: ready ($$($(BIN)/ansible --version | sed -n 1p))"
 
 demo: setup ## a pool of GPU nodes on the sandbox, from nothing to validated; SCENARIO= and POOLS= choose
 	@$(BIN)/sandbox build
