@@ -26,6 +26,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._http_limit
 RACES = 10
 _SAY_AFTER = 5.0
 _GRACE = 0.9
+_LONG = 1 << 19
 _NO_BODY = frozenset((204, 304))
 
 
@@ -131,9 +132,11 @@ class Http:
 
     def _read(self, raw: t.Any, until: float) -> bytes:
         """The whole body; a peer that sends a little now and then does not keep us past the deadline."""
-        parts = []
-        while part := raw.read1(1 << 16) if hasattr(raw, "read1") else raw.read(1 << 12):
+        parts, size = [], 0
+        # What arrives, as it arrives; of a long answer, big pieces, which cost half.
+        while part := raw.read1(1 << 16) if size < _LONG and hasattr(raw, "read1") else raw.read(1 << 18):
             parts.append(part)
+            size += len(part)
             if self.deadline.clock() > until:
                 raise TimeoutError("the answer did not end: timed out")
         return b"".join(parts)

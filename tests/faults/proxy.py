@@ -78,7 +78,7 @@ class Proxy:
         self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.context.load_cert_chain(certificate, key)
         self.scripts: dict[str, Script] = {}
-        self._calls: list[Call] = []
+        self._by_agent: dict[str, list[Call]] = {}
         self._news = threading.Condition()
         self._server = _Server(("127.0.0.1", 0), Exchange, bind_and_activate=True)
         self._server.proxy = self
@@ -91,17 +91,17 @@ class Proxy:
 
     def calls(self, agent: str) -> list[Call]:
         with self._news:
-            return [call for call in self._calls if call.agent == agent]
+            return list(self._by_agent.get(agent, ()))
 
     def note(self, call: Call) -> None:
         with self._news:
-            self._calls.append(call)
+            self._by_agent.setdefault(call.agent, []).append(call)
             self._news.notify_all()
 
     def wait_for(self, agent: str, verb: str, times: int = 1, seconds: float = 30.0) -> bool:
         """Until that client has sent so many requests of that verb."""
         with self._news:
-            return self._news.wait_for(lambda: sum(call.agent == agent and call.verb == verb for call in self._calls) >= times, seconds)
+            return self._news.wait_for(lambda: sum(call.verb == verb for call in self._by_agent.get(agent, ())) >= times, seconds)
 
 
 class _Server(ThreadingHTTPServer):

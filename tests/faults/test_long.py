@@ -1,0 +1,146 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Minutes without an API server or without etcd, and a new certificate, in the middle of a wait and of a write. Only with FAULTS_LONG=1."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import ssl
+import threading
+import time
+import typing as t
+from urllib.parse import urlsplit
+
+import pytest
+from cluster import Cluster
+from faults.conftest import CONFIG_MAP, NAMESPACE, Bench, manifest
+from faults.operations import before
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import USUAL
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from openshift_sandbox import control_plane, faults, lifecycle
+from openshift_sandbox.pki import Authority
+
+pytestmark = pytest.mark.skipif(os.environ.get("FAULTS_LONG") != "1", reason="takes minutes: set FAULTS_LONG=1")
+
+AWAY: t.Final = 120.0
+# After its return a server may refuse for a moment more, and a pause may just have begun.
+BACK: t.Final = 1.2
+REQUESTS_PER_SECOND: t.Final = 1.5
+
+
+class Pair:
+    """A wait that is under way, and a write that sets it free; both through the proxy, each with its times and its requests."""
+
+    def __init__(self, bench: Bench, name: str) -> None:
+        before(bench, name, x="1")
+        self.bench, self.name = bench, name
+        self.waiter, self.writer = (self._api(role) for role in ("waiter", "writer"))
+        # The proxy has no scripts for these: it passes everything on, and counts.
+        self.written = self.seen = 0.0
+        self.failures: list[BaseException] = []
+        self._threads = [self._start(self._wait)]
+        assert bench.proxy.wait_for(f"{name}/waiter", "watch")
+
+    def _api(self, role: str) -> Api:
+        return self.bench.api(f"{self.name}/{role}", seconds=300, limits=USUAL)
+
+    def _start(self, act: t.Callable[[], None]) -> threading.Thread:
+        def guarded() -> None:
+            try:
+                act()
+            except BaseException as exc:
+                self.failures.append(exc)
+
+        thread = threading.Thread(target=guarded)
+        thread.start()
+        return thread
+
+    def _wait(self) -> None:
+        def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
+            assert len(snapshot["one"]) == 1
+            return ready() if snapshot["one"][0]["data"] == {"x": "2"} else pending("Old", "still 1")
+
+        self.waiter.wait({"one": Query(CONFIG_MAP, NAMESPACE, name=self.name)}, judge, "one")
+        self.seen = time.monotonic()
+
+    def write(self) -> None:
+        def act() -> None:
+            self.writer.apply(manifest(self.name, x="2"))
+            self.written = time.monotonic()
+
+        self._threads.append(self._start(act))
+
+    def finish(self) -> None:
+        for thread in self._threads:
+            thread.join(timeout=120)
+            assert not thread.is_alive()
+        assert self.failures == []
+        live = self.bench.read(self.name)
+        assert live is not None
+        assert live["data"] == {"x": "2"}
+        assert len(self.writer.changes) == 1
+        again = self._api("again")
+        again.apply(manifest(self.name, x="2"))
+        assert again.changes == []
+
+    def requests(self, role: str, start: float, end: float) -> list[float]:
+        return [call.at for call in self.bench.proxy.calls(f"{self.name}/{role}") if start < call.at < end]
+
+
+@pytest.mark.parametrize("hang", [False, True], ids=["killed", "silent"])
+def test_two_minutes_without_api(cluster: Cluster, bench: Bench, hang: bool) -> None:
+    sandbox = cluster.needs_sandbox()
+    pair = Pair(bench, f"long-{'silent' if hang else 'killed'}")
+    outage = threading.Thread(target=faults.api_down, args=(sandbox, AWAY, hang))
+    started = time.monotonic()
+    outage.start()
+    time.sleep(2.0)
+    pair.write()
+    outage.join()
+    back = time.monotonic()
+    pair.finish()
+    print(f"written {pair.written - back:+.2f} s, seen {pair.seen - back:+.2f} s after the server was ready again")
+    assert pair.written - started > AWAY
+    for role in ("waiter", "writer"):
+        asked = pair.requests(role, started + 2, started + AWAY)
+        print(f"{role}: {len(asked) / (AWAY - 2):.2f} requests a second")
+        assert len(asked) <= REQUESTS_PER_SECOND * (AWAY - 2)
+        gaps = [round(later - one, 2) for one, later in itertools.pairwise(asked)]
+        assert hang or len(set(gaps[5:])) > 10, "the pauses do not jitter"
+    if not hang:
+        # A silent server's first sign of life is the answer to the try that is under way.
+        assert max(pair.written, pair.seen) - back <= BACK
+
+
+def test_etcd_is_killed_and_comes_back(cluster: Cluster, bench: Bench) -> None:
+    sandbox = cluster.needs_sandbox()
+    pair = Pair(bench, "long-etcd")
+    sandbox.processes.signal("etcd", signal.SIGKILL)
+    time.sleep(1.0)
+    pair.write()
+    time.sleep(30.0)
+    assert not pair.written
+    lifecycle.repair(sandbox, time.monotonic())
+    pair.finish()
+
+
+def test_a_new_certificate_of_the_server_does_not_matter(cluster: Cluster, bench: Bench) -> None:
+    sandbox = cluster.needs_sandbox()
+    address = (urlsplit(sandbox.url).hostname or "", urlsplit(sandbox.url).port or 443)
+    old = ssl.get_server_certificate(address)
+    pair = Pair(bench, "long-certificate")
+    pki = sandbox.run / "pki"
+    for name in ("apiserver.crt", "apiserver.key"):
+        (pki / name).unlink()
+    Authority(pki).server("apiserver")
+    sandbox.processes.stop("kube-apiserver")
+    pair.write()
+    control_plane.start_apiserver(sandbox)
+    control_plane.wait_ready(sandbox)
+    assert ssl.get_server_certificate(address) != old
+    pair.finish()
