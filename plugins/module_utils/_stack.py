@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 from dataclasses import replace
+from itertools import compress
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
@@ -17,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._patience i
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import BLIND, judge_node
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import BLIND, WITHHELD, judge_node
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import judge_rollout
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
@@ -32,7 +33,7 @@ PASSING: t.Final = (
     "GPU-DTK-STREAM",
     "GPU-OPTED-OUT",
 )
-# A driver may take minutes to build, but once the operator calls everything ready the devices come within moments or never.
+# A driver may take minutes to build, but once the device plugin runs, or the operator calls everything ready, the devices come within moments or never.
 DOUBTFUL: t.Final = ("GPU-ALLOC",)
 
 
@@ -49,9 +50,9 @@ class Judge:
         self.seen = snapshot
         parts = self._patience.harden(judge(snapshot, self._params["name"], self._params["pools"]))
         claimed = parts[-1].is_ready and all(part.code not in ("GPU-UPG-RUNNING", "GPU-CP-NOTREADY") for part in parts)
-        parts = self._doubt.harden(parts) if claimed else parts
-        if not claimed:
-            self._doubt.harden([])
+        doubtful = [claimed or part.reason.startswith(WITHHELD) for part in parts]
+        hardened = iter(self._doubt.harden(list(compress(parts, doubtful))))
+        parts = [next(hardened) if doubt else part for part, doubt in zip(parts, doubtful, strict=True)]
         verdict = worst(parts)
         if not verdict.is_failed:
             verdict = replace(verdict, details=one_line_each(parts))

@@ -21,6 +21,8 @@ OSTREE: t.Final = "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION"
 MIG_STATE: t.Final = "nvidia.com/mig.config.state"
 # What a ClusterPolicy that is `ready` says while it knows of no GPU node.
 BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
+# The reason of missing devices on a node whose device plugin runs: nothing is left to wait for but a moment.
+WITHHELD: t.Final = "Withheld"
 UPGRADE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
 
 
@@ -33,7 +35,7 @@ def judge_node(node: dict[str, t.Any], pool: dict[str, t.Any], policy: dict[str,
         _judge_toolkit(node, policy, snapshot),
         *_judge_operands(node, policy, snapshot),
         _judge_upgrade(node),
-        *_judge_devices(node, pool),
+        *_judge_devices(node, pool, snapshot),
     ]
     return [part for part in found if part is not None]
 
@@ -147,7 +149,7 @@ def _judge_upgrade(node: dict[str, t.Any]) -> Readiness | None:
     return _part(pending, node, "Upgrading", f"the driver upgrade is at {state}", "GPU-UPG-RUNNING", "Look for pods that hold a GPU on the node.")
 
 
-def _judge_devices(node: dict[str, t.Any], pool: dict[str, t.Any]) -> list[Readiness]:
+def _judge_devices(node: dict[str, t.Any], pool: dict[str, t.Any], snapshot: Snapshot) -> list[Readiness]:
     wanted = geometry.expected(node, pool.get("expected") or {})
     if not wanted:
         return [_part(pending, node, "NoDevices", "offers no device at all", "GPU-ALLOC", "Look at the device plugin's pod on this node.")]
@@ -158,4 +160,6 @@ def _judge_devices(node: dict[str, t.Any], pool: dict[str, t.Any]) -> list[Readi
         what = f"is being repartitioned, offers {', '.join(short)}"
         return [_part(pending, node, "Mig", what, "GPU-MIG-RUNNING", "Look at the log of the MIG manager on this node.")]
     remedy = "Look at the log of the device plugin on this node (an Xid takes a GPU out), and at the sharing and MIG settings of the pool."
-    return [_part(pending, node, "Allocatable", f"offers {', '.join(short)}", "GPU-ALLOC", remedy)]
+    on_node = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], operands.current_revisions(snapshot["revisions"]))
+    runs = _judge_upgrade(node) is None and any(one.component == "device-plugin" and one.ready for one in on_node)
+    return [_part(pending, node, WITHHELD if runs else "Allocatable", f"offers {', '.join(short)}", "GPU-ALLOC", remedy)]

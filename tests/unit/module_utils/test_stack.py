@@ -161,6 +161,8 @@ def no_devices(seen: Snapshot) -> None:
 
 def still_building(seen: Snapshot) -> None:
     no_devices(seen)
+    for name in ("nvidia-driver-daemonset", "nvidia-device-plugin"):
+        pod(seen, name)["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
     status(seen, "notReady", "", "OperandNotReady", "ClusterPolicy is not ready; states not ready: [state-driver]")
 
 
@@ -228,7 +230,7 @@ CASES = [
     (stale_label, "GPU-DTK-STALE", "pending", "failed", "contradicts its osImage"),
     (fewer_devices, "GPU-ALLOC", "pending", "failed", "offers nvidia.com/gpu 3 of 4"),
     (no_devices, "GPU-ALLOC", "pending", "failed", "offers nvidia.com/gpu 0 of 4"),
-    (still_building, "GPU-ALLOC", "pending", "pending", "offers nvidia.com/gpu 0 of 4"),
+    (still_building, "GPU-OPERAND", "pending", "pending", "driver is not Ready"),
     (repartitioned, "GPU-MIG-RUNNING", "pending", "pending", "is being repartitioned"),
     (upgrading, "GPU-UPG-RUNNING", "pending", "pending", "pod-restart-required"),
     (upgrade_failed, "GPU-UPG-FAILED", "failed", "failed", "stays cordoned"),
@@ -253,6 +255,16 @@ def test_a_policy_that_lies(seen: Snapshot, change: t.Callable[[Snapshot], None]
 def test_zero_nodes_are_fine_for_a_pool_that_may_be_empty(seen: Snapshot) -> None:
     fewer_nodes(seen)
     assert judge(seen, after=300, min_replicas=0).is_ready
+
+
+def test_devices_that_a_running_plugin_withholds_are_not_waited_for(seen: Snapshot) -> None:
+    no_devices(seen)
+    pod(seen, "nvidia-operator-validator")["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
+    status(seen, "notReady", "", "OperandNotReady", "ClusterPolicy is not ready; states not ready: [state-operator-validation]")
+    assert judge(seen, after=59).verdict == "pending"
+    late = judge(seen, after=61)
+    assert (late.verdict, late.code) == ("failed", "GPU-ALLOC")
+    assert "offers nvidia.com/gpu 0 of 4" in late.message
 
 
 def test_an_upgrade_may_take_the_devices_away_for_long(seen: Snapshot) -> None:
