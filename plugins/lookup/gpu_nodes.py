@@ -84,11 +84,15 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         pool, query = options.pop("pool"), options.pop("query")
         labels = [part for part in (options.pop("label_selector"), selector(pool_label(pool)) if pool else "") if part]
         try:
-            found = connect(options, "gpu_nodes").list(known("Node"), labels=",".join(labels) or None)
-            nodes = [summary(node) for node in found if (_node.name(node) in terms if terms else is_gpu_node(node))]
+            api = connect(options, "gpu_nodes")
+            nodes = api.list(known("Node"), labels=",".join(labels) or None, keep=lambda node: summary(node) if is_wanted(node, terms) else None)
             return searched(query, nodes) if query else nodes
         except AcceleratorError as exc:
             raise AnsibleLookupError(exc.to_result()["msg"]) from exc
+
+
+def is_wanted(node: dict[str, t.Any], names: list[t.Any]) -> bool:
+    return _node.name(node) in names if names else is_gpu_node(node)
 
 
 def is_gpu_node(node: dict[str, t.Any]) -> bool:

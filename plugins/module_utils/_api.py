@@ -65,9 +65,20 @@ class Api:
         """One object, or None when the server says that this object does not exist. Raises KindNotServedError without its CRD."""
         return _api_reads.get(self, kind, name, namespace)
 
-    def list(self, kind: Kind, namespace: str | None = None, labels: str | None = None, fields: str | None = None, metadata_only: bool = False) -> Manifests:
-        """All objects, read in pages of 500; a list whose pages expired is read again from the start, never returned in part."""
-        return _api_reads.list_all(self, kind, namespace, labels, fields, metadata_only)[0]
+    def list(
+        self,
+        kind: Kind,
+        namespace: str | None = None,
+        labels: str | None = None,
+        fields: str | None = None,
+        metadata_only: bool = False,
+        keep: _api_reads.Keep | None = None,
+    ) -> Manifests:
+        """All objects, read in pages of 500; a list whose pages expired is read again from the start, never returned in part.
+
+        keep: what is wanted of one object, or None; a long list is then sifted in smaller pages and takes the memory of one.
+        """
+        return _api_reads.list_all(self, kind, namespace, labels, fields, metadata_only, keep)[0]
 
     def served(self, kind: Kind) -> bool:
         return _api_reads.served(self, kind)

@@ -119,13 +119,15 @@ class Http:
             # With the end of the headers missing, their absence says nothing.
             raise ConnectionError("the answer was cut off before its body")
         kind = raw.headers.get("Content-Type", "")
-        body: t.Any = data.decode("utf-8", "replace")
+        body: t.Any
         if "json" in kind:
             try:
                 body = json.loads(data)
             except ValueError as exc:
                 raise ConnectionError(f"the answer was cut off after {len(data)} bytes") from exc
-        elif raw.status < 300 and "json" in headers["Accept"]:
+        else:
+            body = data.decode("utf-8", "replace")
+        if isinstance(body, str) and raw.status < 300 and "json" in headers["Accept"]:
             raise _http_errors.not_json(self.connection.host, method, target, kind)
         warnings = tuple(_http_errors.warning_text(value) for value in raw.headers.getlist("Warning"))
         return _Answer(raw.status, body, warnings, raw.headers.get("Retry-After"))

@@ -187,3 +187,11 @@ def test_a_conflict_that_stays_is_told() -> None:
     assert caught.value.code == "API-CONFLICT"
     assert len(clock.slept) == 10
     assert api.changes == []
+
+
+def test_a_list_can_be_sifted_page_by_page() -> None:
+    server = FakeServer()
+    for name in ("a", "b"):
+        server.put(manifest(x=name) | {"metadata": {"name": name, "namespace": "x"}})
+    found = api_on(server).list(CONFIG_MAP, "x", keep=lambda item: {"kept": item["data"]["x"]} if item["metadata"]["name"] == "b" else None)
+    assert found == [{"kept": "b"}]
