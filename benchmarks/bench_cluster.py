@@ -69,6 +69,11 @@ def plain(directory: Path, with_crds: bool = True) -> t.Iterator[BenchCluster]:
         lifecycle.down(sandbox)
 
 
+def bare(directory: Path) -> contextlib.AbstractContextManager[BenchCluster]:
+    """Without CRDs: for what needs none."""
+    return plain(directory, with_crds=False)
+
+
 @contextlib.contextmanager
 def whole(directory: Path) -> t.Iterator[BenchCluster]:
     """The whole sandbox with its controllers and stand-ins, as `make demo` has it; gone afterwards."""
@@ -78,3 +83,6 @@ def whole(directory: Path) -> t.Iterator[BenchCluster]:
         yield BenchCluster(sandbox)
     finally:
         lifecycle.down(sandbox)
+
+
+Cluster = t.Callable[[Path], contextlib.AbstractContextManager[BenchCluster]]

@@ -9,6 +9,7 @@ Writes results.json, and the tables of README.md.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import sys
@@ -16,10 +17,14 @@ import typing as t
 
 import bench_cluster
 import report
+import row_enable
+import row_growth
 import row_playbook
 import row_requests
+import row_scale
 import row_task
 import row_wait
+from bench_cluster import Cluster
 from measure import Report
 
 from openshift_sandbox import build
@@ -27,25 +32,33 @@ from playbooks import CHECKOUT, Surroundings
 
 FOLDER: t.Final = CHECKOUT / ".sandbox-bench"
 ROUNDS: t.Final = 9
-PARTS: t.Final[dict[str, t.Callable[[Surroundings, Report, int], None]]] = {
-    "requests": row_requests.rows,
-    "task": row_task.rows,
-    "playbook": row_playbook.rows,
-    "wait": row_wait.rows,
+Rows = t.Callable[[Surroundings, Report, int], None]
+# What is measured, and the cluster that it needs.
+PARTS: t.Final[dict[str, tuple[Rows, Cluster | None]]] = {
+    "requests": (row_requests.rows, bench_cluster.plain),
+    "task": (row_task.rows, bench_cluster.plain),
+    "playbook": (row_playbook.rows, bench_cluster.plain),
+    "wait": (row_wait.rows, bench_cluster.plain),
+    "enable": (row_enable.rows, bench_cluster.whole),
+    "scale": (row_scale.rows, bench_cluster.bare),
+    "pools": (row_growth.pools, None),
+    "clusters": (row_growth.clusters, None),
 }
+QUICK: t.Final = ("requests", "wait", "pools")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="one round, small numbers; nothing is written")
+    parser.add_argument("--quick", action="store_true", help="the parts that count rather than time, one round; nothing is written")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="times that every contender has its turn")
     parser.add_argument("--only", nargs="+", choices=PARTS, help="some parts; the tables keep what was measured of the others")
     arguments = parser.parse_args()
     build.build()
     try:
-        with bench_cluster.plain(FOLDER / "plain") as cluster:
-            for part in arguments.only or PARTS:
-                measured(part, Surroundings(FOLDER / "work" / part, cluster), arguments)
+        for part in arguments.only or (QUICK if arguments.quick else PARTS):
+            _act, cluster = PARTS[part]
+            with cluster(FOLDER / part) if cluster else contextlib.nullcontext() as running:
+                measured(part, Surroundings(FOLDER / "work" / part, running), arguments)
     finally:
         shutil.rmtree(FOLDER, ignore_errors=True)
     return 0
@@ -54,7 +67,7 @@ def main() -> int:
 def measured(part: str, where: Surroundings, arguments: argparse.Namespace) -> None:
     rounds, load, found = 1 if arguments.quick else arguments.rounds, os.getloadavg()[0], Report()
     say(f"{part}: {rounds} rounds, load {load:.1f}")
-    PARTS[part](where, found, rounds)
+    PARTS[part][0](where, found, rounds)
     for row in found.rows:
         say(report.line(row))
     if not arguments.quick:

@@ -70,6 +70,11 @@ def extended(limits: t.Iterable[str]) -> list[str]:
     return [name.removeprefix(REQUESTS) for name in limits if _is_extended(name)]
 
 
+def offering(node: Object) -> Object:
+    """What of a node matters here; thousands of whole ones would be much."""
+    return {"status": {"allocatable": (node.get("status") or {}).get("allocatable")}}
+
+
 def doubts(name: str, limits: t.Mapping[str, str], nodes: t.Sequence[Object] | None, quotas: t.Iterable[Object]) -> list[str]:
     """What is allowed but makes the quota pointless: devices that no node has, another quota that is reached first. nodes None: unknown."""
     offered = {one for node in nodes or () for one in ((node.get("status") or {}).get("allocatable") or {})}

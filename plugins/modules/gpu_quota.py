@@ -144,7 +144,7 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
 def nodes(api: Api, limits: dict[str, str]) -> list[dict[str, t.Any]] | None:
     """The nodes, where they matter and may be read."""
     try:
-        return api.list(known("Node")) if quotas.extended(limits) else None
+        return api.list(known("Node"), keep=quotas.offering) if quotas.extended(limits) else None
     except ForbiddenError:
         return None
 

@@ -1,0 +1,53 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Row 2, the other half: enable_gpus.yml on a cluster where everything is as it should be, on the whole sandbox."""
+
+from __future__ import annotations
+
+import collections
+import statistics
+import typing as t
+
+import measure
+from measure import Report, Row
+
+from playbooks import CHECKOUT, Surroundings
+
+BASE: t.Final = "empty playbook"
+OURS: t.Final = "enable_gpus.yml, nothing to do"
+LIMIT: t.Final = 8.0
+
+
+def rows(where: Surroundings, report: Report, rounds: int) -> None:
+    cluster = where.cluster
+    assert cluster
+    playbook, pools = CHECKOUT / "playbooks/enable_gpus.yml", f"@{CHECKOUT / 'examples/demo.yml'}"
+    first = where.play(playbook, "-e", pools)
+    empty = where.write("empty", [])
+    contenders: dict[str, measure.Contender] = {BASE: lambda _turn: where.play(empty), OURS: lambda _turn: where.play(playbook, "-e", pools)}
+    samples = measure.interleave(contenders, rounds)
+    mark = cluster.mark()
+    where.play(playbook, "-e", pools)
+    verbs = collections.Counter(f"{one.verb} {one.resource}" for one in cluster.requests(mark))
+    ours = samples[OURS]
+    ratio = statistics.median(measure.seconds(ours)) / statistics.median(measure.seconds(samples[BASE]))
+    peers = {BASE: measure.values(measure.seconds(samples[BASE]))}
+    changed = [one for one in ours if "changed=0 " not in one.output]
+    note = f"the first run took {first.seconds:.0f} s; processor time of a re-run {statistics.median(one.cpu for one in ours):.1f} s"
+    report.rows += [
+        Row(
+            "2", "re-run of enable_gpus.yml", "s", len(ours), measure.values(measure.seconds(ours)), peers, "<= 8 x empty playbook", ratio <= LIMIT, ratio, note
+        ),
+        Row(
+            metric="2",
+            name="re-run of enable_gpus.yml: writes",
+            unit="requests",
+            runs=len(ours),
+            ours=measure.values([float(one.writes) for one in ours]),
+            peers={},
+            target="0, and changed=0",
+            met=not any(one.writes for one in ours) and not changed,
+            note=f"{statistics.median(one.requests for one in ours):.0f} requests: {', '.join(f'{count} x {what}' for what, count in verbs.most_common())}",
+        ),
+    ]
