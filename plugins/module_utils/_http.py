@@ -6,13 +6,14 @@
 
 Retried until the deadline (at most Limits.outage seconds in a row): broken connections, cut-off bodies, 408, 429, 500, 502, 503 and 504;
 a server's Retry-After is honoured up to Limits.longest_pause and the deadline. A write is also sent again after a 409 of an optimistic lock inside the
-server, a 401 once, with credentials that are read again. Nothing else is.
+server, a 401 once, with credentials that are read again; and a server that has just come back is not believed its first 401 and 403. Nothing else is.
 """
 
 from __future__ import annotations
 
 import functools
 import json
+import math
 import typing as t
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -52,6 +53,7 @@ class Http:
         self.limits = limits
         self._headers = {"User-Agent": agent, "Accept": "application/json"}
         self._progress = progress
+        self._troubled = -math.inf
 
     @functools.cached_property
     def connection(self) -> Connection:
@@ -84,7 +86,7 @@ class Http:
                     self.connection.renew()
                     continue
                 races += answer.status == 409
-                if not _http_errors.is_passing(method, answer.status, answer.body) or races > RACES:
+                if not self._is_passing(method, answer) or races > RACES:
                     return Response(answer.status, answer.body, answer.warnings, repeated)
                 problem, asked = _http_errors.describe(answer.status, answer.body), self.limits.asked(answer.retry_after)
                 repeated = repeated or answer.status not in (409, 429)
@@ -94,6 +96,7 @@ class Http:
                     raise _http_errors.untrusted(self.connection.host, cause) from exc
                 problem, repeated = _http_errors.describe_transport(exc), True
                 read = min(self.limits.read, read * 2) if problem == _http_errors.NO_ANSWER else read
+                self._troubled = self.deadline.clock()
             now = self.deadline.clock()
             if self.deadline.passed or now - started > patience:
                 raise _http_errors.unreachable(self.connection.host, method, path, problem, now - started)
@@ -143,9 +146,20 @@ class Http:
                 raise TimeoutError("the answer did not end: timed out")
         return b"".join(parts)
 
+    def _is_passing(self, method: str, answer: _Answer) -> bool:
+        if _http_errors.is_passing(method, answer.status, answer.body):
+            if answer.status != 409:
+                self._troubled = self.deadline.clock()
+            return True
+        return _http_errors.is_unsettled(answer.status, answer.body) and self.deadline.clock() - self._troubled < self.limits.settling
+
     def stream(self, path: str, query: t.Mapping[str, t.Any], read_timeout: float) -> t.Any:
         """One try of a watch: the raw response, to be read line by line and closed by the caller."""
-        return self.connection.send("GET", f"{path}?{urlencode(query)}", self._headers, None, self.limits.connect, read_timeout)
+        try:
+            return self.connection.send("GET", f"{path}?{urlencode(query)}", self._headers, None, self.limits.connect, read_timeout)
+        except TRANSPORT_ERRORS:
+            self._troubled = self.deadline.clock()
+            raise
 
 
 @dataclass(frozen=True)

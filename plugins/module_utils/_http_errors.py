@@ -38,6 +38,7 @@ def describe_transport(exc: BaseException) -> str:
     return f"connection broken ({type(exc).__name__})"
 
 
+_NO_ROLE = "is forbidden: User"
 _AGAIN = frozenset((408, 429, 500, 502, 503, 504))
 # Answers of status 500 that are about the object and so will be the same next time.
 _OBJECT_IS_WRONG = ("strict decoding error", "failed to create typed patch object", "failed to create manager for existing fields")
@@ -50,6 +51,11 @@ def is_passing(method: str, status: int, body: t.Any) -> bool:
     if status == 409:
         return method != "GET" and any(words in text_of(body) for words in _SOMEBODY_WAS_FASTER)
     return status in _AGAIN and not _is_about_object(status, body)
+
+
+def is_unsettled(status: int, body: t.Any) -> bool:
+    """What an API server that has just started also says to those who may: it has not read accounts and roles yet."""
+    return status == 401 or (status == 403 and _NO_ROLE in text_of(body))
 
 
 def _is_about_object(status: int, body: t.Any) -> bool:
@@ -100,7 +106,7 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
     if status == 401:
         return ApiError("CRED-UNAUTHORIZED", f"The API server does not accept the credentials: {text}", "Log in again (oc login), or renew the token.", **facts)
     if status == 403:
-        if "exceeded quota" in text or ("is forbidden: User" not in text and "cannot " not in text):
+        if "exceeded quota" in text or (_NO_ROLE not in text and "cannot " not in text):
             return ForbiddenError("API-REFUSED", text, "Change what the message names: an admission rule refused the object.", **facts)
         return ForbiddenError(
             "API-FORBIDDEN", f"The identity may not {verb} {resource} {where}: {text}", f"Grant verb {verb} on resource {resource} {where} to it.", **facts

@@ -17,6 +17,7 @@ class Limits:
     outage: how long one request is tried again for, pauses that the server asked for left aside. connect, read: one try's patience for a connection,
     and for the next bytes of an answer. first_read: that of the first try; it doubles with each one that ran out, so a stalled answer is noticed soon and a
     slow server still gets its time. answer: one try in all. silence: of a watch (the server sends a bookmark about once a minute).
+    settling: after a trouble, an API server that starts knows neither accounts nor roles for some seconds.
     first_pause, pause: between two tries, at first and at most. longest_pause: the longest Retry-After that is believed.
     """
 
@@ -26,6 +27,7 @@ class Limits:
     read: float = 65.0
     answer: float = 120.0
     silence: float = 90.0
+    settling: float = 10.0
     first_pause: float = 0.05
     pause: float = 1.0
     longest_pause: float = 60.0

@@ -18,6 +18,7 @@ import pytest
 from cluster import Cluster
 from faults.conftest import CONFIG_MAP, NAMESPACE, Bench, manifest
 from faults.operations import before
+from faults.proxy import Call
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import USUAL
@@ -56,7 +57,7 @@ class Pair:
             except BaseException as exc:
                 self.failures.append(exc)
 
-        thread = threading.Thread(target=guarded)
+        thread = threading.Thread(target=guarded, daemon=True)
         thread.start()
         return thread
 
@@ -77,8 +78,8 @@ class Pair:
 
     def finish(self) -> None:
         for thread in self._threads:
-            thread.join(timeout=120)
-            assert not thread.is_alive()
+            thread.join(timeout=60)
+            assert not thread.is_alive(), [(call.agent, call.verb, round(call.at, 1)) for role in ("waiter", "writer") for call in self._calls(role)]
         assert self.failures == []
         live = self.bench.read(self.name)
         assert live is not None
@@ -89,7 +90,10 @@ class Pair:
         assert again.changes == []
 
     def requests(self, role: str, start: float, end: float) -> list[float]:
-        return [call.at for call in self.bench.proxy.calls(f"{self.name}/{role}") if start < call.at < end]
+        return [call.at for call in self._calls(role) if start < call.at < end]
+
+    def _calls(self, role: str) -> list[Call]:
+        return self.bench.proxy.calls(f"{self.name}/{role}")
 
 
 @pytest.mark.parametrize("hang", [False, True], ids=["killed", "silent"])

@@ -241,3 +241,23 @@ def test_a_list_that_always_expires_ends_at_the_deadline() -> None:
     with pytest.raises(ApiError, match="too old"):
         api_on(server, clock, seconds=30).list(CONFIG_MAP, "x")
     assert clock() == pytest.approx(1030)
+
+
+NO_ROLE = status(403, "Forbidden", 'configmaps "a" is forbidden: User "joe" cannot get resource "configmaps"')
+
+
+@pytest.mark.parametrize("early", [NO_ROLE, status(401, "Unauthorized", "Unauthorized")], ids=["403", "401"])
+def test_a_server_that_has_just_come_back_is_not_believed_at_once(early: Answer) -> None:
+    server, clock = FakeServer(), FakeClock()
+    server.put(manifest(x="1"))
+    server.faults = [RESET, *(Answer(early.status, early._data.decode(), dict(early.headers)) for _time in range(8))]
+    assert api_on(server, clock).get(CONFIG_MAP, "a", "x")
+    assert not server.faults
+
+
+def test_a_missing_permission_is_told_soon_after_an_outage_too() -> None:
+    server, clock = FakeServer(), FakeClock()
+    server.faults = [RESET, *(Answer(403, NO_ROLE._data.decode(), dict(NO_ROLE.headers)) for _time in range(50))]
+    with pytest.raises(ForbiddenError):
+        api_on(server, clock).get(CONFIG_MAP, "a", "x")
+    assert clock() - 1000 <= _http_limits.USUAL.settling + 2
