@@ -1,0 +1,69 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When a module may run inside Ansible's worker: only where it would be the same process owner, Python and environment."""
+
+from __future__ import annotations
+
+import sys
+import types
+import typing as t
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.plugin_utils import _in_process
+
+OTHER_PYTHON = "/opt/other/bin/python3"
+
+
+def action(**changes: t.Any) -> _in_process.ActionModule:
+    """An action plugin of a task on localhost, changed in one respect."""
+    task = types.SimpleNamespace(async_val=0, environment=None, delegate_to=None)
+    plugin = _in_process.ActionModule.__new__(_in_process.ActionModule)
+    plugin._task = task
+    plugin._connection = types.SimpleNamespace(transport=changes.pop("transport", "local"))
+    plugin._play_context = types.SimpleNamespace(become=changes.pop("become", False))
+    plugin._templar = types.SimpleNamespace(template=lambda text: text)
+    vars(task).update(changes)
+    return plugin
+
+
+@pytest.fixture(autouse=True)
+def _usual_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ACCELERATORS_IN_PROCESS", raising=False)
+    monkeypatch.setattr(_in_process, "_CHECKED_BY_MODULE", "")
+
+
+@pytest.mark.parametrize("interpreter", [None, "auto", "auto_silent", sys.executable])
+def test_on_this_machine_with_this_python_it_is_safe(interpreter: str | None) -> None:
+    assert action()._is_safe({} if interpreter is None else {"ansible_python_interpreter": interpreter})
+
+
+@pytest.mark.parametrize(
+    ("changes", "variables"),
+    [
+        ({"become": True}, {}),
+        ({"transport": "ssh"}, {}),
+        ({"async_val": 60}, {}),
+        ({"environment": [{"HTTPS_PROXY": "http://proxy"}]}, {}),
+        ({}, {"ansible_python_interpreter": OTHER_PYTHON}),
+        ({"delegate_to": "other"}, {"ansible_delegated_vars": {"other": {"ansible_python_interpreter": OTHER_PYTHON}}}),
+    ],
+    ids=["become", "remote", "async", "environment", "interpreter", "interpreter of the delegate"],
+)
+def test_anything_else_takes_the_ordinary_way(changes: dict[str, t.Any], variables: dict[str, t.Any]) -> None:
+    assert not action(**changes)._is_safe(variables)
+
+
+def test_an_environment_of_empty_maps_is_none() -> None:
+    assert action(environment=[{}, {}])._is_safe({})
+
+
+def test_the_switch_for_the_ordinary_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ACCELERATORS_IN_PROCESS", "0")
+    assert not action()._is_safe({})
+
+
+def test_without_the_client_the_module_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_in_process, "_CHECKED_BY_MODULE", "No module named 'kubernetes'")
+    assert not action()._is_safe({})
