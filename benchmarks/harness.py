@@ -71,7 +71,7 @@ def measured(part: str, where: Surroundings, arguments: argparse.Namespace) -> N
     for row in found.rows:
         say(report.line(row))
     if not arguments.quick:
-        report.save(part, rounds, found, load)
+        report.save(part, rounds, found, (load, os.getloadavg()[0]))
 
 
 def say(text: str) -> None:

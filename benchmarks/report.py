@@ -26,11 +26,15 @@ MARK: t.Final = "<!-- {} of the tables -->"
 PACKAGES: t.Final = ("ansible-core", "kubernetes", "openshift", "urllib3")
 
 
-def save(part: str, rounds: int, report: Report, load: float) -> None:
+def save(part: str, rounds: int, report: Report, load: tuple[float, float]) -> None:
     """The part's rows take the place of those of its last run."""
     results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {"parts": {}, "rows": [], "growth": []}
     results["machine"] = machine()
-    results["parts"][part] = {"date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"), "rounds": rounds, "load_before": round(load, 1)}
+    results["parts"][part] = {
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "rounds": rounds,
+        "load": [round(one, 1) for one in load],
+    }
     rows = [row for row in results["rows"] if row["part"] != part] + [{"part": part, **row.data()} for row in report.rows]
     results["rows"] = sorted(rows, key=lambda row: row["metric"])
     results["growth"] = [one for one in results["growth"] if one["part"] != part] + [{"part": part, **one} for one in report.growth]
@@ -64,7 +68,7 @@ def line(row: Row) -> str:
 def _tables(results: Data) -> list[str]:
     about = results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    dates = "; ".join(f"{part} {one['date']} ({one['rounds']} rounds, load {one['load_before']} before)" for part, one in results["parts"].items())
+    dates = "; ".join(f"{part} {one['date']} ({one['rounds']} rounds, load {' to '.join(map(str, one['load']))})" for part, one in results["parts"].items())
     lines = [f"Machine: {about['cpus']} x {about['cpu']}, {about['memory_gib']} GiB, Python {about['python']}; {versions}.", f"Measured: {dates}.", ""]
     lines += ["| # | what | ours | against | target | result |", "|---|---|---|---|---|---|"]
     for row in results["rows"]:
