@@ -31,7 +31,7 @@ class Audit:
         """Requests by the collection while these tasks ran."""
         if self.log is None or not tasks:
             return []
-        self._flush(self.log)
+        self.flush()
         spans = [(task.start, task.end) for task in tasks]
         ours = audit.read(self.log, user_agent=OURS)
         return [request for request in ours if any(start <= received(request) <= end for start, end in spans)]
@@ -40,8 +40,11 @@ class Audit:
         """What these tasks changed or tried to change, one line each; dry runs and questions left out."""
         return [f"{one.verb} {one.resource} {one.namespace or ''}/{one.name or ''}" for one in audit.writes(self.of(*tasks))]
 
-    def _flush(self, log: Path) -> None:
+    def flush(self) -> None:
         """An event is written a moment after its answer was sent: wait for a request of our own to show up."""
+        log = self.log
+        if log is None:
+            return
         agent, offset = f"audit-flush-{time.monotonic_ns()}", audit.position(log)
         with_agent = dict(self.client._headers) | {"User-Agent": agent}
         self.client._pool.request("GET", f"{self.client.server}/api/v1/namespaces/default", headers=with_agent)
