@@ -10,6 +10,7 @@ import typing as t
 from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _api_writes, _wait
+from ansible_collections.accelerators.openshift.plugins.module_utils._api_seen import Seen
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
@@ -44,6 +45,7 @@ class Api:
     changes: Changes = field(default_factory=list)
     warnings: Texts = field(default_factory=list)
     resolved: dict[tuple[str, str], Kind] = field(default_factory=dict)
+    seen: Seen = field(default_factory=Seen)
 
     @property
     def deadline(self) -> Deadline:
@@ -78,7 +80,10 @@ class Api:
 
         keep: what is wanted of one object, or None; a long list is then sifted in smaller pages and takes the memory of one.
         """
-        return _api_reads.list_all(self, kind, namespace, labels, fields, metadata_only, keep)[0]
+        found = _api_reads.list_all(self, kind, namespace, labels, fields, metadata_only, keep)
+        if keep is None and fields is None:
+            self.seen.remember(kind, namespace, labels, metadata_only, found, self.clock())
+        return found[0]
 
     def served(self, kind: Kind) -> bool:
         return _api_reads.served(self, kind)
@@ -86,12 +91,13 @@ class Api:
     def log(self, namespace: str, pod: str, container: str | None = None, tail_lines: int = 200, previous: bool = False) -> str:
         return _api_reads.log(self, namespace, pod, container, tail_lines, previous)
 
-    def apply(self, manifest: t.Mapping[str, t.Any], force_conflicts: bool = False, own: bool = True) -> Manifest:
+    def apply(self, manifest: t.Mapping[str, t.Any], force_conflicts: bool = False, own: bool = True, live: Manifest | None = None) -> Manifest:
         """Server-side apply, only when a field that we own differs.
 
         own: objects that are created here carry the ownership label; one that existed is never given it.
+        live: the object as the task has just listed it, which saves reading it again.
         """
-        return _api_writes.apply(self, manifest, force_conflicts, own)
+        return _api_writes.apply(self, manifest, force_conflicts, own, live)
 
     def merge_patch(self, kind: Kind, name: str, namespace: str | None, body: t.Mapping[str, t.Any], subresource: str | None = None) -> Manifest:
         """A merge patch of fields that are shared with other writers; the caller has seen that something differs."""
@@ -117,10 +123,14 @@ class Api:
         settle: float = 0.0,
         on_timeout_code: str = "WAIT-TIMEOUT",
     ) -> Snapshot:
-        """List and watch until the judge says ready (for settle seconds) or failed; in check mode, or when waiting is not wanted, one look."""
+        """List and watch until the judge says ready (for settle seconds) or failed; in check mode, or when waiting is not wanted, one look.
+
+        What the task has listed a moment ago, with no write since, is not listed again; a watch goes on from there.
+        """
+        lists = _api_reads.first_look(self, queries)
         if self.check_mode or not self.wait_wanted:
-            return {key: _api_reads.query_once(self, query)[0] for key, query in queries.items()}
-        return _wait.wait(self, queries, judge, stage, settle, on_timeout_code)
+            return {key: items for key, (items, _version) in lists.items()}
+        return _wait.wait(self, queries, lists, judge, stage, settle, on_timeout_code)
 
     def wait_gone(self, kind: Kind, deleted: Manifest) -> None:
         """Waits until the object that was deleted has disappeared."""

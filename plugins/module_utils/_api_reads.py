@@ -110,6 +110,14 @@ def query_once(api: Api, query: Query) -> tuple[list[Manifest], str]:
         return [], ""
 
 
+def first_look(api: Api, queries: t.Mapping[str, Query]) -> dict[str, tuple[list[Manifest], str]]:
+    """What each query finds. A list that the task has is used once: the next look wants news."""
+    try:
+        return {key: api.seen.find(query, api.clock()) or query_once(api, query) for key, query in queries.items()}
+    finally:
+        api.seen.forget()
+
+
 def served(api: Api, kind: Kind) -> bool:
     answer = api.http.request("GET", kind.base)
     if answer.status == 200:

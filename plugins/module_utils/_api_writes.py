@@ -36,12 +36,12 @@ class Change:
     after: Manifest
 
 
-def apply(api: Api, manifest: t.Mapping[str, t.Any], force: bool, own: bool) -> Manifest:
+def apply(api: Api, manifest: t.Mapping[str, t.Any], force: bool, own: bool, live: Manifest | None) -> Manifest:
     wanted: Manifest = _diff.plain(manifest)
     metadata = wanted["metadata"]
     try:
         kind = _kind_of(api, wanted)
-        live = api.get(kind, metadata["name"], metadata.get("namespace"))
+        live = live or api.get(kind, metadata["name"], metadata.get("namespace"))
     except KindNotServedError as exc:
         if not api.check_mode:
             raise
@@ -166,6 +166,8 @@ def _write(
     absent_ok: bool = False,
 ) -> Manifest:
     path = kind.path(namespace, name, subresource)
+    if not dry_run:
+        api.seen.forget()
     answer = api.http.request(method, path, {**query, **({"dryRun": "All"} if dry_run else {})}, body, content_type)
     for text in answer.warnings:
         if "unknown field" in text.lower():

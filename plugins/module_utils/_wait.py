@@ -9,7 +9,6 @@ from __future__ import annotations
 import queue
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
@@ -20,16 +19,17 @@ if t.TYPE_CHECKING:
 
 Snapshot = dict[str, list[dict[str, t.Any]]]
 Judge = t.Callable[[Snapshot], Readiness]
+# What each query found at the first look, and the version of that list.
+Lists = t.Mapping[str, tuple[list[dict[str, t.Any]], str]]
 SAY_EVERY = 30.0
 # A judge may look at the clock (grace periods), so it is asked now and then without news too.
 LOOK_EVERY = 1.0
 
 
-def wait(api: Api, queries: t.Mapping[str, Query], judge: Judge, stage: str, settle: float, on_timeout_code: str) -> Snapshot:
+def wait(api: Api, queries: t.Mapping[str, Query], lists: Lists, judge: Judge, stage: str, settle: float, on_timeout_code: str) -> Snapshot:
     """The snapshot that was ready. Raises NotReadyError on a failed verdict, WaitTimeoutError at the deadline, with what was last seen."""
     loop = Waiting(api.deadline, api.progress, judge, stage, settle, on_timeout_code)
     news: queue.SimpleQueue[News] = queue.SimpleQueue()
-    lists = {key: _api_reads.query_once(api, query) for key, query in queries.items()}
     snapshot = {key: items for key, (items, _version) in lists.items()}
     if loop.is_ready(snapshot):
         return snapshot

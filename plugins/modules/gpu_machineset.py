@@ -172,8 +172,9 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
             exc.message.rstrip("."), "Make the nodes with the provider's own tools and describe them with existing.node_selector in the pool."
         ) from exc
     plan = _machine_plan.plan(cluster, _pools.single(entry, cluster.cloud, cluster.name), live, params)
-    for manifest in plan.manifests.values():
-        api.apply(manifest)
+    existing = {name_of(one): one for one in live}
+    for name, manifest in plan.manifests.items():
+        api.apply(manifest, live=existing.get(name))
     machines = api.list(known("Machine"), params["namespace"], labels=selector(pool_label(params["name"])))
     for name, body in plan.patches(machines).items():
         api.merge_patch(known("Machine"), name, params["namespace"], body)

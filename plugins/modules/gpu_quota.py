@@ -125,11 +125,12 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     limits = quotas.hard(params["gpus"], params["hard"])
     if params["prove"]:
         proof.check(limits)
-    if api.get(known("Namespace"), namespace) is None:
+    live = quotas.named(api.list(known("ResourceQuota"), namespace), name)
+    if live is None and api.get(known("Namespace"), namespace) is None:
         if not params["create_namespace"]:
             raise quotas.no_namespace(namespace)
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-    applied = api.apply(quotas.build(name, namespace, limits))
+    applied = api.apply(quotas.build(name, namespace, limits), live=live)
     query, stage = {"quotas": Query(known("ResourceQuota"), namespace)}, f"quota {namespace}/{name}"
     seen = api.wait(query, lambda found: quotas.judge(found["quotas"], name, limits), stage, on_timeout_code="QUOTA-NOT-COUNTED")["quotas"]
     live = applied if api.check_mode else quotas.named(seen, name) or applied

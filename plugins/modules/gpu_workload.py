@@ -146,13 +146,13 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
             raise problem
         api.warn(f"{problem.message} In check mode the stages before have only been predicted.")
         nodes = []
-    place = api.get(known("Namespace"), namespace)
-    memory = api.get(known("ConfigMap"), workload.FINGERPRINTS, namespace) if place else None
+    memory = api.get(known("ConfigMap"), workload.FINGERPRINTS, namespace)
     due = workload.changed(nodes, params["benchmark"], memory, params["force"])
     ran, wrong = {}, {}
     if due:
         on_node = {node["metadata"]["name"]: api.list(POD, fields=f"spec.nodeName={node['metadata']['name']}") for node in due}
         errors.check_holders(workload.holders(due, on_node, params))
+        place = api.get(known("Namespace"), namespace)
         if place is None or owned(place):
             api.apply(workload.namespace(namespace))
         ran = {} if api.check_mode else carry_out(api, params, due)

@@ -165,7 +165,7 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     live = existing(api, params)
     params = {**params, "name": live["metadata"]["name"] if live else params["name"]}
     if live is None or owned(live):
-        api.apply(node_feature.build(params, live), force_conflicts=live is not None)
+        api.apply(node_feature.build(params, live), force_conflicts=live is not None, live=live)
     elif patch := node_feature.difference(params, live):
         api.merge_patch(INSTANCE, params["name"], params["namespace"], patch)
     keep_rules(api, params)

@@ -173,7 +173,7 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     if live is not None and not owned(live) and not take:
         api.warn(olm.check_foreign(live, wanted))
         return {"operator": olm.summarize(follow(api, live, ask))}
-    return {"operator": olm.summarize(follow(api, api.apply(wanted, force_conflicts=take), ask))}
+    return {"operator": olm.summarize(follow(api, api.apply(wanted, force_conflicts=take, live=live), ask))}
 
 
 def follow(api: Api, subscription: dict[str, t.Any], ask: olm.Ask) -> olm.Snapshot:

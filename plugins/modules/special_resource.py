@@ -114,7 +114,7 @@ def keep(api: Api, params: dict[str, t.Any]) -> bool:
     cluster_policy.refuse_second(policies, name)
     live = next((entry for entry in policies if entry["metadata"]["name"] == name), None)
     if live is None or owned(live):
-        api.apply(cluster_policy.build(params, example(versions(api, params)), live), force_conflicts=live is not None)
+        api.apply(cluster_policy.build(params, example(versions(api, params)), live), force_conflicts=live is not None, live=live)
     elif patch := cluster_policy.difference(params, live):
         api.merge_patch(POLICY, name, None, patch)
     return live is not None and bool(api.changes)
