@@ -23,6 +23,7 @@ OWN: t.Final = SOURCES / "crds"
 COLLECTED: t.Final = BUILD / "crds"
 CRD_VERSION: t.Final = "apiextensions.k8s.io/v1"
 ESTABLISH_SECONDS: t.Final = 20.0
+TECH_PREVIEW: t.Final = "TechPreviewNoUpgrade"
 
 
 def collect(folders: t.Mapping[str, Path], target: Path = COLLECTED) -> None:
@@ -33,9 +34,12 @@ def collect(folders: t.Mapping[str, Path], target: Path = COLLECTED) -> None:
         (target / f"{name}.json").write_text(json.dumps([_slim(crd) for crd in found]))
 
 
-def platform_crds(absent_groups: t.Collection[str] = ()) -> list[Crd]:
-    """What `up` loads; a scenario may name API groups that its cluster does not have."""
-    return [crd for crd in (*_collected("platform"), *_own("platform")) if crd["spec"]["group"] not in absent_groups]
+def platform_crds(absent_groups: t.Collection[str] = (), feature_set: str = "") -> list[Crd]:
+    """What `up` loads; a scenario may name API groups that its cluster does not have, and the feature set whose fields it has."""
+    found = {crd["metadata"]["name"]: crd for crd in (*_collected("platform"), *_own("platform"))}
+    if feature_set == TECH_PREVIEW:
+        found |= {crd["metadata"]["name"]: crd for crd in _collected("tech-preview")}
+    return [crd for crd in found.values() if crd["spec"]["group"] not in absent_groups]
 
 
 def operator_crds(package: str) -> list[Crd]:

@@ -97,7 +97,8 @@ def _bring_up(sandbox: Sandbox, started: float) -> None:
 
 def _fill(sandbox: Sandbox, started: float) -> None:
     client = sandbox.client("cluster-bootstrap")
-    wanted = crds.platform_crds(sandbox.scenario.cluster.get("absent_groups", []))
+    cluster = sandbox.scenario.cluster
+    wanted = crds.platform_crds(cluster.get("absent_groups", []), cluster.get("feature_set", ""))
     crds.load(client, wanted)
     say(f"{len(wanted)} CRDs established", started)
     seed.seed(client, sandbox.scenario)

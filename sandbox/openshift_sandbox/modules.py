@@ -35,6 +35,7 @@ _OPENSHIFT: t.Final = (
     "machineconfiguration/v1/zz_generated.crd-manifests/0000_80_machine-config_01_machineconfigs",
     "quota/v1/zz_generated.crd-manifests/0000_00_apiserver_01_clusterresourcequotas",
 )
+_TECH_PREVIEW: t.Final = ("machines", "machinesets")
 _OLM: t.Final = ("catalogsources", "clusterserviceversions", "installplans", "olmconfigs", "operatorconditions", "operatorgroups", "operators", "subscriptions")
 _SRIOV: t.Final = (
     "sriovibnetworks",
@@ -45,7 +46,8 @@ _SRIOV: t.Final = (
     "sriovoperatorconfigs",
 )
 
-# Set of CRDs -> files inside modules. "platform" is loaded by `up`; the others are brought by an operator's bundle or by a scenario.
+# Set of CRDs -> files inside modules. "platform" is loaded by `up`, and so is "tech-preview" in a cluster of that feature set;
+# the others are brought by an operator's bundle or by a scenario.
 CRD_SETS: t.Final[dict[str, list[tuple[str, str]]]] = {
     "platform": [
         *(("github.com/openshift/api", f"{stem}.crd.yaml") for stem in _OPENSHIFT),
@@ -55,6 +57,10 @@ CRD_SETS: t.Final[dict[str, list[tuple[str, str]]]] = {
             for name in ("prometheusrules", "servicemonitors")
         ),
         *(("sigs.k8s.io/kwok", f"kustomize/crd/bases/kwok.x-k8s.io_{name}.yaml") for name in ("clusterlogs", "execs", "logs")),
+    ],
+    "tech-preview": [
+        ("github.com/openshift/api", f"machine/v1beta1/zz_generated.crd-manifests/0000_10_machine-api_01_{name}-TechPreviewNoUpgrade.crd.yaml")
+        for name in _TECH_PREVIEW
     ],
     "gpu-operator-certified": [("github.com/NVIDIA/gpu-operator", f"config/crd/bases/nvidia.com_{name}.yaml") for name in ("clusterpolicies", "nvidiadrivers")],
     "sriov-network-operator": [
