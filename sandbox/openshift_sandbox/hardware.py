@@ -8,6 +8,9 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
+DESCRIPTION: t.Final = "sandbox.openshift/hardware"
+"""Annotation of a Node whose labels do not tell what it is made of, as on vSphere or bare metal."""
+
 
 @dataclass(frozen=True)
 class Gpu:
@@ -55,6 +58,7 @@ GPUS: t.Final[dict[str, Gpu]] = {
     "T4G": Gpu("NVIDIA T4G", 15360, "turing", "7.5", "1eb4"),
     "A100-40": Gpu("NVIDIA A100-SXM4-40GB", 40960, "ampere", "8.0", "20b0", mig_capable=True, fp16_tflops=251.0),
     "A100-80": Gpu("NVIDIA A100-SXM4-80GB", 81920, "ampere", "8.0", "20b2", mig_capable=True, fp16_tflops=258.0),
+    "A40": Gpu("NVIDIA A40", 46068, "ampere", "8.6", "2235", fp16_tflops=120.0),
     "A10G": Gpu("NVIDIA A10G", 23028, "ampere", "8.6", "2237", fp16_tflops=67.0),
     "L4": Gpu("NVIDIA L4", 23034, "ada-lovelace", "8.9", "27b8", fp16_tflops=58.0),
     "L40S": Gpu("NVIDIA L40S", 46068, "ada-lovelace", "8.9", "26b9", fp16_tflops=182.0),
@@ -181,6 +185,16 @@ def instance_type(name: str | None) -> InstanceType | None:
     return INSTANCE_TYPES.get(name or "")
 
 
+def described(text: str) -> InstanceType:
+    """Hardware that no name of a type tells: vCPUs x GiB, and GPUs x model, as in 16x128x2xL40S."""
+    vcpus, memory, *gpus = text.split("x", 3)
+    count, model = gpus if gpus else ("0", "")
+    return InstanceType(text, int(vcpus), int(memory), int(count), GPUS[model] if model else None)
+
+
 def of_node(node: dict[str, t.Any]) -> InstanceType | None:
-    """The hardware of a Node, by its well-known instance-type label."""
-    return instance_type((node["metadata"].get("labels") or {}).get("node.kubernetes.io/instance-type"))
+    """The hardware of a Node: as its annotation describes it, else by its well-known instance-type label."""
+    metadata = node["metadata"]
+    if text := (metadata.get("annotations") or {}).get(DESCRIPTION):
+        return described(text)
+    return instance_type((metadata.get("labels") or {}).get("node.kubernetes.io/instance-type"))

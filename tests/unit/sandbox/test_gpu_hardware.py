@@ -36,3 +36,11 @@ def test_a_node_is_known_by_its_instance_type_label() -> None:
     node = {"metadata": {"labels": {"node.kubernetes.io/instance-type": "g6.xlarge"}}}
     assert hardware.of_node(node) is hardware.instance_type("g6.xlarge")
     assert hardware.of_node({"metadata": {}}) is None
+
+
+@pytest.mark.parametrize(("text", "made_of"), [("16x128x2xL40S", (16, 128, 2, "NVIDIA-L40S")), ("8x32", (8, 32, 0, None))])
+def test_a_node_may_say_what_no_label_of_it_tells(text: str, made_of: tuple[int, int, int, str | None]) -> None:
+    labels = {"node.kubernetes.io/instance-type": "g6.xlarge"}
+    found = hardware.of_node({"metadata": {"labels": labels, "annotations": {hardware.DESCRIPTION: text}}})
+    assert found is not None
+    assert (found.vcpus, found.memory_gib, found.gpus, found.gpu.product if found.gpu else None) == made_of
