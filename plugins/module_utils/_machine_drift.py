@@ -10,28 +10,39 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import name
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, provider_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import candidate_of, name_of, provider_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import Platform
 
 Data = dict[str, t.Any]
 
 
-def check(live: Data, wanted: Data, platform: Platform) -> None:
-    """Raises when the live set is somebody else's, or when its machines are of another type."""
+def check(live: Data, wanted: Data) -> None:
+    """Raises when the live set is not ours to write, or when its machines are of another type."""
     if not owned(live):
         raise MachineError(
             "MACH-FOREIGN",
             f"The machine set {name_of(live)} exists and was not made by this collection.",
             "Give the pool another name, or delete the machine set.",
         )
-    have, want = platform.instance_type(provider_of(live)), platform.instance_type(provider_of(wanted))
-    if have != want:
+    if authority := mirrored(live):
+        raise MachineError(
+            "MACH-MIRRORED",
+            f"The machine set {name_of(live)} is a mirror: its spec.authoritativeAPI is {authority}, so what is written here is overwritten.",
+            f"Change the {authority} object instead, or set spec.authoritativeAPI to MachineAPI.",
+        )
+    have, want = candidate_of(live), candidate_of(wanted)
+    if have and have != want:
         raise MachineError(
             "POOL-DRIFT",
             f"The machine set {name_of(live)} makes {have}, the pool asks for {want}; its existing machines would keep the old type, so nothing was changed.",
             f"Give the {want} nodes a pool of their own and remove this one when they work, or set the instance type back to {have}.",
         )
+
+
+def mirrored(live: Data) -> str:
+    """The API that the set is written through, where that is not the Machine API."""
+    authority = str(live["spec"].get("authoritativeAPI") or "MachineAPI")
+    return "" if authority == "MachineAPI" else authority
 
 
 def remark(live: Data, wanted: Data) -> str:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import PATCH
 
 MACHINES: t.Final = ArgumentSpec(
     options={
-        "name": {"type": "str", "required": True},
+        "name": {"type": "str"},
+        "pool": {"type": "dict"},
         "candidates": {"type": "list", "elements": "dict"},
         "instance_type": {"type": "str"},
         "zones": {"type": "list", "elements": "str"},
@@ -22,12 +25,14 @@ MACHINES: t.Final = ArgumentSpec(
         "accelerator": {"type": "str"},
         "disk": {"type": "dict", "default": {}},
         "market": {"type": "raw", "default": "on_demand"},
+        **{key: {"type": "dict"} for key in (*BY_KEY, PATCH)},
         "image": {"type": "str"},
         "reference": {"type": "str"},
         "namespace": {"type": "str", "default": "openshift-machine-api"},
         "capacity_timeout": {"type": "int", "default": 120},
     },
-    mutually_exclusive=[["candidates", "instance_type"]],
-    required_together=[["instance_type", "zones"]],
-    required_if=[["state", "present", ["candidates", "instance_type"], True]],
+    required_one_of=[["name", "pool"]],
+    mutually_exclusive=[["candidates", "instance_type", "pool"], ["name", "pool"]],
+    required_by={"zones": "instance_type"},
+    required_if=[["state", "present", ["candidates", "instance_type", "pool"], True]],
 )

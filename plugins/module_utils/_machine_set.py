@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
@@ -17,11 +18,15 @@ Data = dict[str, t.Any]
 API_VERSION: t.Final = "machine.openshift.io/v1beta1"
 CLUSTER: t.Final = "machine.openshift.io/cluster-api-cluster"
 _ROLE: t.Final = "machine.openshift.io/cluster-api-machine-role"
+# On each of a pool's sets: the instance type that the pool got, so that a later run stays with it, also where the provider's value does not say it.
+CANDIDATE: t.Final = "accelerators.openshift/candidate"
+_NOT_IN_NAMES: t.Final = re.compile("[^a-z0-9-]+")
 _TYPE: t.Final = "machine.openshift.io/cluster-api-machine-type"
 
 
 def set_name(infrastructure: str, pool: str, zone: str) -> str:
-    return f"{infrastructure}-{pool}-{zone}"
+    """zone: as the platform writes it; empty where it has none."""
+    return "-".join(part for part in (infrastructure, pool, _NOT_IN_NAMES.sub("-", zone.lower()).strip("-")) if part)
 
 
 def spread(replicas: int, zones: t.Sequence[str]) -> dict[str, int]:
@@ -35,7 +40,7 @@ def node_labels(pool: str, accelerator: str, labels: t.Mapping[str, str]) -> dic
     return {**labels, **pool_label(pool), ACCELERATOR: accelerator}
 
 
-def build(infrastructure: str, pool: t.Mapping[str, t.Any], zone: str, replicas: int, namespace: str, provider: Data) -> Data:
+def build(infrastructure: str, pool: t.Mapping[str, t.Any], candidate: t.Mapping[str, t.Any], zone: str, replicas: int, namespace: str, provider: Data) -> Data:
     """The manifest; name, selector and template labels say the same."""
     name = set_name(infrastructure, pool["name"], zone)
     selector = {CLUSTER: infrastructure, SET: name}
@@ -45,7 +50,12 @@ def build(infrastructure: str, pool: t.Mapping[str, t.Any], zone: str, replicas:
     return {
         "apiVersion": API_VERSION,
         "kind": "MachineSet",
-        "metadata": {"name": name, "namespace": namespace, "labels": {CLUSTER: infrastructure, **pool_label(pool["name"])}},
+        "metadata": {
+            "name": name,
+            "namespace": namespace,
+            "labels": {CLUSTER: infrastructure, **pool_label(pool["name"])},
+            "annotations": {CANDIDATE: candidate["instance_type"]},
+        },
         "spec": {
             "replicas": replicas,
             "selector": {"matchLabels": selector},
@@ -61,6 +71,11 @@ def name_of(machine_set: t.Mapping[str, t.Any]) -> str:
 def provider_of(machine_set: t.Mapping[str, t.Any]) -> Data:
     """The provider's value of the set's template."""
     return dict((machine_set["spec"]["template"]["spec"].get("providerSpec") or {}).get("value") or {})
+
+
+def candidate_of(machine_set: t.Mapping[str, t.Any]) -> str:
+    """The instance type that the pool got here; empty on a set that we did not make."""
+    return str((machine_set["metadata"].get("annotations") or {}).get(CANDIDATE, ""))
 
 
 def arch_of(machine_set: t.Mapping[str, t.Any]) -> str:

@@ -11,6 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import GeometryError, geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import CLOUDS, InstanceType, clouds_with, everything, find, nearest
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._gpus import GPUS, Gpu
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import own_options
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 
 Data = dict[str, t.Any]
@@ -75,4 +76,5 @@ def describe(candidate: Data, kind: InstanceType, sharing: Data, path: str, prob
         "mig_capable": kind.gpu.mig_capable,
         "accelerator": kind.accelerator,
         "expected": expected,
+        **own_options(candidate),
     }

@@ -10,6 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import renames
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import POOL
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 
 Data = dict[str, t.Any]
@@ -17,14 +18,14 @@ ACCELERATOR: t.Final = "cluster-api/accelerator"
 # A machine set is called <infrastructure>-<pool>-<zone>, and its name is also a label value (63); the installer's part takes up to 27.
 LONGEST_SET: t.Final = 63
 _LONGEST_PREFIX: t.Final = 27
+# What means machines that are made here.
+_MACHINES: t.Final = ("candidates", "replicas", "min_replicas", "autoscale", "market", "disk", "labels", "mixed", "accelerator", "provider_spec_patch")
 
 
 def check(pool: Data, path: str, problems: Problems, limits: t.Collection[str] | None, prefix: str | None) -> None:
     """limits: accelerator labels that the autoscaler has a limit for; None: not known. prefix: the cluster's infrastructure name, where known."""
     _sizes(pool, path, problems)
     _zones(pool, path, problems, prefix)
-    _market(pool, path, problems)
-    _disk(pool.get("disk") or {}, f"{path}.disk", problems)
     _taints(pool, path, problems)
     _labels(pool, path, problems)
     _sharing(pool, path, problems)
@@ -34,7 +35,7 @@ def check(pool: Data, path: str, problems: Problems, limits: t.Collection[str] |
 
 def _sizes(pool: Data, path: str, problems: Problems) -> None:
     if "existing" in pool:
-        for key in ("candidates", "replicas", "min_replicas", "autoscale", "market", "disk", "labels", "mixed", "accelerator"):
+        for key in (*_MACHINES, *BY_KEY):
             if key in pool:
                 problems.add(
                     "POOL-CONFLICT",
@@ -72,29 +73,6 @@ def _zones(pool: Data, path: str, problems: Problems, prefix: str | None) -> Non
                     f"Use at most {most} characters.",
                 )
                 return
-
-
-def _market(pool: Data, path: str, problems: Problems) -> None:
-    market = pool.get("market") or {}
-    kind, where = market.get("type"), f"{path}.market"
-    if kind == "spot" and "reservation" in market:
-        problems.add("POOL-MARKET", f"{where}.reservation", "a spot instance cannot use a capacity reservation.", "Remove reservation, or use type on_demand.")
-    if kind == "capacity_block" and "reservation" not in market:
-        problems.add(
-            "POOL-MARKET", f"{where}.reservation", "a capacity block is used through its reservation.", "Set reservation to the id of the block (cr-...)."
-        )
-    if kind in ("on_demand", "capacity_block") and "max_price" in market:
-        problems.add("POOL-MARKET", f"{where}.max_price", f"only spot has a highest price, not {kind}.", "Remove max_price, or use type spot.")
-
-
-def _disk(disk: Data, path: str, problems: Problems) -> None:
-    kind = disk.get("type", "gp3")
-    if "iops" in disk and kind not in ("gp3", "io1", "io2"):
-        problems.add("POOL-DISK", f"{path}.iops", f"a {kind} volume takes no iops.", "Use type gp3, io1 or io2.")
-    if "throughput_mib" in disk and kind != "gp3":
-        problems.add("POOL-DISK", f"{path}.throughput_mib", f"a {kind} volume takes no throughput.", "Use type gp3.")
-    if kind in ("io1", "io2") and "iops" not in disk:
-        problems.add("POOL-DISK", f"{path}.iops", f"is required for {kind}.", "Set iops.")
 
 
 def _taints(pool: Data, path: str, problems: Problems) -> None:

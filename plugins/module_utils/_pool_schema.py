@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._labels import key_fault, name_fault, value_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field
 
 MARKETS: t.Final = ("on_demand", "spot", "capacity_block")
@@ -16,12 +17,16 @@ BENCHMARKS: t.Final = ("vectoradd", "nvidia_smi", "matmul")
 EFFECTS: t.Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 _NAME: t.Final = Field("text", required=True, fault=name_fault)
+# What a pool says for all its candidates, and a candidate for itself.
+_PLATFORM: t.Final = {**{key: Field("map", fields=platform.OPTIONS) for key, platform in BY_KEY.items()}, "provider_spec_patch": Field("any")}
 _CANDIDATE: t.Final = {
     "instance_type": Field("text", required=True),
-    "zones": Field("list", required=True, entry=Field("text")),
+    "zones": Field("list", entry=Field("text")),
     # For a type that the catalogue does not have.
     "gpus": Field("integer", low=1, high=16),
     "gpu_model": Field("text", fault=value_fault),
+    "market": Field("any"),
+    **_PLATFORM,
 }
 _MARKET: t.Final = {
     "type": Field("text", required=True, choices=MARKETS),
@@ -59,11 +64,12 @@ POOL: t.Final[dict[str, Field]] = {
         "map",
         fields={
             "size_gib": Field("integer", low=16, high=65536),
-            "type": Field("text", choices=("gp2", "gp3", "io1", "io2", "standard")),
+            "type": Field("text"),
             "iops": Field("integer", low=100, high=256000),
             "throughput_mib": Field("integer", low=125, high=2000),
         },
     ),
+    **_PLATFORM,
     "tuning": Field("text", fault=name_fault),
     "sharing": Field("map", fields={"mig": Field("map", fields=_MIG), "time_slicing": Field("map", fields=_SHARES), "mps": Field("map", fields=_SHARES)}),
     "driver": Field("map", fields={"version": Field("text", required=True)}),

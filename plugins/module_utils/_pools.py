@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_checks, _pool_conflicts, _pool_later, _pool_outputs
+from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_checks, _pool_conflicts, _pool_later, _pool_outputs, _pool_platform
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_candidates import describe, resolve
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import read, read_map
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import read_map
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_schema import MARKET, MARKETS, POOL
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_schema import POOL
 
 Data = dict[str, t.Any]
 _EXAMPLE: t.Final = """Write a file such as
@@ -67,22 +67,14 @@ def single(entry: Data, cloud: str | None = None, prefix: str | None = None) -> 
     return _normalise(pool)
 
 
-def market(value: t.Any, path: str, problems: Problems) -> Data:
-    """A market is a word, or a mapping with its type and fields."""
-    if isinstance(value, str):
-        return {"type": read(value, MARKET.fields["type"], path, problems)}
-    if not isinstance(value, dict):
-        problems.add("POOL-TYPE", path, "must be a market's name, or a mapping with its type.", f"Types: {', '.join(MARKETS)}.")
-        return {}
-    return t.cast(Data, read(value, MARKET, path, problems))
-
-
 def _read(raw: t.Any, path: str, cloud: str | None, problems: Problems) -> Data:
     pool = read_map(raw, POOL, path, problems)
     # What was noted as wrong is None here; the checks across fields look at the rest.
     pool = {key: value for key, value in pool.items() if value is not None}
-    if "market" in pool:
-        pool["market"] = market(pool["market"], f"{path}.market", problems)
+    if "candidates" in pool:
+        pool["candidates"] = [{key: value for key, value in one.items() if value is not None} for one in pool["candidates"]]
+    _pool_platform.read_markets(pool, path, problems)
+    _pool_platform.settle(pool, path, cloud, problems)
     sharing = pool.get("sharing") or {}
     resolved = []
     sound = len(sharing) <= 1 and not problems.at(f"{path}.sharing") and _one_way(sharing)

@@ -24,14 +24,18 @@ extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
   - accelerators.openshift._wait
+  - accelerators.openshift._platforms
   - kubernetes.core.k8s_auth_options
 options:
   name:
     description: Name of the pool.
     type: str
-    required: true
+  pool:
+    description:
+      - The whole pool, an entry of C(gpu_pools) or of what M(accelerators.openshift.gpu_plan) returns, instead of O(name) and the options about machines.
+    type: dict
   candidates:
-    description: One instance type with its zones, as in RV(accelerators.openshift.gpu_plan#module:plan.pools).
+    description: Instance types with their zones, as in RV(accelerators.openshift.gpu_plan#module:plan.pools).
     type: list
     elements: dict
   instance_type:
@@ -141,75 +145,24 @@ duration:
   sample: 211.4
 """
 
-import time
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure, _machine_plan, _machine_pool, _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_plan, _pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_options import MACHINES
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import no_machine_api, platform_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _machines
 
 SPEC = MACHINES.merge(AUTH, STATE, WAIT)
 
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    if params["state"] == "absent":
-        return remove(api, params["name"], params["namespace"])
     entry = _machine_plan.entry(params)
+    if params["state"] == "absent":
+        return _machines.absent(api, str(entry.get("name") or ""), params["namespace"])
     _pools.single(entry)  # wrong input is told before the first request
-    try:
-        cluster = _infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
-        platform_of(cluster)  # why there is no Machine API is better known from the platform than from its absence
-        live = api.list(known("MachineSet"), params["namespace"])
-    except KindNotServedError as exc:
-        raise no_machine_api(
-            exc.message.rstrip("."), "Make the nodes with the provider's own tools and describe them with existing.node_selector in the pool."
-        ) from exc
-    plan = _machine_plan.plan(cluster, _pools.single(entry, cluster.cloud, cluster.name), live, params)
-    existing = {name_of(one): one for one in live}
-    for name, manifest in plan.manifests.items():
-        api.apply(manifest, live=existing.get(name))
-    machines = api.list(known("Machine"), params["namespace"], labels=selector(pool_label(params["name"])))
-    for name, body in plan.patches(machines).items():
-        api.merge_patch(known("Machine"), name, params["namespace"], body)
-    for remark in (*plan.remarks, *plan.left_behind(machines)):
-        api.warn(remark)
-    judge = _machine_pool.Present(plan, params["capacity_timeout"], time.time)
-    try:
-        snapshot = api.wait(queries(params["name"], params["namespace"]), judge, f"pool {params['name']}")
-    except (NotReadyError, WaitTimeoutError) as exc:
-        exc.facts.update(_machine_pool.facts(judge.seen, plan), attempts=judge.attempts(exc.code, exc.message))
-        raise
-    if plan.surplus and (api.wait_wanted or api.check_mode):
-        for name in plan.surplus:
-            api.delete(known("MachineSet"), name, params["namespace"], wait=False)
-        api.wait(queries(params["name"], params["namespace"]), _machine_pool.Absent(frozenset(plan.manifests)), f"pool {params['name']}: zones given up")
-    return _machine_pool.facts(snapshot, plan)
-
-
-def remove(api: Api, pool: str, namespace: str) -> dict[str, t.Any]:
-    nothing: dict[str, t.Any] = {"machine_sets": [], "machines": [], "nodes": []}
-    try:
-        live = api.list(known("MachineSet"), namespace, labels=selector(pool_label(pool)))
-    except KindNotServedError:
-        return nothing
-    for one in live:
-        api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
-    kept = frozenset(name_of(one) for one in live if not owned(one))
-    api.wait(queries(pool, namespace), _machine_pool.Absent(kept), f"pool {pool} absent")
-    return nothing
-
-
-def queries(pool: str, namespace: str) -> dict[str, Query]:
-    labels = selector(pool_label(pool))
-    kinds = {"machine_sets": "MachineSet", "machines": "Machine", "nodes": "Node"}
-    return {key: Query(known(kind), None if kind == "Node" else namespace, labels=labels) for key, kind in kinds.items()}
+    return _machines.present(api, entry, params)
 
 
 def main() -> None:

@@ -9,23 +9,48 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _aws
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import merged, unknown
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 
 Data = dict[str, t.Any]
+Provider = t.Mapping[str, t.Any]
 
 
 class Platform(t.Protocol):
     """What a platform's file offers; provider: the value of a template's providerSpec."""
 
-    def zone(self, provider: t.Mapping[str, t.Any]) -> str: ...
+    # How a pool calls the platform, and the key of its own options in a pool and in a candidate; also the catalogue's name of the cloud.
+    KEY: str
+    # The platform's own options.
+    OPTIONS: t.Mapping[str, Field]
+    # The known shape of the provider's value (see `_shape`).
+    SHAPE: Data
+    # Whether every machine set names a zone.
+    ZONED: bool
 
-    def instance_type(self, provider: t.Mapping[str, t.Any]) -> str: ...
+    def zone(self, provider: Provider) -> str: ...
 
-    def build(self, source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
-        """A whitelist copy of the source with what is wanted put in its place."""
+    def instance_type(self, provider: Provider) -> str:
+        """What the platform calls the kind of machine; empty where its provider's value does not say it."""
 
-    def unknown(self, provider: t.Mapping[str, t.Any]) -> list[str]:
-        """Fields of the provider's value that are not of its known shape."""
+    def check(self, wanted: Wanted, paths: Paths, problems: Problems) -> None:
+        """Notes what this platform cannot do, before any request."""
+
+    def build(self, source: Provider, wanted: Wanted) -> Data:
+        """A whitelist copy of the source with what is wanted put in its place; the boot image stays the source's unless one is wanted."""
 
 
 PLATFORMS: t.Final[dict[str, Platform]] = {"AWS": t.cast(Platform, _aws)}
+BY_KEY: t.Final[dict[str, Platform]] = {platform.KEY: platform for platform in PLATFORMS.values()}
+
+
+def build(platform: Platform, source: Provider, wanted: Wanted) -> Data:
+    """The provider's value of a pool's machine set."""
+    return t.cast(Data, merged(platform.build(source, wanted), wanted.patch))
+
+
+def unknown_fields(platform: Platform, provider: Provider) -> list[str]:
+    """Fields of the provider's value that are not of its known shape."""
+    return unknown(provider, platform.SHAPE)

@@ -8,9 +8,15 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 
 Data = dict[str, t.Any]
+KEY: t.Final = "aws"
+ZONED: t.Final = True
+OPTIONS: t.Final[dict[str, Field]] = {}
 
 _REFERENCE: t.Final[Data] = {"id": None, "arn": None, "filters": [{"name": None, "values": None}]}
 # The known shape: the Machine API keeps any field of a provider's value, and only warns about those that it will ignore.
@@ -74,6 +80,7 @@ COPIED: t.Final = (
 )
 _DISK: t.Final = {"size_gib": "volumeSize", "type": "volumeType", "iops": "iops", "throughput_mib": "throughputMib"}
 _LEAST_DISK: t.Final = 120
+_VOLUMES: t.Final = ("gp2", "gp3", "io1", "io2", "standard")
 
 
 def zone(provider: t.Mapping[str, t.Any]) -> str:
@@ -84,8 +91,25 @@ def instance_type(provider: t.Mapping[str, t.Any]) -> str:
     return str(provider.get("instanceType", ""))
 
 
+def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    _check_disk(wanted.disk, paths.disk, problems)
+
+
+def _check_disk(disk: Data, path: str, problems: Problems) -> None:
+    kind = disk.get("type", "gp3")
+    if kind not in _VOLUMES:
+        problems.add("POOL-DISK", f"{path}.type", f"{kind!r} is no volume type of AWS.", f"Allowed: {', '.join(_VOLUMES)}.")
+        return
+    if "iops" in disk and kind not in ("gp3", "io1", "io2"):
+        problems.add("POOL-DISK", f"{path}.iops", f"a {kind} volume takes no iops.", "Use type gp3, io1 or io2.")
+    if "throughput_mib" in disk and kind != "gp3":
+        problems.add("POOL-DISK", f"{path}.throughput_mib", f"a {kind} volume takes no throughput.", "Use type gp3.")
+    if kind in ("io1", "io2") and "iops" not in disk:
+        problems.add("POOL-DISK", f"{path}.iops", f"is required for {kind}.", "Set iops.")
+
+
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
-    source = _known(source, SHAPE)
+    source = known(source, SHAPE)
     provider = {key: source[key] for key in COPIED if key in source}
     if wanted.image:
         provider["ami"] = {"id": wanted.image}
@@ -114,29 +138,3 @@ def _market(market: t.Mapping[str, t.Any]) -> Data:
     if market["type"] == "spot":
         return {"spotMarketOptions": {"maxPrice": market["max_price"]} if market.get("max_price") else {}}
     return {"marketType": "CapacityBlock", **reservation} if market["type"] == "capacity_block" else reservation
-
-
-def _known(value: t.Any, shape: t.Any) -> t.Any:
-    """A copy of the part of a value that is of the known shape."""
-    if isinstance(shape, dict) and isinstance(value, dict):
-        return {key: _known(inner, shape[key]) for key, inner in value.items() if key in shape}
-    if isinstance(shape, list) and isinstance(value, list):
-        return [_known(item, shape[0]) for item in value]
-    return value
-
-
-def unknown(provider: t.Mapping[str, t.Any]) -> list[str]:
-    return sorted(_unknown(provider, SHAPE, ""))
-
-
-def _unknown(value: t.Any, shape: t.Any, path: str) -> t.Iterator[str]:
-    if isinstance(shape, dict) and isinstance(value, dict):
-        for key, inner in value.items():
-            where = f"{path}.{key}" if path else key
-            if key not in shape:
-                yield where
-            else:
-                yield from _unknown(inner, shape[key], where)
-    elif isinstance(shape, list) and isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _unknown(item, shape[0], f"{path}[{index}]")

@@ -14,10 +14,26 @@ Data = dict[str, t.Any]
 
 @dataclass(frozen=True)
 class Wanted:
-    """disk: size_gib, type, iops, throughput_mib. market: its type and fields. image: boots instead of the reference's."""
+    """One candidate in one zone (empty: the platform has none, or not asked for one yet).
+
+    disk: size_gib, type, iops, throughput_mib. market: its type and fields. image: boots instead of the reference's.
+    options: those of the platform's own key (C(aws), C(gcp)...), the candidate's over the pool's. patch: provider_spec_patch, RFC 7386.
+    """
 
     instance_type: str
-    zone: str
+    zone: str = ""
     disk: Data = field(default_factory=dict)
     market: Data = field(default_factory=lambda: {"type": "on_demand"})
     image: str = ""
+    options: Data = field(default_factory=dict)
+    patch: Data = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where the user wrote what a check looks at, for its messages."""
+
+    candidate: str
+    market: str
+    disk: str
+    options: str

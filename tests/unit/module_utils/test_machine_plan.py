@@ -12,7 +12,7 @@ import yaml
 from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure, _machine_drift, _machine_plan, _machine_set, _pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import PLATFORMS
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import PLATFORMS, unknown_fields
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Wanted
 
 Data = dict[str, t.Any]
@@ -81,6 +81,7 @@ def test_the_gpu_copy_of_a_worker_set() -> None:
         "name": name,
         "namespace": "openshift-machine-api",
         "labels": {"machine.openshift.io/cluster-api-cluster": "demo-x7k2p", "accelerators.openshift/pool": "t4"},
+        "annotations": {"accelerators.openshift/candidate": "g4dn.xlarge"},
     }
     assert selector["machine.openshift.io/cluster-api-machineset"] == name
     assert selector.items() <= template["metadata"]["labels"].items()
@@ -146,7 +147,7 @@ def test_unknown_fields_of_the_reference_are_told_and_not_copied() -> None:
     assert planned.remarks == ["Machine set demo-x7k2p-worker-us-east-2a has fields that are not known and were not copied: blockDevices[0].ebs.turbo, fancy."]
     assert "turbo" not in str(planned.manifests)
     assert "fancy" not in _machine_set.provider_of(next(iter(planned.manifests.values())))
-    assert AWS.unknown(_machine_set.provider_of(worker())) == []
+    assert unknown_fields(AWS, _machine_set.provider_of(worker())) == []
 
 
 def test_an_existing_set_keeps_its_image() -> None:
@@ -245,5 +246,48 @@ def test_labels_and_taints_are_handed_to_existing_machines() -> None:
 
 def test_a_plan_s_candidate_is_an_entry() -> None:
     candidate = _pools.plan([{"name": "t4", "candidates": [{"instance_type": "p9.xlarge", "zones": ["a"], "gpus": 2, "gpu_model": "R1"}], "replicas": 1}])
-    entry = _machine_plan.entry({**params(), "candidates": candidate["pools"][0]["candidates"]})
+    entry = _machine_plan.entry({**params(instance_type=None), "candidates": candidate["pools"][0]["candidates"]})
     assert entry["candidates"] == [{"instance_type": "p9.xlarge", "zones": ["a"], "gpus": 2, "gpu_model": "R1"}]
+
+
+def test_a_planned_pool_means_the_same_again() -> None:
+    described = {
+        "name": "t4",
+        "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"], "market": "spot"}],
+        "replicas": 2,
+        "taints": TAINTS,
+        "provider_spec_patch": {"placementGroupName": "pg"},
+        "quota": [{"namespace": "team-a", "gpus": 2}],
+    }
+    (planned,) = _pools.plan([described], cloud="aws")["pools"]
+    assert planned["candidates"][0]["market"] == {"type": "spot"}
+    assert _pools.single(_machine_plan.entry({"pool": planned}), "aws") == planned
+    assert _pools.single(_machine_plan.entry({"pool": described}), "aws") == planned
+
+
+def test_an_unknown_key_of_a_pool_is_told() -> None:
+    with pytest.raises(AcceleratorError) as caught:
+        _pools.single(_machine_plan.entry({"pool": {"name": "t4", "candidate": []}}))
+    assert "POOL-UNKNOWN-KEY candidate" in caught.value.message
+
+
+def test_a_patch_is_merged_last() -> None:
+    (manifest,) = plan(provider_spec_patch={"placementGroupName": "pg", "tags": None}).manifests.values()
+    provider = manifest["spec"]["template"]["spec"]["providerSpec"]["value"]
+    assert provider["placementGroupName"] == "pg"
+    assert "tags" not in provider
+
+
+def test_a_misspelt_field_of_a_patch_never_reaches_the_api() -> None:
+    with pytest.raises(AcceleratorError) as caught:
+        plan(provider_spec_patch={"capacityReservationID": "cr-0123456789abcdef0"})
+    assert caught.value.code == "POOL-PROVIDER-FIELD"
+    assert "capacityReservationId" in caught.value.remedy
+
+
+def test_a_mirrored_set_is_not_ours_to_write() -> None:
+    (mine,) = lived(plan())
+    mine["spec"]["authoritativeAPI"] = "ClusterAPI"
+    with pytest.raises(AcceleratorError) as caught:
+        plan([mine])
+    assert caught.value.code == "MACH-MIRRORED"

@@ -1,0 +1,54 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The known shape of a provider's value: what is copied of it, and what in it nobody knows.
+
+A shape is a mapping of field names; a nested mapping or a list with one mapping goes deeper, None ends.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+Data = dict[str, t.Any]
+
+
+def known(value: t.Any, shape: t.Any) -> t.Any:
+    """A copy of the part of a value that is of the known shape."""
+    if isinstance(shape, dict) and isinstance(value, dict):
+        return {key: known(inner, shape[key]) for key, inner in value.items() if key in shape}
+    if isinstance(shape, list) and isinstance(value, list):
+        return [known(item, shape[0]) for item in value]
+    return value
+
+
+def unknown(value: t.Any, shape: t.Any) -> list[str]:
+    """Paths of the fields that are not of the known shape, sorted."""
+    return sorted(_unknown(value, shape, ""))
+
+
+def _unknown(value: t.Any, shape: t.Any, path: str) -> t.Iterator[str]:
+    if isinstance(shape, dict) and isinstance(value, dict):
+        for key, inner in value.items():
+            where = f"{path}.{key}" if path else key
+            if key not in shape:
+                yield where
+            else:
+                yield from _unknown(inner, shape[key], where)
+    elif isinstance(shape, list) and isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _unknown(item, shape[0], f"{path}[{index}]")
+
+
+def merged(value: t.Any, patch: t.Any) -> t.Any:
+    """RFC 7386: mappings merge, null removes, anything else replaces."""
+    if not isinstance(patch, dict):
+        return patch
+    base = dict(value) if isinstance(value, dict) else {}
+    for key, inner in patch.items():
+        if inner is None:
+            base.pop(key, None)
+        else:
+            base[key] = merged(base.get(key), inner)
+    return base

@@ -1,0 +1,116 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What a pool and its candidates say about the platform: markets, the platform's own options, patches of the provider's value."""
+
+from __future__ import annotations
+
+import difflib
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY, Platform, unknown_fields
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import read
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_schema import MARKET, MARKETS
+
+Data = dict[str, t.Any]
+PATCH: t.Final = "provider_spec_patch"
+ON_DEMAND: t.Final = {"type": "on_demand"}
+
+
+def read_markets(pool: Data, path: str, problems: Problems) -> None:
+    """Puts mappings in the place of words; a candidate's own market is one too."""
+    for holder, where in [(pool, path), *_candidates(pool, path)]:
+        if "market" in holder:
+            holder["market"] = _market(holder["market"], f"{where}.market", problems)
+            _check_market(holder["market"], f"{where}.market", problems)
+
+
+def settle(pool: Data, path: str, cloud: str | None, problems: Problems) -> None:
+    """Hands the pool's options for the platform down to the candidates, and lets the platform check each. cloud: None where it is not known yet."""
+    platform = BY_KEY.get(cloud or "")
+    for holder, where in [(pool, path), *_candidates(pool, path)]:
+        for key in sorted(set(BY_KEY) & set(holder)):
+            if cloud is not None and key != cloud:
+                problems.add("POOL-PLATFORM", f"{where}.{key}", f"is for {key}, but this cluster runs on {cloud}.", f"Remove {key}.")
+        if PATCH in holder:
+            _check_patch(holder[PATCH], f"{where}.{PATCH}", platform, problems)
+    for candidate, where in _candidates(pool, path):
+        for key in [*BY_KEY, PATCH]:
+            if key in pool or key in candidate:
+                candidate[key] = {**(pool.get(key) or {}), **(candidate.get(key) or {})}
+        if platform is not None:
+            _check(platform, pool, candidate, path, where, problems)
+
+
+def wanted(pool: Data, candidate: Data, key: str, zone: str = "", image: str = "") -> Wanted:
+    """What a platform is asked for. key: the platform's."""
+    return Wanted(
+        candidate["instance_type"],
+        zone,
+        pool.get("disk") or {},
+        candidate.get("market") or pool.get("market") or dict(ON_DEMAND),
+        image,
+        candidate.get(key) or {},
+        candidate.get(PATCH) or {},
+    )
+
+
+def own_options(candidate: Data) -> Data:
+    """What a candidate says of itself, to be read again later: its market, the platform's options, the patch."""
+    return {key: candidate[key] for key in ("market", *BY_KEY, PATCH) if candidate.get(key)}
+
+
+def _candidates(pool: Data, path: str) -> list[tuple[Data, str]]:
+    return [(candidate, f"{path}.candidates[{index}]") for index, candidate in enumerate(pool.get("candidates") or [])]
+
+
+def _check(platform: Platform, pool: Data, candidate: Data, path: str, where: str, problems: Problems) -> None:
+    if platform.ZONED and not candidate.get("zones") and not problems.at(f"{where}.zones"):
+        problems.add("POOL-REQUIRED", f"{where}.zones", f"is required on {platform.KEY}.", "Name the zones in which machines may be made.")
+    market, options = (where if "market" in candidate else path), (where if platform.KEY not in pool else path)
+    if "instance_type" in candidate:
+        paths = Paths(where, f"{market}.market", f"{path}.disk", f"{options}.{platform.KEY}")
+        platform.check(wanted(pool, candidate, platform.KEY), paths, problems)
+
+
+def _market(value: t.Any, path: str, problems: Problems) -> Data:
+    """A market is a word, or a mapping with its type and fields."""
+    if isinstance(value, str):
+        return {"type": read(value, MARKET.fields["type"], path, problems)}
+    if not isinstance(value, dict):
+        problems.add("POOL-TYPE", path, "must be a market's name, or a mapping with its type.", f"Types: {', '.join(MARKETS)}.")
+        return {}
+    return t.cast(Data, read(value, MARKET, path, problems))
+
+
+def _check_market(market: Data, where: str, problems: Problems) -> None:
+    kind = market.get("type")
+    if kind == "spot" and "reservation" in market:
+        problems.add("POOL-MARKET", f"{where}.reservation", "a spot instance cannot use a capacity reservation.", "Remove reservation, or use type on_demand.")
+    if kind == "capacity_block" and "reservation" not in market:
+        problems.add(
+            "POOL-MARKET", f"{where}.reservation", "a capacity block is used through its reservation.", "Set reservation to the id of the block (cr-...)."
+        )
+    if kind in ("on_demand", "capacity_block") and "max_price" in market:
+        problems.add("POOL-MARKET", f"{where}.max_price", f"only spot has a highest price, not {kind}.", "Remove max_price, or use type spot.")
+
+
+def _check_patch(patch: t.Any, path: str, platform: Platform | None, problems: Problems) -> None:
+    if not isinstance(patch, dict):
+        problems.add("POOL-TYPE", path, "must be a mapping, merged into the provider's value (RFC 7386).", "Write {field: value}; null removes a field.")
+        return
+    for field in unknown_fields(platform, patch) if platform and platform.SHAPE else ():
+        near = difflib.get_close_matches(field.rpartition(".")[2], _names(platform.SHAPE), 1) if platform else []
+        remedy = f"Did you mean {near[0]}? " if near else ""
+        problems.add(
+            "POOL-PROVIDER-FIELD", f"{path}.{field}", "is no field of this platform's machines; the API would ignore it.", f"{remedy}Correct or remove it."
+        )
+
+
+def _names(shape: t.Any) -> set[str]:
+    if isinstance(shape, list):
+        return _names(shape[0])
+    return set(shape) | {name for inner in shape.values() for name in _names(inner)} if isinstance(shape, dict) else set()

@@ -1,0 +1,77 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The machines of a pool: asked for, waited for, taken away."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure, _machine_plan, _machine_pool, _pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import no_machine_api, platform_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label, selector
+
+Data = dict[str, t.Any]
+
+
+def present(api: Api, entry: Data, params: Data) -> Data:
+    """The pool's machines as nodes. entry: the pool as the user describes it. params: the task's options."""
+    name, namespace = entry["name"], params["namespace"]
+    cluster, live = machine_sets(api, namespace)
+    plan = _machine_plan.plan(cluster, _pools.single(entry, cluster.cloud, cluster.name), live, params)
+    for manifest in plan.manifests.values():
+        api.apply(manifest)
+    machines = api.list(known("Machine"), namespace, labels=selector(pool_label(name)))
+    for machine, body in plan.patches(machines).items():
+        api.merge_patch(known("Machine"), machine, namespace, body)
+    for remark in (*plan.remarks, *plan.left_behind(machines)):
+        api.warn(remark)
+    judge = _machine_pool.Present(plan, params["capacity_timeout"], time.time)
+    try:
+        snapshot = api.wait(queries(name, namespace), judge, f"pool {name}")
+    except (NotReadyError, WaitTimeoutError) as exc:
+        exc.facts.update(_machine_pool.facts(judge.seen, plan), attempts=judge.attempts(exc.code, exc.message))
+        raise
+    if plan.surplus and (api.wait_wanted or api.check_mode):
+        for one in plan.surplus:
+            api.delete(known("MachineSet"), one, namespace, wait=False)
+        api.wait(queries(name, namespace), _machine_pool.Absent(frozenset(plan.manifests)), f"pool {name}: zones given up")
+    return _machine_pool.facts(snapshot, plan)
+
+
+def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[Data]]:
+    """The cluster and all its machine sets; raises where it has no Machine API."""
+    try:
+        cluster = _infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
+        platform_of(cluster)  # why there is no Machine API is better known from the platform than from its absence
+        return cluster, api.list(known("MachineSet"), namespace)
+    except KindNotServedError as exc:
+        raise no_machine_api(
+            exc.message.rstrip("."), "Make the nodes with the provider's own tools and describe them with existing.node_selector in the pool."
+        ) from exc
+
+
+def absent(api: Api, pool: str, namespace: str) -> Data:
+    nothing: Data = {"machine_sets": [], "machines": [], "nodes": []}
+    try:
+        live = api.list(known("MachineSet"), namespace, labels=selector(pool_label(pool)))
+    except KindNotServedError:
+        return nothing
+    for one in live:
+        api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
+    kept = frozenset(name_of(one) for one in live if not owned(one))
+    api.wait(queries(pool, namespace), _machine_pool.Absent(kept), f"pool {pool} absent")
+    return nothing
+
+
+def queries(pool: str, namespace: str) -> dict[str, Query]:
+    labels = selector(pool_label(pool))
+    kinds = {"machine_sets": "MachineSet", "machines": "Machine", "nodes": "Node"}
+    return {key: Query(known(kind), None if kind == "Node" else namespace, labels=labels) for key, kind in kinds.items()}
