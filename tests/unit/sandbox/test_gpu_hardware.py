@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from openshift_sandbox import hardware
+from openshift_sandbox import hardware, hardware_gcp
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,36 @@ def test_a_node_may_say_what_no_label_of_it_tells(text: str, made_of: tuple[int,
     found = hardware.of_node({"metadata": {"labels": labels, "annotations": {hardware.DESCRIPTION: text}}})
     assert found is not None
     assert (found.vcpus, found.memory_gib, found.gpus, found.gpu.product if found.gpu else None) == made_of
+
+
+@pytest.mark.parametrize(
+    ("name", "gpus", "product", "virtual"),
+    [
+        ("Standard_NC4as_T4_v3", 1, "Tesla-T4", False),
+        ("Standard_NV6ads_A10_v5", 1, "NVIDIA-A10-4Q", True),
+        ("Standard_NV72ads_A10_v5", 2, "NVIDIA-A10-24Q", True),
+        ("Standard_ND96isr_H100_v5", 8, "NVIDIA-H100-80GB-HBM3", False),
+        ("g2-standard-24", 2, "NVIDIA-L4", False),
+        ("a3-ultragpu-8g", 8, "NVIDIA-H200", False),
+    ],
+)
+def test_gpus_of_azure_and_google(name: str, gpus: int, product: str, virtual: bool) -> None:
+    found = hardware.instance_type(name)
+    assert found is not None
+    assert found.gpu is not None
+    assert (found.gpus, found.gpu.product, found.gpu.virtual) == (gpus, product, virtual)
+
+
+@pytest.mark.parametrize("name", ["Standard_NP10s", "Standard_NV4as_v4", "Standard_ND96isr_MI300X_v5"])
+def test_what_azure_counts_as_gpus_without_their_being_nvidia_s(name: str) -> None:
+    found = hardware.instance_type(name)
+    assert found is not None
+    assert found.gpus >= 1
+    assert not found.has_nvidia_gpus
+
+
+def test_an_n1_with_gpus_is_described() -> None:
+    text = hardware_gcp.description("n1-standard-4", "nvidia-tesla-t4", 2)
+    assert text == "4x15x2xT4"
+    assert hardware.described(text).gpus == 2
+    assert hardware_gcp.description("n1-standard-4", "nvidia-l4", 1) is None
