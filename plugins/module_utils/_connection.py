@@ -12,6 +12,8 @@ import typing as t
 import warnings
 from dataclasses import dataclass
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _connection_patience
+
 try:
     import urllib3
     from urllib3 import HTTPHeaderDict
@@ -34,12 +36,23 @@ class Connection:
     headers: t.Callable[[], list[tuple[str, str]]]
     renew: t.Callable[[], None] = lambda: None
 
-    def send(self, method: str, path: str, headers: t.Mapping[str, str], body: bytes | None, connect: float, read: float, total: float | None = None) -> t.Any:
-        """One try, no redirects, the body not read yet; raises one of TRANSPORT_ERRORS. total: until the first byte of the answer."""
+    def send(
+        self,
+        method: str,
+        path: str,
+        headers: t.Mapping[str, str],
+        body: bytes | None,
+        connect: float,
+        read: float,
+        total: float | None = None,
+        anonymous: bool = False,
+    ) -> t.Any:
+        """One try, no redirects, the body not read yet; raises one of TRANSPORT_ERRORS. total: for the answer to its last byte. anonymous: without token."""
         together = HTTPHeaderDict(headers)
-        for name, value in self.headers():
+        for name, value in () if anonymous else self.headers():
             together.add(name, value)
         timeout = urllib3.Timeout(connect=connect, read=read, total=total)
+        _connection_patience.limit(total)
         return self.pool.request(method, self.host + path, body=body, headers=together, timeout=timeout, retries=False, redirect=False, preload_content=False)
 
 
@@ -60,7 +73,8 @@ def tls_context(configuration: t.Any) -> ssl.SSLContext | None:
 
 
 def fast_pool(pool: t.Any, tls: ssl.SSLContext | None) -> None:
-    """Certificates from memory instead of files; no Nagle delay; a dead peer is noticed in half a minute."""
+    """Certificates from memory instead of files; no Nagle delay; a dead peer is noticed in half a minute, a dripping one in time."""
+    pool.pool_classes_by_scheme = {scheme: _connection_patience.bounded(kind) for scheme, kind in pool.pool_classes_by_scheme.items()}
     options = pool.connection_pool_kw
     if tls is not None:
         for name in ("cert_file", "key_file", "ca_certs", "ca_cert_data", "cert_reqs"):

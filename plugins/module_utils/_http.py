@@ -6,29 +6,29 @@
 
 Retried until the deadline (at most Limits.outage seconds in a row): broken connections, cut-off bodies, 408, 429, 500, 502, 503 and 504;
 a server's Retry-After is honoured up to Limits.longest_pause and the deadline. A write is also sent again after a 409 of an optimistic lock inside the
-server, a 401 once, with credentials that are read again; and a server that has just come back is not believed its first 401 and 403. Nothing else is.
+server; a 401 and a certificate that is not trusted once, with credentials that are read again; and a server that has just come back is not believed its
+first 401 and 403. Nothing else is.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-import math
 import typing as t
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors
+from ansible_collections.accelerators.openshift.plugins.module_utils import _http_answer, _http_errors
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import TRANSPORT_ERRORS, Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._http_answer import Answer
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import USUAL, Limits, Pause
+from ansible_collections.accelerators.openshift.plugins.module_utils._http_trouble import LOOK, Trouble
 
 # How often a write is sent again after the server's own optimistic lock failed.
 RACES = 10
 _SAY_AFTER = 5.0
 _GRACE = 0.9
-_LONG = 1 << 19
-_NO_BODY = frozenset((204, 304))
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Http:
         self.limits = limits
         self._headers = {"User-Agent": agent, "Accept": "application/json"}
         self._progress = progress
-        self._troubled = -math.inf
+        self.trouble = Trouble(deadline.clock, limits)
 
     @functools.cached_property
     def connection(self) -> Connection:
@@ -74,29 +74,36 @@ class Http:
         if payload is not None:
             headers["Content-Type"] = content_type
         target = path + ("?" + urlencode(query) if query else "")
-        pause, read, races, refreshed, repeated = Pause(self.limits), self.limits.first_read, 0, False, False
+        pause, read, races, renewed, repeated = Pause(self.limits), self.limits.first_read, 0, False, False
         started = said = self.deadline.clock()
         patience = self.limits.outage
         while True:
             asked = 0.0
             try:
                 answer = self._once(method, target, headers, payload, read)
-                if answer.status == 401 and not refreshed:
-                    refreshed = True
+                if answer.status == 401 and not renewed:
+                    renewed = True
                     self.connection.renew()
                     continue
                 races += answer.status == 409
-                if not self._is_passing(method, answer) or races > RACES:
+                self._notice(method, answer)
+                if races > RACES or not self._is_passing(method, answer):
+                    self.trouble.is_over()
                     return Response(answer.status, answer.body, answer.warnings, repeated)
                 problem, asked = _http_errors.describe(answer.status, answer.body), self.limits.asked(answer.retry_after)
                 repeated = repeated or answer.status not in (409, 429)
             except TRANSPORT_ERRORS as exc:
                 cause = _http_errors.certificate_problem(exc)
-                if cause is not None:
+                if cause is not None and renewed:
                     raise _http_errors.untrusted(self.connection.host, cause) from exc
+                if cause is not None:
+                    # The cluster's authority may have been replaced, and the files here as well.
+                    renewed = True
+                    self.reconnect()
+                    continue
                 problem, repeated = _http_errors.describe_transport(exc), True
                 read = min(self.limits.read, read * 2) if problem == _http_errors.NO_ANSWER else read
-                self._troubled = self.deadline.clock()
+                self.trouble.notice()
             now = self.deadline.clock()
             if self.deadline.passed or now - started > patience:
                 raise _http_errors.unreachable(self.connection.host, method, path, problem, now - started)
@@ -105,66 +112,53 @@ class Http:
                 said = now
             # A server that names a time is there: what it asked for is no part of an outage.
             patience += asked
-            self.deadline.sleep(pause.next() + asked)
+            self._rest(pause.next(), asked)
 
-    def _once(self, method: str, target: str, headers: t.Mapping[str, str], payload: bytes | None, read: float) -> _Answer:
+    def _is_ready(self) -> bool:
+        """Asked without credentials, since a server that starts may not know them; one that does not talk to strangers counts as ready."""
+        most = min(self.limits.first_read, self.deadline.remaining() + _GRACE)
+        try:
+            answer = self.connection.send("GET", "/readyz", self._headers, None, self.limits.connect, most, most, anonymous=True)
+        except TRANSPORT_ERRORS:
+            return False
+        answer.close()
+        return answer.status in (200, 401)
+
+    def _rest(self, seconds: float, asked: float) -> None:
+        is_early = self.trouble.turn(seconds)
+        self.deadline.sleep(seconds + asked)
+        while is_early() and not self.deadline.passed:
+            self.deadline.sleep(LOOK)
+
+    def reconnect(self) -> None:
+        """The next request reads the credentials and opens a connection anew."""
+        self.__dict__.pop("connection", None)
+
+    def _once(self, method: str, target: str, headers: t.Mapping[str, str], payload: bytes | None, read: float) -> Answer:
         # A try may end a moment past the deadline, so that the last answer is not thrown away.
         most = min(self.limits.answer, self.deadline.remaining() + _GRACE)
         until = self.deadline.clock() + most
         raw = self.connection.send(method, target, headers, payload, self.limits.connect, read, most)
-        try:
-            data = self._read(raw, until)
-        except BaseException:
-            raw.close()
-            raise
-        raw.release_conn()
-        if not data and raw.status not in _NO_BODY and not ("Content-Length" in raw.headers or "Transfer-Encoding" in raw.headers):
-            # With the end of the headers missing, their absence says nothing.
-            raise ConnectionError("the answer was cut off before its body")
-        kind = raw.headers.get("Content-Type", "")
-        body: t.Any
-        if "json" in kind:
-            try:
-                body = json.loads(data)
-            except ValueError as exc:
-                raise ConnectionError(f"the answer was cut off after {len(data)} bytes") from exc
-        else:
-            body = data.decode("utf-8", "replace")
-        if isinstance(body, str) and raw.status < 300 and "json" in headers["Accept"]:
-            raise _http_errors.not_json(self.connection.host, method, target, kind)
-        warnings = tuple(_http_errors.warning_text(value) for value in raw.headers.getlist("Warning"))
-        return _Answer(raw.status, body, warnings, raw.headers.get("Retry-After"))
+        answer = _http_answer.read(raw, lambda: self.deadline.clock() > until)
+        if isinstance(answer.body, str) and answer.status < 300 and "json" in headers["Accept"]:
+            raise _http_errors.not_json(self.connection.host, method, target, answer.kind)
+        return answer
 
-    def _read(self, raw: t.Any, until: float) -> bytes:
-        """The whole body; a peer that sends a little now and then does not keep us past the deadline."""
-        parts, size = [], 0
-        # What arrives, as it arrives; of a long answer, big pieces, which cost half.
-        while part := raw.read1(1 << 16) if size < _LONG and hasattr(raw, "read1") else raw.read(1 << 18):
-            parts.append(part)
-            size += len(part)
-            if self.deadline.clock() > until:
-                raise TimeoutError("the answer did not end: timed out")
-        return b"".join(parts)
+    def _notice(self, method: str, answer: Answer) -> None:
+        is_busy = answer.status != 409 and _http_errors.is_passing(method, answer.status, answer.body)
+        is_doubtful = not self.trouble.is_known and _http_errors.is_unsettled(answer.status, answer.body)
+        if is_busy or (is_doubtful and not self._is_ready()):
+            self.trouble.notice()
 
-    def _is_passing(self, method: str, answer: _Answer) -> bool:
-        if _http_errors.is_passing(method, answer.status, answer.body):
-            if answer.status != 409:
-                self._troubled = self.deadline.clock()
-            return True
-        return _http_errors.is_unsettled(answer.status, answer.body) and self.deadline.clock() - self._troubled < self.limits.settling
+    def _is_passing(self, method: str, answer: Answer) -> bool:
+        """Whether the same request may be answered otherwise in a moment."""
+        is_early = self.trouble.is_recent and _http_errors.is_unsettled(answer.status, answer.body)
+        return is_early or _http_errors.is_passing(method, answer.status, answer.body)
 
     def stream(self, path: str, query: t.Mapping[str, t.Any], read_timeout: float) -> t.Any:
         """One try of a watch: the raw response, to be read line by line and closed by the caller."""
         try:
             return self.connection.send("GET", f"{path}?{urlencode(query)}", self._headers, None, self.limits.connect, read_timeout)
         except TRANSPORT_ERRORS:
-            self._troubled = self.deadline.clock()
+            self.trouble.notice()
             raise
-
-
-@dataclass(frozen=True)
-class _Answer:
-    status: int
-    body: t.Any
-    warnings: tuple[str, ...]
-    retry_after: str | None

@@ -48,13 +48,17 @@ def status(code: int, reason: str, message: str, name: str | None = None) -> Ans
 
 
 class FakeServer:
-    """pool: what `Connection` wants. served: kinds by (apiVersion, plural). requests: (method, path, query) of everything that was asked."""
+    """pool: what `Connection` wants. served: kinds by (apiVersion, plural). requests: (method, path, query) of everything that was asked.
+
+    ready: what /readyz says; asking it is not noted among the requests.
+    """
 
     def __init__(self, *kinds: str, page: int = 500) -> None:
         self.served = {(kind.api_version, kind.plural): kind for kind in map(_kinds.known, kinds or ("Namespace", "ConfigMap", "Node", "Pod"))}
         self.objects: dict[tuple[str, str, str, str], Object] = {}
         self.requests: list[tuple[str, str, dict[str, str]]] = []
         self.faults: list[Answer | BaseException] = []
+        self.ready = 200
         self._page = page
         self._versions = itertools.count(1)
 
@@ -67,6 +71,8 @@ class FakeServer:
 
     def request(self, method: str, url: str, body: bytes | None = None, **_more: t.Any) -> Answer:
         parts = urlsplit(url)
+        if parts.path == "/readyz":
+            return Answer(self.ready, "ok")
         query = {key: values[0] for key, values in parse_qs(parts.query).items()}
         if method == "DELETE" and body:  # its options are read from the body alone, as the real server does
             query = {"dryRun": "All"} if json.loads(body).get("dryRun") else {}

@@ -261,3 +261,64 @@ def test_a_missing_permission_is_told_soon_after_an_outage_too() -> None:
     with pytest.raises(ForbiddenError):
         api_on(server, clock).get(CONFIG_MAP, "a", "x")
     assert clock() - 1000 <= _http_limits.USUAL.settling + 2
+
+
+@pytest.mark.parametrize("early", [NO_ROLE, status(401, "Unauthorized", "Unauthorized")], ids=["403", "401"])
+def test_the_first_refusal_of_a_task_is_believed_only_from_a_server_that_is_ready(early: Answer) -> None:
+    server = FakeServer()
+    server.put(manifest(x="1"))
+
+    def refusals(times: int) -> list[Answer]:
+        return [Answer(early.status, early._data.decode(), dict(early.headers)) for _time in range(times)]
+
+    server.faults, server.ready = refusals(8), 500
+    assert api_on(server).get(CONFIG_MAP, "a", "x")
+    assert not server.faults
+    server.faults, server.ready = refusals(2), 200
+    clock = FakeClock()
+    with pytest.raises(ApiError):
+        api_on(server, clock).get(CONFIG_MAP, "a", "x")
+    assert clock.slept == []
+
+
+def test_a_server_that_has_answered_is_believed_its_refusals() -> None:
+    server, clock = FakeServer(), FakeClock()
+    server.put(manifest(x="1"))
+    api = api_on(server, clock)
+    assert api.get(CONFIG_MAP, "a", "x")
+    server.faults, server.ready = [Answer(403, NO_ROLE._data.decode(), dict(NO_ROLE.headers))], 500
+    with pytest.raises(ForbiddenError):
+        api.get(CONFIG_MAP, "a", "x")
+    assert clock.slept == []
+
+
+def test_whether_a_server_is_ready_is_asked_without_credentials() -> None:
+    server, asked = FakeServer(), []
+    real = server.request
+    server.faults = [Answer(403, NO_ROLE._data.decode(), dict(NO_ROLE.headers))]
+
+    def request(method: str, url: str, headers: urllib3.HTTPHeaderDict, **more: object) -> Answer:
+        asked.append((url.removeprefix("https://api.example:6443"), "authorization" in headers))
+        return real(method, url, **more)
+
+    server.request = request
+    with pytest.raises(ForbiddenError):
+        api_on(server).get(CONFIG_MAP, "a", "x")
+    assert asked == [("/api/v1/namespaces/x/configmaps/a", True), ("/readyz", False)]
+
+
+def test_a_certificate_that_is_not_trusted_is_tried_with_fresh_credentials_once() -> None:
+    server, clock, opened = FakeServer(), FakeClock(), []
+    server.put(manifest(x="1"))
+    api = api_on(server, clock)
+    connection = api.http.connection
+    api.http._connect = lambda: opened.append("again") or connection
+    untrusted = urllib3.exceptions.SSLError("certificate verify failed: CERTIFICATE_VERIFY_FAILED")
+    server.faults = [untrusted]
+    assert api.get(CONFIG_MAP, "a", "x")
+    assert (opened, clock.slept) == (["again"], [])
+    server.faults = [untrusted, untrusted]
+    with pytest.raises(ApiError, match="cannot be trusted") as caught:
+        api.get(CONFIG_MAP, "a", "x")
+    assert caught.value.code == "API-TLS"
+    assert opened == ["again"] * 2

@@ -1,0 +1,63 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""An answer, read to its end: one that was cut off is a broken connection, whatever its first half said."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors
+
+_LONG = 1 << 19
+_NO_BODY = frozenset((204, 304))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """status: HTTP status. body: the decoded JSON object, or text. kind: its content type. warnings: texts of Warning headers."""
+
+    status: int
+    body: t.Any
+    kind: str
+    warnings: tuple[str, ...]
+    retry_after: str | None
+
+
+def read(raw: t.Any, is_late: t.Callable[[], bool]) -> Answer:
+    """The response whose body has not been read yet; its connection goes back to the pool, or is closed."""
+    try:
+        data = _body(raw, is_late)
+    except BaseException:
+        raw.close()
+        raise
+    raw.release_conn()
+    if not data and raw.status not in _NO_BODY and not ("Content-Length" in raw.headers or "Transfer-Encoding" in raw.headers):
+        # With the end of the headers missing, their absence says nothing.
+        raise ConnectionError("the answer was cut off before its body")
+    kind = raw.headers.get("Content-Type", "")
+    body: t.Any
+    if "json" in kind:
+        try:
+            body = json.loads(data)
+        except ValueError as exc:
+            raise ConnectionError(f"the answer was cut off after {len(data)} bytes") from exc
+    else:
+        body = data.decode("utf-8", "replace")
+    warnings = tuple(_http_errors.warning_text(value) for value in raw.headers.getlist("Warning"))
+    return Answer(raw.status, body, kind, warnings, raw.headers.get("Retry-After"))
+
+
+def _body(raw: t.Any, is_late: t.Callable[[], bool]) -> bytes:
+    """The whole body; a peer that sends a little now and then does not keep us past the deadline."""
+    parts, size = [], 0
+    # What arrives, as it arrives; of a long answer, big pieces, which cost half.
+    while part := raw.read1(1 << 16) if size < _LONG and hasattr(raw, "read1") else raw.read(1 << 18):
+        parts.append(part)
+        size += len(part)
+        if is_late():
+            raise TimeoutError("the answer did not end: timed out")
+    return b"".join(parts)
