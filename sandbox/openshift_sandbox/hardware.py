@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox import hardware_aws, hardware_azure, hardware_gcp
+from openshift_sandbox import hardware_aws, hardware_azure, hardware_gcp, hardware_ibmcloud, hardware_oci, hardware_openstack
 from openshift_sandbox.hardware_gpus import GPUS, Gpu, InstanceType
 
 __all__ = ("DESCRIPTION", "GPUS", "INSTANCE_TYPES", "Gpu", "InstanceType", "described", "instance_type", "of_node")
@@ -15,7 +15,14 @@ __all__ = ("DESCRIPTION", "GPUS", "INSTANCE_TYPES", "Gpu", "InstanceType", "desc
 DESCRIPTION: t.Final = "sandbox.openshift/hardware"
 """Annotation of a Node whose labels do not tell what it is made of, as on vSphere or bare metal."""
 
-INSTANCE_TYPES: t.Final[dict[str, InstanceType]] = {**hardware_aws.TYPES, **hardware_azure.TYPES, **hardware_gcp.TYPES}
+INSTANCE_TYPES: t.Final[dict[str, InstanceType]] = {
+    **hardware_aws.TYPES,
+    **hardware_azure.TYPES,
+    **hardware_gcp.TYPES,
+    **hardware_ibmcloud.TYPES,
+    **hardware_oci.TYPES,
+    **hardware_openstack.TYPES,
+}
 
 
 def instance_type(name: str | None) -> InstanceType | None:

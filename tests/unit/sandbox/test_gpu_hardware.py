@@ -77,3 +77,10 @@ def test_an_n1_with_gpus_is_described() -> None:
     assert text == "4x15x2xT4"
     assert hardware.described(text).gpus == 2
     assert hardware_gcp.description("n1-standard-4", "nvidia-l4", 1) is None
+
+
+@pytest.mark.parametrize("name", [name for name in hardware.INSTANCE_TYPES if name.startswith(("gx", "bx"))])
+def test_a_profile_of_ibm_cloud_says_its_size(name: str) -> None:
+    found = hardware.INSTANCE_TYPES[name]
+    vcpus, memory, *gpus = name.partition("-")[2].split("x", 2)
+    assert (found.vcpus, found.memory_gib, str(found.gpus)) == (int(vcpus), int(memory), gpus[0][0] if gpus else "0")
