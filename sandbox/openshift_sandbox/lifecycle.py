@@ -17,7 +17,7 @@ import typing as t
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from openshift_sandbox import build, control_plane, crds, kwok, olm, scenario, seed
+from openshift_sandbox import build, control_plane, crds, kwok, oauth, olm, scenario, seed
 from openshift_sandbox.processes import ProcessDied
 from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 from openshift_sandbox.scenario import Scenario
@@ -69,9 +69,11 @@ def repair(sandbox: Sandbox, started: float) -> None:
     for child in sandbox.processes.all():
         if child.stopped:
             sandbox.processes.signal(child.name, signal.SIGCONT)
+    oauth.start(sandbox)
     control_plane.start_etcd(sandbox)
     control_plane.start_apiserver(sandbox)
     control_plane.wait_ready(sandbox)
+    oauth.wait_ready(sandbox)
     say("etcd and kube-apiserver answer", started)
     control_plane.start_controller_manager(sandbox)
     control_plane.start_scheduler(sandbox)
@@ -79,6 +81,7 @@ def repair(sandbox: Sandbox, started: float) -> None:
 
 def _bring_up(sandbox: Sandbox, started: float) -> None:
     control_plane.prepare(sandbox)
+    oauth.prepare(sandbox)
     with ThreadPoolExecutor(1) as background:
         catalogues = background.submit(olm.prepare, sandbox)
         repair(sandbox, started)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.seed_nodes import MACHINE_NAMESPACE, Object, rendered
+from openshift_sandbox.seed_platforms import platform as platform_of
 
 CONFIG: t.Final = "config.openshift.io/v1"
 INSTALLED: t.Final = "2026-08-20T08:00:00Z"
@@ -49,8 +50,9 @@ def objects(cluster: Object) -> list[Object]:
         *(machine_config(cluster, pool) for pool in ("master", "worker")),
         *(machine_config_pool(cluster, pool, count) for pool, count in counts(cluster).items()),
         driver_toolkit(cluster),
-        *secrets(),
+        *secrets(cluster),
         *restricted_role(),
+        administrators(),
     ]
 
 
@@ -63,7 +65,7 @@ def infrastructure(cluster: Object) -> Object:
     status: Object = {
         "infrastructureName": cluster["infrastructure_name"],
         "platform": platform,
-        "platformStatus": {"type": platform} | ({"aws": {"region": cluster["region"]}} if platform == "AWS" else {}),
+        "platformStatus": {"type": platform} | platform_of(cluster).platform_status(cluster),
         "apiServerURL": f"https://api.{domain}:6443",
         "apiServerInternalURI": f"https://api-int.{domain}:6443",
         "controlPlaneTopology": "HighlyAvailable",
@@ -140,8 +142,8 @@ def driver_toolkit(cluster: Object) -> Object:
     }
 
 
-def secrets() -> list[Object]:
-    names = ("aws-cloud-credentials", "master-user-data", "worker-user-data")
+def secrets(cluster: Object) -> list[Object]:
+    names = (platform_of(cluster).CREDENTIALS, "master-user-data", "worker-user-data")
     template = {"apiVersion": "v1", "kind": "Secret", "stringData": {"userData": "{}"}}
     return [template | {"metadata": {"name": name, "namespace": MACHINE_NAMESPACE}} for name in names]
 
@@ -163,6 +165,18 @@ def restricted_role() -> list[Object]:
             "subjects": [subject],
         },
     ]
+
+
+def administrators() -> Object:
+    """Whoever logs in as kubeadmin is in this group."""
+    group = "rbac.authorization.k8s.io"
+    return {
+        "apiVersion": f"{group}/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": "cluster-admins"},
+        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"},
+        "subjects": [{"apiGroup": group, "kind": "Group", "name": "system:cluster-admins"}],
+    }
 
 
 def _image(cluster: Object, repository: str, tag: str) -> str:

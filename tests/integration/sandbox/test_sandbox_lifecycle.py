@@ -18,7 +18,7 @@ from openshift_sandbox.processes import MARK
 from openshift_sandbox.sandbox import Sandbox
 
 UP_SECONDS = 60.0  # 20 on a quiet machine; other tests may share its cores
-CORE = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "olm", "olm-catalog", "stand-ins"]
+CORE = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "oauth", "olm", "olm-catalog", "stand-ins"]
 
 
 def sandbox(*words: str, directory: Path, check: bool = True) -> subprocess.CompletedProcess[str]:
