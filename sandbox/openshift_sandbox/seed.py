@@ -9,10 +9,11 @@ import hashlib
 import typing as t
 from concurrent.futures import ThreadPoolExecutor
 
-from openshift_sandbox import seed_aws, seed_cluster
+from openshift_sandbox import seed_cluster
 from openshift_sandbox.client import ApiError, Client, resource_path
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.seed_nodes import CONTROL_PLANE_TAINT, Object, machine, machine_set, node_manifest
+from openshift_sandbox.seed_platforms import platform
 
 __all__ = ("node_manifest", "seed")
 
@@ -37,42 +38,40 @@ def machine_sets(cluster: Object) -> list[Object]:
     workers = cluster["workers"]
     if not workers.get("machine_sets", True):
         return []
+    where, kind, count = platform(cluster), workers["instance_type"], workers["replicas_per_zone"]
     return [
-        machine_set(cluster, zone, seed_aws.provider_spec(cluster, "worker", zone, workers["instance_type"]), workers["replicas_per_zone"])
-        for zone in cluster["zones"]
+        machine_set(cluster, where.machine_set(cluster, zone), where.provider_spec(cluster, "worker", zone, kind), kind, count) for zone in cluster["zones"]
     ]
 
 
 def machines(cluster: Object, sets: t.Mapping[str, Object]) -> list[tuple[Object, Object]]:
     """Nodes with their Machines: the control plane over the zones in turn, then each zone's workers."""
-    infrastructure, zones = cluster["infrastructure_name"], cluster["zones"]
+    where, zones = platform(cluster), cluster["zones"]
     control_plane, workers = cluster["control_plane"], cluster["workers"]
     kind, count = control_plane["instance_type"], control_plane["replicas"]
-    wanted = [(f"{infrastructure}-master-{number}", "master", zones[number % len(zones)], kind) for number in range(count)]
+    wanted = [(f"{cluster['infrastructure_name']}-master-{number}", "master", zones[number % len(zones)], kind) for number in range(count)]
     for zone in zones:
-        owner = f"{infrastructure}-worker-{zone}"
+        owner = where.machine_set(cluster, zone)
         names = [f"{owner}-{_suffix(f'{owner}/{number}')}" for number in range(workers["replicas_per_zone"])]
         wanted += [(name, "worker", zone, workers["instance_type"]) for name in names]
-    return [
-        _member(cluster, number, name, role, zone, kind, sets.get(f"{infrastructure}-worker-{zone}")) for number, (name, role, zone, kind) in enumerate(wanted)
-    ]
+    return [_member(cluster, number, *one, sets.get(where.machine_set(cluster, one[2]))) for number, one in enumerate(wanted)]
 
 
 def _member(cluster: Object, number: int, name: str, role: str, zone: str, kind: str, owner: Object | None) -> tuple[Object, Object]:
-    address = seed_aws.address(cluster, zone, number)
+    where = platform(cluster)
+    address = where.address(cluster, zone, number)
     node = node_manifest(
         cluster,
-        name=seed_aws.host_name(cluster, address),
+        name=where.host_name(cluster, name, address),
         instance_type_name=kind,
         zone=zone,
         address=address,
-        provider_id=seed_aws.provider_id(zone, name),
+        provider_id=where.provider_id(cluster, zone, name),
         role=role,
         machine=name if has_machine_api(cluster) else None,
         taints=[CONTROL_PLANE_TAINT] if role == "master" else [],
     )
-    specification = seed_aws.provider_spec(cluster, role, zone, kind)
-    return node, machine(cluster, name, role, specification, node, owner if role == "worker" else None)
+    return node, machine(cluster, name, role, zone, kind, node, owner if role == "worker" else None)
 
 
 def _put_all(client: Client, objects: t.Sequence[Object]) -> list[Object]:

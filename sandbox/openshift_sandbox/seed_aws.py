@@ -10,6 +10,13 @@ import typing as t
 
 Object = dict[str, t.Any]
 
+CREDENTIALS: t.Final = "aws-cloud-credentials"
+RUNNING: t.Final = "running"
+
+
+def platform_status(cluster: Object) -> Object:
+    return {"aws": {"region": cluster["region"]}} if cluster["platform"] == "AWS" else {}
+
 
 def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> Object:
     name = cluster["infrastructure_name"]
@@ -20,7 +27,7 @@ def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> 
         "ami": {"id": cluster["image_id"]},
         "blockDevices": [{"ebs": {"encrypted": True, "iops": 0, "kmsKey": {"arn": ""}, "volumeSize": 120, "volumeType": "gp3"}}],
         "capacityReservationId": "",
-        "credentialsSecret": {"name": "aws-cloud-credentials"},
+        "credentialsSecret": {"name": CREDENTIALS},
         "deviceIndex": 0,
         "iamInstanceProfile": {"id": f"{name}-{role}-profile"},
         "instanceType": instance_type,
@@ -33,17 +40,32 @@ def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> 
     }
 
 
+def provider_status(cluster: Object, name: str, provider_id: str) -> Object:
+    return {"instanceId": provider_id.rpartition("/")[2], "instanceState": RUNNING}
+
+
+def provider_id(cluster: Object, zone: str, name: str) -> str:
+    return f"aws:///{zone}/i-0{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+
+
+def machine_set(cluster: Object, zone: str) -> str:
+    return f"{cluster['infrastructure_name']}-worker-{zone}"
+
+
 def address(cluster: Object, zone: str, number: int) -> str:
-    """Low addresses of the zone's subnet, where the installer's machines are."""
     return f"10.0.{64 * cluster['zones'].index(zone)}.{number + 4}"
 
 
-def host_name(cluster: Object, internal_ip: str) -> str:
-    return f"ip-{internal_ip.replace('.', '-')}.{cluster['region']}.compute.internal"
+def host_name(cluster: Object, machine: str, address: str) -> str:
+    return f"ip-{address.replace('.', '-')}.{cluster['region']}.compute.internal"
 
 
-def provider_id(zone: str, name: str) -> str:
-    return f"aws:///{zone}/i-0{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+def node_zone(cluster: Object, zone: str) -> str:
+    return zone
+
+
+def node_labels(cluster: Object, zone: str) -> dict[str, str]:
+    return {"topology.ebs.csi.aws.com/zone": zone}
 
 
 def _filter(value: str) -> Object:

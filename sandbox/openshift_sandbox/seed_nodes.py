@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import typing as t
 
-from openshift_sandbox.hardware import InstanceType, instance_type
+from openshift_sandbox.hardware import DESCRIPTION, InstanceType, described, instance_type
+from openshift_sandbox.seed_platforms import platform
 
 Object = dict[str, t.Any]
 
@@ -30,10 +31,11 @@ def node_manifest(
     machine: str | None = None,
     labels: t.Mapping[str, str] | None = None,
     taints: t.Sequence[Object] = (),
+    description: str | None = None,
 ) -> Object:
     """A Node as its kubelet registers it, with its status: create it with POST. `cluster` is the scenario's map of that name."""
-    hardware = instance_type(instance_type_name) or UNKNOWN_HARDWARE
-    annotations = {"machineconfiguration.openshift.io/state": "Done"}
+    hardware = described(description) if description else instance_type(instance_type_name) or UNKNOWN_HARDWARE
+    annotations = {"machineconfiguration.openshift.io/state": "Done"} | ({DESCRIPTION: description} if description else {})
     annotations |= dict.fromkeys(
         ("machineconfiguration.openshift.io/currentConfig", "machineconfiguration.openshift.io/desiredConfig"),
         rendered(cluster, "master" if role == "master" else "worker"),
@@ -52,22 +54,25 @@ def node_manifest(
 
 def node_labels(cluster: Object, name: str, kind: str, zone: str, role: str, arch: str) -> dict[str, str]:
     roles = {"node-role.kubernetes.io/control-plane": "", "node-role.kubernetes.io/master": ""} if role == "master" else {f"node-role.kubernetes.io/{role}": ""}
-    region = cluster["region"]
-    return roles | {
-        "beta.kubernetes.io/arch": arch,
-        "beta.kubernetes.io/instance-type": kind,
-        "beta.kubernetes.io/os": "linux",
-        "failure-domain.beta.kubernetes.io/region": region,
-        "failure-domain.beta.kubernetes.io/zone": zone,
-        "kubernetes.io/arch": arch,
-        "kubernetes.io/hostname": name,
-        "kubernetes.io/os": "linux",
-        "node.kubernetes.io/instance-type": kind,
-        "node.openshift.io/os_id": "rhcos",
-        "topology.ebs.csi.aws.com/zone": zone,
-        "topology.kubernetes.io/region": region,
-        "topology.kubernetes.io/zone": zone,
-    }
+    region, where = cluster["region"], platform(cluster)
+    return (
+        roles
+        | where.node_labels(cluster, zone)
+        | {
+            "beta.kubernetes.io/arch": arch,
+            "beta.kubernetes.io/instance-type": kind,
+            "beta.kubernetes.io/os": "linux",
+            "failure-domain.beta.kubernetes.io/region": region,
+            "failure-domain.beta.kubernetes.io/zone": where.node_zone(cluster, zone),
+            "kubernetes.io/arch": arch,
+            "kubernetes.io/hostname": name,
+            "kubernetes.io/os": "linux",
+            "node.kubernetes.io/instance-type": kind,
+            "node.openshift.io/os_id": "rhcos",
+            "topology.kubernetes.io/region": region,
+            "topology.kubernetes.io/zone": where.node_zone(cluster, zone),
+        }
+    )
 
 
 def node_status(cluster: Object, hardware: InstanceType, name: str, address: str) -> Object:
@@ -101,11 +106,10 @@ def node_status(cluster: Object, hardware: InstanceType, name: str, address: str
     }
 
 
-def machine_set(cluster: Object, zone: str, provider_spec: Object, replicas: int) -> Object:
+def machine_set(cluster: Object, name: str, provider_spec: Object, kind: str, replicas: int) -> Object:
     infrastructure = cluster["infrastructure_name"]
-    name = f"{infrastructure}-worker-{zone}"
     selected = {"machine.openshift.io/cluster-api-cluster": infrastructure, "machine.openshift.io/cluster-api-machineset": name}
-    hardware = instance_type(provider_spec["instanceType"]) or UNKNOWN_HARDWARE
+    hardware = instance_type(kind) or UNKNOWN_HARDWARE
     return {
         "apiVersion": MACHINE_API,
         "kind": "MachineSet",
@@ -132,16 +136,16 @@ def machine_set(cluster: Object, zone: str, provider_spec: Object, replicas: int
     }
 
 
-def machine(cluster: Object, name: str, role: str, provider_spec: Object, node: Object, owner: Object | None = None) -> Object:
+def machine(cluster: Object, name: str, role: str, zone: str, kind: str, node: Object, owner: Object | None = None) -> Object:
     """A Machine that is Running, with its Node."""
-    kind, zone = provider_spec["instanceType"], provider_spec["placement"]["availabilityZone"]
+    where = platform(cluster)
     labels = {"machine.openshift.io/cluster-api-cluster": cluster["infrastructure_name"], **_role_labels(role)}
     labels |= {"machine.openshift.io/region": cluster["region"], "machine.openshift.io/zone": zone, "machine.openshift.io/instance-type": kind}
     metadata: Object = {
         "name": name,
         "namespace": MACHINE_NAMESPACE,
         "labels": labels,
-        "annotations": {"machine.openshift.io/instance-state": "running"},
+        "annotations": {"machine.openshift.io/instance-state": where.RUNNING},
         "finalizers": ["machine.machine.openshift.io"],
     }
     if owner:
@@ -153,12 +157,12 @@ def machine(cluster: Object, name: str, role: str, provider_spec: Object, node: 
         "apiVersion": MACHINE_API,
         "kind": "Machine",
         "metadata": metadata,
-        "spec": {"lifecycleHooks": {}, "metadata": {}, "providerID": provider_id, "providerSpec": {"value": provider_spec}},
+        "spec": {"lifecycleHooks": {}, "metadata": {}, "providerID": provider_id, "providerSpec": {"value": where.provider_spec(cluster, role, zone, kind)}},
         "status": {
             "phase": "Running",
             "nodeRef": {"kind": "Node", "name": node["metadata"]["name"]},
             "addresses": [one for one in node["status"]["addresses"] if one["type"] != "ExternalDNS"],
-            "providerStatus": {"instanceId": provider_id.rpartition("/")[2], "instanceState": "running"},
+            "providerStatus": where.provider_status(cluster, name, provider_id),
         },
     }
 

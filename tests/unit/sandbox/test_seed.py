@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from openshift_sandbox import scenario, seed, seed_cluster
+import pytest
+
+from openshift_sandbox import hardware, scenario, seed, seed_cluster
 from openshift_sandbox.seed_nodes import node_manifest
 
 AWS = scenario.load("aws").cluster
@@ -53,3 +55,49 @@ def test_a_gpu_node_has_its_types_size_and_none_of_its_gpus_yet() -> None:
 def test_the_driver_toolkit_has_the_running_release() -> None:
     tags = [tag["name"] for tag in seed_cluster.driver_toolkit(AWS)["spec"]["tags"]]
     assert AWS["ostree_version"] in tags
+
+
+@pytest.mark.parametrize(
+    ("name", "machine_set", "kind", "field", "provider_id", "node", "zone"),
+    [
+        (
+            "azure",
+            "demo-x7k2p-worker-eastus1",
+            "AzureMachineProviderSpec",
+            ("vmSize", "Standard_D4s_v3"),
+            "azure:///subscriptions/5d2b7c1e-8f34-4a6e-9c0d-1b7a3e5f9d24/resourceGroups/demo-x7k2p-rg/providers/Microsoft.Compute/virtualMachines/demo-x7k2p-master-0",
+            "demo-x7k2p-master-0",
+            ("1", "eastus-1"),
+        ),
+        (
+            "gcp",
+            "demo-x7k2p-worker-a",
+            "GCPMachineProviderSpec",
+            ("machineType", "n2-standard-4"),
+            "gce://demo-project/us-central1-a/demo-x7k2p-master-0",
+            "demo-x7k2p-master-0.c.demo-project.internal",
+            ("us-central1-a", "us-central1-a"),
+        ),
+    ],
+)
+def test_a_cluster_of_another_cloud_speaks_its_language(
+    name: str, machine_set: str, kind: str, field: tuple[str, str], provider_id: str, node: str, zone: tuple[str, str]
+) -> None:
+    cluster = scenario.load(name).cluster
+    made = seed.machine_sets(cluster)[0]
+    value = made["spec"]["template"]["spec"]["providerSpec"]["value"]
+    assert (made["metadata"]["name"], value["kind"], value[field[0]], value["zone"]) == (machine_set, kind, field[1], zone[0])
+    assert made["metadata"]["annotations"]["machine.openshift.io/memoryMb"] == str(16 * 1024)
+    first, machine = seed.machines(cluster, {})[0]
+    assert (first["metadata"]["name"], first["spec"]["providerID"]) == (node, provider_id)
+    assert first["metadata"]["labels"]["topology.kubernetes.io/zone"] == zone[1]
+    assert not [label for label in first["metadata"]["labels"] if "ebs" in label]
+    assert machine["metadata"]["labels"]["machine.openshift.io/zone"] == zone[0]
+    assert hardware.of_node(first) is not None
+    assert seed_cluster.infrastructure(cluster)["status"]["platformStatus"].keys() == {"type", name}
+
+
+def test_every_node_of_azure_and_google_has_an_address_of_its_own() -> None:
+    for name in ("azure", "gcp"):
+        cluster = scenario.load(name).cluster
+        assert len({node["status"]["addresses"][0]["address"] for node, _machine in seed.machines(cluster, {})}) == 6
