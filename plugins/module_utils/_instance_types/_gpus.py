@@ -21,7 +21,7 @@ class Profile:
 
 @dataclass(frozen=True)
 class Gpu:
-    """One model. memory_gib: per device, as sold. profiles: MIG profiles, the usual one of each fraction first."""
+    """One model. memory_gib: per device, as sold; 0 where no source says it. profiles: MIG profiles, the usual one of each fraction first."""
 
     model: str
     memory_gib: int
@@ -59,9 +59,6 @@ GPUS: t.Final[dict[str, Gpu]] = {
     "T4": Gpu("T4", 16),
     "T4G": Gpu("T4G", 16),
     "A10": Gpu("A10", 24),
-    "A10-4": Gpu("A10", 4),
-    "A10-8": Gpu("A10", 8),
-    "A10-12": Gpu("A10", 12),
     "A10G": Gpu("A10G", 24),
     "A100-40": Gpu("A100", 40, profiles=_sevenths(5, 10, 20, 40)),
     "A100-80": Gpu("A100", 80, profiles=_sevenths(10, 20, 40, 80)),
@@ -76,12 +73,41 @@ GPUS: t.Final[dict[str, Gpu]] = {
     "GB200-186": Gpu("GB200", 186, profiles=_sevenths(23, 47, 93, 186)),
     "GB200-192": Gpu("GB200", 192, profiles=_sevenths(23, 47, 93, 186)),
     "GB300": Gpu("GB300", 278, profiles=_sevenths(35, 70, 139, 278)),
+    "GB300-279": Gpu("GB300", 279, profiles=_sevenths(35, 70, 139, 278)),
+    "GB300-288": Gpu("GB300", 288, profiles=_sevenths(35, 70, 139, 278)),
+    "RTX-PRO-4500": Gpu("RTX-PRO-4500", 32),
     "RTX-PRO-6000": Gpu("RTX-PRO-6000", 96, profiles=_quarters(24)),
+    # Parts of a GPU (vGPU), and one that is whole but handed out as a vGPU: none of them can be cut further by its node.
+    "A10-4": Gpu("A10", 4),
+    "A10-8": Gpu("A10", 8),
+    "A10-12": Gpu("A10", 12),
+    "L4-3": Gpu("L4", 3),
+    "L4-6": Gpu("L4", 6),
+    "L4-12": Gpu("L4", 12),
+    "RTX-PRO-6000-12": Gpu("RTX-PRO-6000", 12),
+    "RTX-PRO-6000-24": Gpu("RTX-PRO-6000", 24),
+    "RTX-PRO-6000-48": Gpu("RTX-PRO-6000", 48),
+    "RTX-PRO-6000-96": Gpu("RTX-PRO-6000", 96),
     "V520": Gpu("V520", 8, "amd"),
     "MI25": Gpu("MI25", 16, "amd"),
+    "MI25-2": Gpu("MI25", 2, "amd"),
+    "MI25-4": Gpu("MI25", 4, "amd"),
+    "MI25-8": Gpu("MI25", 8, "amd"),
+    "V620": Gpu("V620", 32, "amd"),
+    "V620-8": Gpu("V620", 8, "amd"),
+    "V620-16": Gpu("V620", 16, "amd"),
+    "V710": Gpu("V710", 24, "amd"),
+    "V710-4": Gpu("V710", 4, "amd"),
+    "V710-8": Gpu("V710", 8, "amd"),
+    "V710-12": Gpu("V710", 12, "amd"),
     "MI300X": Gpu("MI300X", 192, "amd"),
     "MI355X": Gpu("MI355X", 288, "amd"),
     "GAUDI": Gpu("Gaudi", 32, "intel"),
     "GAUDI3": Gpu("Gaudi3", 128, "intel"),
+    "AI100": Gpu("AI100", 0, "qualcomm"),
+    "INFERENTIA": Gpu("Inferentia", 0, "aws"),
+    "INFERENTIA2": Gpu("Inferentia2", 0, "aws"),
+    "TRAINIUM": Gpu("Trainium", 0, "aws"),
+    "TRAINIUM2": Gpu("Trainium2", 0, "aws"),
     "U250": Gpu("Alveo-U250", 64, "fpga"),
 }

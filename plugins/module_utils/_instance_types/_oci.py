@@ -2,25 +2,28 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Oracle Cloud Infrastructure shapes."""
+"""Oracle Cloud Infrastructure shapes. The mark roce: can join a cluster network."""
 
 from __future__ import annotations
 
-# One line a family: model (key of _gpus.GPUS) and arch, then type=GPUs/vCPUs/memory in GiB; "-" where the figure is not published here.
+# The newest source that was read: a type that is younger is not here.
+AS_OF = "2026-08-20"
+# One line a family, as `_types.read_table` reads it: model (a key of `_gpus.GPUS`), arch and marks, then type=GPUs/vCPUs/memory in GiB; "-": not published.
 TABLE = """
-P100 amd64: VM.GPU2.1=1/-/- BM.GPU2.2=2/-/-
-V100-16 amd64: VM.GPU3.1=1/-/- VM.GPU3.2=2/-/- VM.GPU3.4=4/-/- BM.GPU3.8=8/-/-
-A10 amd64: VM.GPU.A10.1=1/-/- VM.GPU.A10.2=2/-/- BM.GPU.A10.4=4/-/-
-A100-40 amd64: BM.GPU4.8=8/-/-
-A100-80 amd64: BM.GPU.A100-v2.8=8/-/-
-L40S amd64: BM.GPU.L40S.4=4/-/-
-H100-80 amd64: BM.GPU.H100.8=8/-/-
-H200 amd64: BM.GPU.H200.8=8/-/-
-B200 amd64: BM.GPU.B200.8=8/-/-
-B300 amd64: BM.GPU.B300.8=8/-/-
-RTX-PRO-6000 amd64: BM.GPU.RTXPRO.8=8/-/-
-GB200-192 arm64: BM.GPU.GB200.4=4/-/-
-GB300 arm64: BM.GPU.GB300.4=4/-/-
-MI300X amd64: BM.GPU.MI300X.8=8/-/-
-MI355X amd64: BM.GPU.MI355X.8=8/-/-
+P100 amd64: VM.GPU2.1=1/24/72 BM.GPU2.2=2/56/192
+V100-16 amd64: VM.GPU3.1=1/12/90 VM.GPU3.2=2/24/180 VM.GPU3.4=4/48/360 BM.GPU3.8=8/104/768
+A10 amd64: VM.GPU.A10.1=1/30/240 VM.GPU.A10.2=2/60/480 BM.GPU.A10.4=4/128/1024
+A100-40 amd64 nvlink roce: BM.GPU4.8=8/128/2048 BM.GPU.B4.8=8/-/-
+A100-80 amd64 nvlink roce: BM.GPU.A100-v2.8=8/256/2048
+A100-80 amd64: VM.GPU.A100.80G.1=1/-/-
+L40S amd64 pcie: BM.GPU.L40S.4=4/224/1024 BM.GPU.L40S-NC.4=4/-/-
+H100-80 amd64 nvlink roce: BM.GPU.H100.8=8/224/2048
+H200 amd64 nvlink roce: BM.GPU.H200.8=8/224/3072
+B200 amd64 nvlink roce: BM.GPU.B200.8=8/256/4096
+B300 amd64 nvlink roce: BM.GPU.B300.8=8/256/4096
+RTX-PRO-6000 amd64 roce: BM.GPU.RTXPRO.8=8/288/3072
+GB200-192 arm64 nvlink roce: BM.GPU.GB200.4=4/144/960 BM.GPU.GB200-v2.4=4/-/- BM.GPU.GB200-v3.4=4/-/-
+GB300 arm64 nvlink roce: BM.GPU.GB300.4=4/144/960
+MI300X amd64 roce: BM.GPU.MI300X.8=8/224/2048
+MI355X amd64 roce: BM.GPU.MI355X.8=8/256/3072 BM.GPU.MI355X-v1.8=8/-/-
 """
