@@ -10,6 +10,7 @@ import typing as t
 from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _api_writes, _wait
+from ansible_collections.accelerators.openshift.plugins.module_utils._api_discovery import Discovery
 from ansible_collections.accelerators.openshift.plugins.module_utils._api_seen import Seen
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
@@ -44,7 +45,7 @@ class Api:
     progress: t.Callable[[str], None] = lambda _line: None
     changes: Changes = field(default_factory=list)
     warnings: Texts = field(default_factory=list)
-    resolved: dict[tuple[str, str], Kind] = field(default_factory=dict)
+    discovery: Discovery = field(default_factory=Discovery)
     seen: Seen = field(default_factory=Seen)
 
     @property
@@ -60,11 +61,11 @@ class Api:
             self.warnings.append(text)
 
     def resolve(self, api_version: str, kind: str) -> Kind:
-        """The kind's path: from the table, else asked of the server once."""
+        """The kind's path: from the table, else asked of the server, with one request for the first group and one more for all others."""
         return _api_reads.resolve(self, api_version, kind)
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> Manifest | None:
-        """One object, or None when the server says that this object does not exist. Raises KindNotServedError without its CRD."""
+        """The newest state of one object, or None when the server says that this object does not exist. Raises KindNotServedError without its CRD."""
         return _api_reads.get(self, kind, name, namespace)
 
     def list(
@@ -76,7 +77,7 @@ class Api:
         metadata_only: bool = False,
         keep: _api_reads.Keep | None = None,
     ) -> Manifests:
-        """All objects, read in pages of 500; a list whose pages expired is read again from the start, never returned in part.
+        """All objects of one moment not before the request, in pages of 500; when pages expire it is read again from the start, never returned in part.
 
         keep: what is wanted of one object, or None; a long list is then sifted in smaller pages and takes the memory of one.
         """

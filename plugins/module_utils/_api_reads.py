@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors, _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils import _api_discovery, _http_errors, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Response
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import Pause
@@ -54,6 +54,7 @@ def not_served(kind: Kind) -> KindNotServedError:
 
 
 def get(api: Api, kind: Kind, name: str, namespace: str | None) -> Manifest | None:
+    """No resourceVersion is sent: the newest object, as a quorum of etcd has it. `0` would be answered from a cache that may be older than our own write."""
     path = kind.path(namespace, name)
     answer = api.http.request("GET", path)
     if answer.status == 200:
@@ -72,7 +73,12 @@ def list_all(
     metadata_only: bool = False,
     keep: Keep | None = None,
 ) -> tuple[list[Manifest], str]:
-    """Every item, each with its apiVersion and kind, and the list's resourceVersion (of its first page, consistent for all pages)."""
+    """Every item, each with its apiVersion and kind, and the list's resourceVersion, from which a watch goes on.
+
+    No resourceVersion is sent: a consistent read, as new as the request. `0` would be cheaper for the server and may be older than what this task has just
+    written, and it ignores limit. All pages are of the first one's version; when that has expired (410), the list begins again, since pages of two
+    versions are no list.
+    """
     path = kind.path(namespace)
     query: dict[str, t.Any] = {"limit": SIFTED_PAGE if keep else PAGE}
     if labels:
@@ -128,19 +134,28 @@ def served(api: Api, kind: Kind) -> bool:
 
 
 def resolve(api: Api, api_version: str, kind: str) -> Kind:
-    known = _kinds.find(api_version, kind) or api.resolved.get((api_version, kind))
-    if known is not None:
-        return known
+    key, known = (api_version, kind), api.discovery
+    found = _kinds.find(api_version, kind) or known.kinds.get(key)
+    if found is not None:
+        return found
     unknown = Kind(api_version, kind, kind)
-    answer = api.http.request("GET", unknown.base)
+    if known.wants_all(unknown):
+        known.is_aggregated = True
+        known.learn(_api_discovery.in_all_groups(_document(api, unknown, _api_discovery.ALL_GROUPS, _api_discovery.ACCEPT)))
+    if key not in known.kinds:
+        known.learn(_api_discovery.in_group(api_version, _document(api, unknown, unknown.base)))
+        known.groups.add(api_version)
+    if key not in known.kinds:
+        raise not_served(unknown)
+    return known.kinds[key]
+
+
+def _document(api: Api, unknown: Kind, path: str, accept: str = "application/json") -> Manifest:
+    """A document of the discovery; empty where there is none."""
+    answer = api.http.request("GET", path, accept=accept)
     if answer.status not in (200, 404):
-        raise error(answer, "GET", unknown.base, unknown, None, None)
-    for entry in answer.body.get("resources", ()) if answer.status == 200 else ():
-        if entry["kind"] == kind and "/" not in entry["name"]:
-            found = Kind(api_version, kind, entry["name"], bool(entry["namespaced"]))
-            api.resolved[(api_version, kind)] = found
-            return found
-    raise not_served(unknown)
+        raise error(answer, "GET", path, unknown, None, None)
+    return t.cast(Manifest, answer.body) if answer.status == 200 else {}
 
 
 def log(api: Api, namespace: str, pod: str, container: str | None, tail_lines: int, previous: bool) -> str:

@@ -158,7 +158,10 @@ class Http:
     def stream(self, path: str, query: t.Mapping[str, t.Any], read_timeout: float) -> t.Any:
         """One try of a watch: the raw response, to be read line by line and closed by the caller."""
         try:
-            return self.connection.send("GET", f"{path}?{urlencode(query)}", self._headers, None, self.limits.connect, read_timeout)
+            response = self.connection.send("GET", f"{path}?{urlencode(query)}", self._headers, None, self.limits.connect, read_timeout)
         except TRANSPORT_ERRORS:
             self.trouble.notice()
             raise
+        if response.status == 200:
+            self.trouble.is_over()
+        return response

@@ -2,7 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Waiting: a judge is asked whenever something changed, until it says ready or failed, or the deadline passes."""
+"""Waiting: a judge is asked whenever something changed, until it says ready or failed, or the deadline passes.
+
+What the judge sees is what lists and watches have told: each query consistent in itself and never going back in time, except that two queries may be of
+different moments.
+"""
 
 from __future__ import annotations
 

@@ -4,7 +4,10 @@
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """One query kept up to date: list, then watch with bookmarks; resume where it stopped, list again after a 410 or any doubt.
 
-Runs in a thread of its own and hands over either the full set of objects, or the error that ends the wait.
+A watch goes on from the resourceVersion of the list, so nothing in between is missed or told twice, and after a break from that of the last event or
+bookmark (the server sends one about once a minute, so that also a quiet query's version stays young). A version that the server no longer has is answered
+with 410, as a status or as an event: then the list is read again, consistently, and what it lacks has been deleted. Versions are only ever handed back, never
+compared. Runs in a thread of its own and hands over either the full set of objects, or the error that ends the wait.
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ import queue
 import threading
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads
+from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _http_errors
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import TRANSPORT_ERRORS
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import Pause
+from ansible_collections.accelerators.openshift.plugins.module_utils._http_trouble import LOOK
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
@@ -58,13 +62,20 @@ class Watch(threading.Thread):
                 if not self._version:
                     self._list()
                 asked = self._follow() if self._version else 0.0
-                # Also after an orderly end: a server that ends every watch at once is not asked without a pause. Events make the pause short again.
-                self._stopped.wait(self._pause.next() + asked)
+                self._rest(asked)
         except AcceleratorError as exc:
             self._news.put((self._key, exc))
         except Exception as exc:
             if not self._stopped.is_set():
                 self._news.put((self._key, exc))
+
+    def _rest(self, asked: float) -> None:
+        """Also after an orderly end: a server that ends every watch at once is not asked without a pause. Events make the pause short again."""
+        pause = self._pause.next()
+        is_early = self._api.http.trouble.turn(pause)
+        self._stopped.wait(pause + asked)
+        while is_early() and not self._stopped.wait(LOOK):
+            pass
 
     def _list(self) -> None:
         items, self._version = _api_reads.query_once(self._api, self._query)
@@ -93,7 +104,10 @@ class Watch(threading.Thread):
                 if not self._take(json.loads(line)):
                     self._version = ""
                     break
-        except _BROKEN:
+        except _BROKEN as exc:
+            if _http_errors.certificate_problem(exc) is not None:
+                # No pause helps: the next list reads the credentials anew, or says what is wrong.
+                self._version = ""
             return 0.0
         finally:
             response, self._response = self._response, None

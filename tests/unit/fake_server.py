@@ -1,7 +1,7 @@
 """An API server in memory, at the place of the network: what `Connection` sends, it answers.
 
 It stands in for kube-apiserver in unit tests. It knows objects, lists with selectors and pages, merge and apply patches, dry runs,
-preconditions and watches; it has no schemas, no defaults, no admission and no field conflicts. tests/contract holds it against the real one.
+preconditions, watches and discovery; it has no schemas, no defaults, no admission and no field conflicts. tests/contract holds it against the real one.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def status(code: int, reason: str, message: str, name: str | None = None) -> Ans
 class FakeServer:
     """pool: what `Connection` wants. served: kinds by (apiVersion, plural). requests: (method, path, query) of everything that was asked.
 
-    ready: what /readyz says; asking it is not noted among the requests.
+    ready: what /readyz says; asking it is not noted among the requests. aggregated: whether it knows that form of discovery.
     """
 
     def __init__(self, *kinds: str, page: int = 500) -> None:
@@ -59,6 +59,7 @@ class FakeServer:
         self.requests: list[tuple[str, str, dict[str, str]]] = []
         self.faults: list[Answer | BaseException] = []
         self.ready = 200
+        self.aggregated = True
         self._page = page
         self._versions = itertools.count(1)
 
@@ -69,7 +70,7 @@ class FakeServer:
         kind = next(kind for kind in self.served.values() if (kind.api_version, kind.kind) == (obj["apiVersion"], obj["kind"]))
         return self._store(kind, copy.deepcopy(obj))
 
-    def request(self, method: str, url: str, body: bytes | None = None, **_more: t.Any) -> Answer:
+    def request(self, method: str, url: str, body: bytes | None = None, headers: t.Mapping[str, str] | None = None, **_more: t.Any) -> Answer:
         parts = urlsplit(url)
         if parts.path == "/readyz":
             return Answer(self.ready, "ok")
@@ -82,6 +83,8 @@ class FakeServer:
             if isinstance(fault, BaseException):
                 raise fault
             return fault
+        if parts.path == "/apis":
+            return Answer(200, self._groups() if self.aggregated and "v=v2;as=APIGroupDiscoveryList" in (headers or {}).get("Accept", "") else {"groups": []})
         return self._answer(method, parts.path.strip("/").split("/"), query, json.loads(body) if body else None)
 
     def _answer(self, method: str, path: list[str], query: dict[str, str], body: t.Any) -> Answer:
@@ -89,6 +92,9 @@ class FakeServer:
         namespace = ""
         if len(rest) > 2 and rest[0] == "namespaces":
             namespace, rest = rest[1], rest[2:]
+        if not rest and any(known == version for known, _plural in self.served):
+            found = [kind for (known, _plural), kind in self.served.items() if known == version]
+            return Answer(200, {"resources": [{"name": kind.plural, "kind": kind.kind, "namespaced": kind.namespaced} for kind in found]})
         kind = self.served.get((version, rest[0])) if rest else None
         if kind is None:
             return Answer(404, "404 page not found\n")
@@ -107,6 +113,14 @@ class FakeServer:
                 del self.objects[(version, rest[0], namespace, name)]
             return Answer(200, live)
         return self._write(kind, method, namespace, name, live, query, body)
+
+    def _groups(self) -> Object:
+        items: list[Object] = []
+        for kind in self.served.values():
+            entry = {"resource": kind.plural, "responseKind": {"kind": kind.kind}, "scope": "Namespaced" if kind.namespaced else "Cluster"}
+            if kind.group:
+                items.append({"metadata": {"name": kind.group}, "versions": [{"version": kind.api_version.rpartition("/")[2], "resources": [entry]}]})
+        return {"kind": "APIGroupDiscoveryList", "items": items}
 
     def _write(self, kind: _kinds.Kind, method: str, namespace: str, name: str, live: Object | None, query: dict[str, str], body: Object) -> Answer:
         wanted = copy.deepcopy(live) if live else {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}}

@@ -6,13 +6,14 @@ import queue
 import typing as t
 
 import pytest
+import urllib3
 from unit.engine import FakeClock, api_on
 from unit.fake_server import FakeServer, status
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ForbiddenError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ForbiddenError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._wait import Waiting
 
@@ -151,3 +152,20 @@ def test_forbidden_while_listing_is_not_an_empty_list() -> None:
     server.faults = [status(403, "Forbidden", 'configmaps is forbidden: User "joe" cannot list resource "configmaps"')]
     with pytest.raises(ForbiddenError, match="may not list configmaps"):
         api_on(server).list(CONFIG_MAP, "x")
+
+
+def test_a_certificate_that_is_not_trusted_any_more_ends_the_wait() -> None:
+    server = FakeServer()
+    real, asked = server.request, []
+
+    def request(method: str, url: str, **more: t.Any) -> t.Any:
+        asked.append("watch" if "watch=" in url else "list")
+        if len(asked) > 1:
+            raise urllib3.exceptions.SSLError("[SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed")
+        return real(method, url, **more)
+
+    server.request = request
+    with pytest.raises(ApiError) as caught:
+        api_on(server).wait({"things": Query(CONFIG_MAP, "x")}, judge, "things")
+    assert caught.value.code == "API-TLS"
+    assert asked == ["list", "watch", "list", "list"]
