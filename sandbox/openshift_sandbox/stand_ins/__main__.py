@@ -16,6 +16,8 @@ MODULES = (
     "machine_sets",
     "machines",
     "nodelink",
+    "machine_autoscalers",
+    "cluster_autoscaler",
     "nfd_operator",
     "nfd_master",
     "nfd_worker",

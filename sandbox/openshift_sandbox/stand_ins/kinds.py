@@ -8,6 +8,8 @@ from __future__ import annotations
 import typing as t
 
 TABLE: t.Final[dict[str, tuple[str, str]]] = {
+    "CertificateSigningRequest": ("certificates.k8s.io/v1", "certificatesigningrequests"),
+    "ClusterAutoscaler": ("autoscaling.openshift.io/v1", "clusterautoscalers"),
     "ClusterPolicy": ("nvidia.com/v1", "clusterpolicies"),
     "ClusterRole": ("rbac.authorization.k8s.io/v1", "clusterroles"),
     "ClusterRoleBinding": ("rbac.authorization.k8s.io/v1", "clusterrolebindings"),
@@ -17,12 +19,16 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "CustomResourceDefinition": ("apiextensions.k8s.io/v1", "customresourcedefinitions"),
     "DaemonSet": ("apps/v1", "daemonsets"),
     "Deployment": ("apps/v1", "deployments"),
+    "Event": ("v1", "events"),
     "Exec": ("kwok.x-k8s.io/v1alpha1", "execs"),
     "ImageStream": ("image.openshift.io/v1", "imagestreams"),
     "Infrastructure": ("config.openshift.io/v1", "infrastructures"),
     "Job": ("batch/v1", "jobs"),
     "Logs": ("kwok.x-k8s.io/v1alpha1", "logs"),
     "Machine": ("machine.openshift.io/v1beta1", "machines"),
+    "MachineAutoscaler": ("autoscaling.openshift.io/v1beta1", "machineautoscalers"),
+    "MachineConfigPool": ("machineconfiguration.openshift.io/v1", "machineconfigpools"),
+    "MachineHealthCheck": ("machine.openshift.io/v1beta1", "machinehealthchecks"),
     "MachineSet": ("machine.openshift.io/v1beta1", "machinesets"),
     "NVIDIADriver": ("nvidia.com/v1alpha1", "nvidiadrivers"),
     "Namespace": ("v1", "namespaces"),
