@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import time
 import typing as t
 
 import pytest
@@ -165,7 +166,14 @@ def test_a_certificate_that_is_not_trusted_any_more_ends_the_wait() -> None:
         return real(method, url, **more)
 
     server.request = request
+
+    class Ticking(FakeClock):
+        """A watch rests on an event, which only real time ends."""
+
+        def __call__(self) -> float:
+            return time.monotonic()
+
     with pytest.raises(ApiError) as caught:
-        api_on(server).wait({"things": Query(CONFIG_MAP, "x")}, judge, "things")
+        api_on(server, Ticking()).wait({"things": Query(CONFIG_MAP, "x")}, judge, "things")
     assert caught.value.code == "API-TLS"
     assert asked == ["list", "watch", "list", "list"]
