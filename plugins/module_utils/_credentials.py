@@ -2,31 +2,24 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Credentials: the only file that knows the kubernetes and openshift packages."""
+"""Credentials: which they are, who reads them, and the connection that they give."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import ssl
 import sys
-import traceback
 import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_plain, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection, fast_pool, tls_context
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
 
-try:
-    import kubernetes.client
-    import kubernetes.client.rest
-    import kubernetes.config
-    from kubernetes.config import kube_config
-
-    MISSING = ""
-except ImportError:
-    MISSING = traceback.format_exc().strip().splitlines()[-1]
+MISSING = "" if importlib.util.find_spec("kubernetes") else "No module named 'kubernetes'"
 
 Params = t.Mapping[str, t.Any]
 
@@ -77,78 +70,75 @@ def _mixed(one: str, other: str) -> CredentialsError:
 
 def connect(params: Params, environ: t.Mapping[str, str] | None = None) -> Connection:
     """Opens nothing yet: a pool of connections, the address, and the headers of every request."""
-    if MISSING:
-        raise CredentialsError(
-            "CRED-PACKAGE",
-            f"The Python package kubernetes cannot be imported by {sys.executable}: {MISSING}.",
-            f"{sys.executable} -m pip install kubernetes openshift",
-        )
     wanted = settings(params, os.environ if environ is None else environ)
-    configuration = _configuration(wanted)
+    source, configuration = _read(wanted)
     try:
-        pool = kubernetes.client.rest.RESTClientObject(configuration).pool_manager
+        pool = source.pool(configuration)
         fast_pool(pool, tls_context(configuration))
     except (OSError, ValueError, TypeError) as exc:
         raise _unusable(exc) from exc
     finally:
-        # The package writes keys and certificates of a kubeconfig to files; they are in memory by now.
-        kube_config._cleanup_temp_files()
+        source.forget(configuration)
 
     def renew() -> None:
         nonlocal configuration
-        try:
-            configuration = _configuration(wanted)
-        finally:
-            kube_config._cleanup_temp_files()
+        again, configuration = _read(wanted)
+        again.forget(configuration)
 
     return Connection(str(configuration.host).rstrip("/"), pool, bool(configuration.verify_ssl), lambda: _headers(configuration, wanted), renew)
 
 
-def _configuration(wanted: Params) -> t.Any:
-    """As files, plugins and servers give it at this moment."""
-    configuration = kubernetes.client.Configuration()
-    configuration.retries = False
+def preload() -> str:
+    """In a process that will fork: what every worker would otherwise pay for. The package only if the environment does not show that it can be spared.
+
+    What is missing, or nothing.
+    """
+    ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
-        _load(configuration, wanted)
-        _override(configuration, wanted)
-    except (OSError, ValueError, TypeError, kubernetes.config.ConfigException) as exc:
-        raise _unusable(exc) from exc
-    return configuration
+        plain = _credentials_plain.configuration(settings({}, os.environ))
+    except CredentialsError:
+        plain = None
+    if plain is None:
+        from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_package
+
+        return _credentials_package.MISSING
+    _credentials_plain.forget(plain)
+    return MISSING
+
+
+def _package() -> t.Any:
+    from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_package
+
+    problem = MISSING or _credentials_package.MISSING
+    if problem:
+        raise CredentialsError(
+            "CRED-PACKAGE",
+            f"The Python package kubernetes cannot be imported by {sys.executable}: {problem}.",
+            f"{sys.executable} -m pip install kubernetes openshift",
+        )
+    return _credentials_package
+
+
+def _read(wanted: Params) -> tuple[t.Any, t.Any]:
+    """Who reads the credentials, and what they are at this moment."""
+    configuration: t.Any = _credentials_plain.configuration(wanted)
+    source: t.Any = _credentials_plain if configuration else _package()
+    try:
+        configuration = configuration or source.configuration(wanted)
+        _override(source, configuration, wanted)
+    except Exception as exc:
+        source.forget(configuration)
+        if isinstance(exc, (OSError, ValueError, TypeError)):
+            raise _unusable(exc) from exc
+        raise
+    return source, configuration
 
 
 def _unusable(exc: Exception) -> CredentialsError:
     return CredentialsError("CRED-INVALID", f"The credentials cannot be used: {exc}", "Check kubeconfig, context, client_cert, client_key and ca_cert.")
 
 
-def _load(configuration: t.Any, wanted: Params) -> None:
-    kubeconfig = wanted.get("kubeconfig")
-    into = {"context": wanted.get("context"), "client_configuration": configuration, "persist_config": False}
-    if isinstance(kubeconfig, dict):
-        kubernetes.config.load_kube_config_from_dict(kubeconfig, **into)
-    elif kubeconfig:
-        path = os.path.expanduser(str(kubeconfig))
-        if not any(os.path.exists(part) for part in path.split(os.pathsep)):
-            raise CredentialsError("CRED-KUBECONFIG", f"The kubeconfig {path} does not exist.", "Set kubeconfig, or K8S_AUTH_KUBECONFIG, to an existing file.")
-        kubernetes.config.load_kube_config(config_file=path, **into)
-    elif not wanted.get("host"):
-        _load_default(configuration, into)
-
-
-def _load_default(configuration: t.Any, into: dict[str, t.Any]) -> None:
-    try:
-        kubernetes.config.load_kube_config(**into)
-    except kubernetes.config.ConfigException as exc:
-        try:
-            kubernetes.config.load_incluster_config(client_configuration=configuration)
-        except kubernetes.config.ConfigException:
-            raise CredentialsError(
-                "CRED-NONE",
-                f"No credentials: no option, no K8S_AUTH_ variable, no usable kubeconfig ({exc}), no service account of a pod.",
-                "Set kubeconfig, or host and api_key; or export KUBECONFIG.",
-            ) from exc
-
-
-def _override(configuration: t.Any, wanted: Params) -> None:
+def _override(source: t.Any, configuration: t.Any, wanted: Params) -> None:
     for option, attribute in _ATTRIBUTES.items():
         if option in wanted:
             value = os.path.expanduser(wanted[option]) if attribute.endswith(("cert", "file")) else wanted[option]
@@ -160,29 +150,9 @@ def _override(configuration: t.Any, wanted: Params) -> None:
 
         configuration.proxy_headers = urllib3.util.make_headers(**{name: value for name, value in wanted["proxy_headers"].items() if value})
     if "username" in wanted and "password" in wanted and "api_key" not in wanted:
-        wanted = {**wanted, "api_key": _login(configuration, wanted)}
+        wanted = {**wanted, "api_key": source.login(configuration, wanted)}
     if "api_key" in wanted:
         configuration.api_key = {"authorization": f"Bearer {wanted['api_key']}"}
-
-
-def _login(configuration: t.Any, wanted: Params) -> str:
-    """A token of OpenShift's OAuth server for a user name and a password."""
-    from openshift.helper.userpassauth import OCPLoginConfiguration, OCPLoginException
-
-    # Its own constructor passes an argument that newer releases of the client do not know.
-    login = OCPLoginConfiguration.__new__(OCPLoginConfiguration)
-    kubernetes.client.Configuration.__init__(login, host=configuration.host)
-    login.ocp_username, login.ocp_password = wanted["username"], wanted["password"]
-    login.verify_ssl, login.ssl_ca_cert = configuration.verify_ssl, configuration.ssl_ca_cert
-    try:
-        login.get_token()
-    except (OCPLoginException, OSError) as exc:
-        raise CredentialsError(
-            "CRED-LOGIN", f"OpenShift's OAuth server did not accept the user {wanted['username']}: {exc}", "Check username and password."
-        ) from exc
-    token = str(login.token["access_token"])
-    _secrets.register(token)
-    return token
 
 
 def _headers(configuration: t.Any, wanted: Params) -> list[tuple[str, str]]:

@@ -20,14 +20,14 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-# Imported here, in Ansible's parent process, so that the client is loaded once and shared by every worker that it forks.
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import complaint, execute
 
 _MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 _AUTOMATIC = ("auto", "auto_silent", "auto_legacy", "auto_legacy_silent")
-_CHECKED_BY_MODULE = _credentials.MISSING
+# Here, in Ansible's parent process, so that it is loaded once and shared by every worker that it forks.
+_CHECKED_BY_MODULE = _credentials.preload()
 _display = Display()
 
 

@@ -12,6 +12,7 @@ from ansible_collections.kubernetes.core.plugins.module_utils.args_common import
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
 
+DEFAULT_KUBECONFIG = "kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION"
 KUBECONFIG = {
     "apiVersion": "v1",
     "kind": "Config",
@@ -89,13 +90,15 @@ def test_unusable_credentials_say_which(params: dict[str, t.Any], code: str, wor
 
 
 def test_no_credentials_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
-    monkeypatch.setattr(_credentials.kube_config, "KUBE_CONFIG_DEFAULT_LOCATION", str(tmp_path / "none"))
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    monkeypatch.setattr(DEFAULT_KUBECONFIG, str(tmp_path / "none"))
     with pytest.raises(CredentialsError) as caught:
         _credentials.connect({}, {})
     assert caught.value.code == "CRED-NONE"
 
 
 def test_a_missing_package_names_interpreter_and_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", "/does/not/exist")
     monkeypatch.setattr(_credentials, "MISSING", "ModuleNotFoundError: No module named 'kubernetes'")
     with pytest.raises(CredentialsError, match="kubernetes") as caught:
         _credentials.connect({}, {})
