@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import base64
+import copy
 import json
 import ssl
 import tempfile
@@ -44,7 +45,7 @@ class Client:
         self.user_agent = user_agent
         server, context, token = _connection(Path(kubeconfig))
         self.server = server
-        self._headers = {"User-Agent": user_agent, "Accept": JSON} | ({"Authorization": f"Bearer {token}"} if token else {})
+        self._headers = urllib3.HTTPHeaderDict({"User-Agent": user_agent, "Accept": JSON} | ({"Authorization": f"Bearer {token}"} if token else {}))
         self._pool = urllib3.PoolManager(num_pools=2, maxsize=16, ssl_context=context, retries=False, timeout=TIMEOUT)
         self._discovered: dict[str, dict[str, tuple[str, bool]]] = {}
         self._lock = threading.Lock()
@@ -108,6 +109,15 @@ class Client:
         if status >= 300:
             raise ApiError(status, answer.get("message", name), answer)
         return True
+
+    def impersonating(self, user: str, groups: t.Sequence[str]) -> Client:
+        """The same connection, acting as somebody else."""
+        other = copy.copy(self)
+        other._headers = urllib3.HTTPHeaderDict(self._headers)
+        other._headers["Impersonate-User"] = user
+        for group in groups:
+            other._headers.add("Impersonate-Group", group)
+        return other
 
     def plural(self, api_version: str, kind: str) -> str:
         return self._resource(api_version, kind)[0]

@@ -127,6 +127,8 @@ def start_controller_manager(sandbox: Sandbox) -> None:
         "authorization-kubeconfig": config,
         "service-account-private-key-file": pki / "service-account.key",
         "root-ca-file": pki / "ca.crt",
+        "cluster-signing-cert-file": pki / "ca.crt",
+        "cluster-signing-key-file": pki / "ca.key",
         "use-service-account-credentials": "true",
         "controllers": ",".join(["*", *(f"-{name}" for name in IDLE_CONTROLLERS)]),
         "kube-api-qps": 200,

@@ -24,6 +24,7 @@ class FakeApi:
         self.objects: dict[Place, Object] = {}
         self.writes: list[tuple[str, str, str]] = []
         self.down = False
+        self.user, self.groups = "system:stand-ins", ["system:masters"]
         self._applied: dict[Place, Object] = {}
         self._versions = itertools.count(1)
         self._names = itertools.count(11111)
@@ -41,6 +42,8 @@ class FakeApi:
         if place in self.objects:
             raise ApiError(409, "already exists")
         made = copy.deepcopy(obj)
+        if obj["kind"] == "CertificateSigningRequest":
+            made["spec"] |= {"username": self.user, "groups": self.groups}
         made["metadata"] |= {"name": name, "uid": f"uid-{name}", "generation": 1, "creationTimestamp": f"2026-01-01T00:00:{len(self.objects):02}Z"}
         return self._store("create", place, made)
 
@@ -61,7 +64,7 @@ class FakeApi:
         if place not in self.objects:
             raise ApiError(404, "not found")
         live = self.objects[place]
-        kept = {"status": body["status"]} if subresource == "status" else {key: value for key, value in body.items() if key != "status"}
+        kept = {"status": body["status"]} if subresource in {"status", "approval"} else {key: value for key, value in body.items() if key != "status"}
         changed = _merge(live, kept)
         if changed.get("spec") != live.get("spec"):
             changed["metadata"]["generation"] += 1
@@ -83,6 +86,11 @@ class FakeApi:
         namespace, name = path.split("/")[4], path.split("/")[6]
         self.writes.append((f"{method} {path.rpartition('/')[2]}", "Pod", name))
         return (200, {}) if self.objects.pop(("Pod", namespace, name), None) else (404, {})
+
+    def impersonating(self, user: str, groups: t.Sequence[str]) -> FakeApi:
+        """The API server notes who made a certificate request; here everything that comes after is that user's."""
+        self.user, self.groups = user, list(groups)
+        return self
 
     def get(self, kind: str, name: str, namespace: str = "") -> Object:
         return self.objects[(kind, namespace, name)]
