@@ -16,6 +16,7 @@ MODULES = (
     "machine_sets",
     "machines",
     "nodelink",
+    "machine_health",
     "machine_autoscalers",
     "cluster_autoscaler",
     "nfd_operator",

@@ -9,6 +9,7 @@ import typing as t
 from dataclasses import dataclass
 
 from openshift_sandbox.stand_ins.quantities import added, amounts
+from openshift_sandbox.stand_ins.selectors import expressed
 
 Object = dict[str, t.Any]
 
@@ -66,14 +67,7 @@ def selected(spec: Object, labels: t.Mapping[str, str]) -> bool:
     required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get("requiredDuringSchedulingIgnoredDuringExecution")
     if not required:
         return True
-    return any(all(_expressed(one, labels) for one in term.get("matchExpressions") or []) for term in required["nodeSelectorTerms"])
-
-
-def _expressed(expression: Object, labels: t.Mapping[str, str]) -> bool:
-    value, wanted, operator = labels.get(expression["key"]), expression.get("values") or [], expression["operator"]
-    if operator in {"Gt", "Lt"}:
-        return value is not None and (int(value) > int(wanted[0]) if operator == "Gt" else int(value) < int(wanted[0]))
-    return {"In": value in wanted, "NotIn": value not in wanted, "Exists": value is not None, "DoesNotExist": value is None}[operator]
+    return any(all(expressed(one, labels) for one in term.get("matchExpressions") or []) for term in required["nodeSelectorTerms"])
 
 
 def _asked(container: Object) -> dict[str, float]:
