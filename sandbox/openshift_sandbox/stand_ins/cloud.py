@@ -6,9 +6,28 @@
 from __future__ import annotations
 
 import abc
+import hashlib
+import ipaddress
+import typing as t
 from dataclasses import dataclass
 
+from openshift_sandbox.hardware import InstanceType
 from openshift_sandbox.stand_ins.loop import Cluster, Object
+
+INVALID: t.Final = "InvalidConfiguration"
+RESERVED_HOSTS: t.Final = 16
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a provider specification asks for, in the words that troubles use too."""
+
+    instance_type: str
+    zone: str
+    region: str
+    interruptible: bool = False
+    description: str | None = None
+    """The hardware, where the instance type does not tell it."""
 
 
 @dataclass(frozen=True)
@@ -17,11 +36,14 @@ class Instance:
 
     provider_id: str
     instance_id: str
-    instance_type: str
-    region: str
-    zone: str
-    address: str
-    host_name: str
+    wanted: Wanted
+    addresses: tuple[tuple[str, str], ...]
+    node_name: str
+    state: str
+
+    @property
+    def address(self) -> str:
+        return next(address for kind, address in self.addresses if kind == "InternalIP")
 
 
 @dataclass(frozen=True)
@@ -29,15 +51,100 @@ class Refusal:
     """Final refusals make a Machine Failed with a reason; others are tried again for ever."""
 
     message: str
+    """What the provider's condition says."""
     reason: str | None = None
+    error: str | None = None
+    """The Machine's errorMessage, where it is not that of the condition."""
+    condition: bool = True
+    """Some refusals are the machine controller's own, and no condition tells of them."""
+
+
+@dataclass(frozen=True)
+class Lost:
+    """How a Machine says that the instance it had been given is not there any more."""
+
+    message: str
+    reason: str | None = None
+    missing: bool = True
 
 
 class Cloud(abc.ABC):
     """One platform. It keeps no state: an instance exists when its Machine has a providerID."""
 
+    created: str = "MachineCreated"
+    """Type of the provider's condition."""
+    created_message: str = "machine successfully created"
+    state_field: str = "instanceState"
+    running: str = "running"
+
+    @abc.abstractmethod
+    def wanted(self, value: Object) -> Wanted:
+        """Read out of a provider specification."""
+
     @abc.abstractmethod
     def launch(self, cluster: Cluster, machine: Object) -> Instance | Refusal: ...
 
     @abc.abstractmethod
-    def describe(self, machine: Object) -> Instance:
+    def describe(self, cluster: Cluster, machine: Object) -> Instance:
         """The instance behind a Machine that has one."""
+
+    def provider_status(self, instance: Instance) -> Object:
+        return {"instanceId": instance.instance_id, self.state_field: instance.state}
+
+    def lost(self, cluster: Cluster, machine: Object) -> Lost | None:
+        """Whether the instance that the Machine was given did not last."""
+        return None
+
+    def scale_from_zero(self, value: Object) -> InstanceType | None:
+        """What the provider's machine-set controller tells the autoscaler; None where it writes nothing."""
+        return None
+
+
+def provider_spec(machine: Object) -> Object:
+    """Of a Machine, or of a MachineSet's template."""
+    return (machine["spec"].get("providerSpec") or {}).get("value") or {}
+
+
+def where(wanted: Wanted) -> dict[str, str]:
+    """The fields by which a trouble is matched."""
+    return {"zone": wanted.zone, "instance_type": wanted.instance_type}
+
+
+def shortage(cloud: Cloud, cluster: Cluster, wanted: Wanted) -> Object | None:
+    """A trouble `no_capacity` that has nothing left for one more."""
+    found = cluster.trouble("no_capacity", **where(wanted))
+    if found is None:
+        return None
+    alike = [one for one in cluster.objects("Machine") if one["spec"].get("providerID") and cloud.lost(cluster, one) is None]
+    running = [one for one in alike if where(cloud.wanted(provider_spec(one))) == where(wanted)]
+    return found if len(running) >= found.get("available", 0) else None
+
+
+def failure(cluster: Cluster, wanted: Wanted) -> Refusal | None:
+    """A trouble `machine_failed`, in its own words."""
+    found = cluster.trouble("machine_failed", **where(wanted))
+    return Refusal(found["message"], found.get("reason", INVALID)) if found else None
+
+
+def free_address(cluster: Cluster, machine: Object, subnet: ipaddress.IPv4Network) -> str:
+    """The same Machine gets the same address again, unless another one has it."""
+    known = [*cluster.objects("Machine"), *cluster.objects("Node")]
+    taken = {one["address"] for obj in known for one in (obj.get("status") or {}).get("addresses") or []}
+    room = subnet.num_addresses - 2 * RESERVED_HOSTS
+    start = int(digest(machine)[16:24], 16)
+    candidates = (str(subnet[RESERVED_HOSTS + (start + step) % room]) for step in range(room))
+    return next(address for address in candidates if address not in taken)
+
+
+def own_address(machine: Object) -> str:
+    """That of a Machine which has an instance."""
+    return next(str(one["address"]) for one in machine["status"]["addresses"] if one["type"] == "InternalIP")
+
+
+def instance_state(machine: Object) -> str | None:
+    state: str | None = (machine["metadata"].get("annotations") or {}).get("machine.openshift.io/instance-state")
+    return state
+
+
+def digest(machine: Object) -> str:
+    return hashlib.sha256(machine["metadata"]["uid"].encode()).hexdigest()

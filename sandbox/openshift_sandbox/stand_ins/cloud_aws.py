@@ -1,86 +1,121 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for EC2 and the AWS machine provider; unlike the real ones it looks at no AMI, subnet or credential, and instances cost nothing."""
+"""Stands in for EC2 and the AWS machine provider; unlike the real ones it looks at no credential, and instances cost nothing.
+
+What EC2 calls a client's error (4xx) ends a Machine, with the message alone; its own errors (5xx) are tried again for ever, with their code before the message.
+"""
 
 from __future__ import annotations
 
-import hashlib
 import ipaddress
 import typing as t
 
-from openshift_sandbox.hardware import instance_type
-from openshift_sandbox.stand_ins.cloud import Cloud, Instance, Refusal
+from openshift_sandbox.hardware import InstanceType, instance_type
+from openshift_sandbox.stand_ins import aws_errors
+from openshift_sandbox.stand_ins.cloud import (
+    INVALID,
+    Cloud,
+    Instance,
+    Lost,
+    Refusal,
+    Wanted,
+    digest,
+    failure,
+    free_address,
+    own_address,
+    provider_spec,
+    shortage,
+    where,
+)
 from openshift_sandbox.stand_ins.loop import Cluster, Object
 
-INVALID: t.Final = "InvalidConfiguration"
 SUBNETS: t.Final = {zone: ipaddress.IPv4Network(f"10.0.{64 * place}.0/18") for place, zone in enumerate("abcd")}
-RESERVED_HOSTS: t.Final = 16
-
-CAPACITY: t.Final = (
-    "error creating EC2 instance: InsufficientInstanceCapacity: We currently do not have sufficient {type} capacity in the Availability Zone"
-    " you requested ({zone}). Our system will be working on provisioning additional capacity. You can currently get {type} capacity by not"
-    " specifying an Availability Zone in your request or choosing another one."
-)
-QUOTA: t.Final = (
-    "error launching instance: You have requested more vCPU capacity than your current vCPU limit of {limit} allows for the instance bucket that"
-    " the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit."
-)
-UNSUPPORTED: t.Final = "error launching instance: Your requested instance type ({type}) is not supported in your requested Availability Zone ({zone})."
-UNKNOWN: t.Final = "error launching instance: Invalid value '{type}' for InstanceType."
+CLIENTS_ERRORS: t.Final = {
+    "quota_exceeded": aws_errors.QUOTA,
+    "unsupported_zone": aws_errors.UNSUPPORTED,
+    "subnet_full": aws_errors.SUBNET_FULL,
+    "unauthorized": aws_errors.UNAUTHORIZED,
+}
+"""Trouble -> what EC2 says of it."""
 
 
 class Aws(Cloud):
+    created = "MachineCreation"
+    created_message = "Machine successfully created"
+
+    def wanted(self, value: Object) -> Wanted:
+        placement = value.get("placement") or {}
+        zone = placement.get("availabilityZone") or ""
+        return Wanted(value.get("instanceType") or "", zone, placement.get("region") or zone[:-1], _spot(value))
+
     def launch(self, cluster: Cluster, machine: Object) -> Instance | Refusal:
-        kind, zone = _wanted(machine)
-        machines = cluster.objects("Machine")
-        refusal = _refusal(cluster, kind, zone, machines)
-        return refusal or _instance(machine, _free_address(machine, zone, machines, cluster.objects("Node")))
+        zone = self.wanted(provider_spec(machine)).zone
+        refusal = self._refusal(cluster, machine)
+        return refusal or self._instance(machine, free_address(cluster, machine, SUBNETS.get(zone[-1:], SUBNETS["d"])), "pending")
 
-    def describe(self, machine: Object) -> Instance:
-        addresses = {one["type"]: one["address"] for one in machine["status"]["addresses"]}
-        return _instance(machine, addresses["InternalIP"])
+    def describe(self, cluster: Cluster, machine: Object) -> Instance:
+        return self._instance(machine, own_address(machine), self.running)
+
+    def lost(self, cluster: Cluster, machine: Object) -> Lost | None:
+        """At the end of a capacity block EC2 terminates what runs in it."""
+        reservation = provider_spec(machine).get("capacityReservationId")
+        ended = reservation and cluster.trouble("capacity_block_ended", reservation=reservation)
+        return Lost("can't find created instance") if ended and machine["spec"].get("providerID") else None
+
+    def scale_from_zero(self, value: Object) -> InstanceType | None:
+        return instance_type(value.get("instanceType"))
+
+    def _refusal(self, cluster: Cluster, machine: Object) -> Refusal | None:
+        value = provider_spec(machine)
+        wanted = self.wanted(value)
+        place = where(wanted)
+        fields = place | {"type": wanted.instance_type, "machine": machine["metadata"]["name"]}
+        image = (value.get("ami") or {}).get("id")
+        if image and cluster.trouble("image_missing", image=image, **place):
+            return _final(aws_errors.no_image(image, bool(value.get("blockDevices"))))
+        if instance_type(wanted.instance_type) is None:
+            return _final(aws_errors.launching(aws_errors.UNKNOWN, **fields))
+        for trouble, text in CLIENTS_ERRORS.items():
+            if found := cluster.trouble(trouble, **place):
+                return _final(
+                    aws_errors.launching(text, **({"limit": 0, "subnet": "subnet-0a1b2c3d4e5f60718"} | fields | found | {"type": wanted.instance_type}))
+                )
+        return failure(cluster, wanted) or self._out_of(cluster, wanted, value, fields)
+
+    def _out_of(self, cluster: Cluster, wanted: Wanted, value: Object, fields: Object) -> Refusal | None:
+        """What there is none of: places in a reservation, on the spot market, in the zone."""
+        reservation = value.get("capacityReservationId")
+        if reservation:
+            ended, full = cluster.trouble("capacity_block_ended", reservation=reservation), cluster.trouble("reservation_exceeded", reservation=reservation)
+            inside = [one for one in cluster.objects("Machine") if one["spec"].get("providerID") and _reserved(one) == reservation]
+            if ended or (full and len(inside) >= full.get("available", 0)):
+                return _final(aws_errors.launching(aws_errors.RESERVATION))
+            return None
+        if wanted.interruptible:
+            market = cluster.trouble("spot_unavailable", **where(wanted))
+            if market and market.get("code") in aws_errors.SPOT_LIMITS:
+                return _final(aws_errors.launching(aws_errors.SPOT_LIMITS[market["code"]], **({"price": "0.50", "minimum": "1.58"} | fields | market)))
+            if market:
+                return Refusal(aws_errors.creating("InsufficientInstanceCapacity", aws_errors.NO_SPOT))
+        return Refusal(aws_errors.creating("InsufficientInstanceCapacity", aws_errors.CAPACITY, **fields)) if shortage(self, cluster, wanted) else None
+
+    def _instance(self, machine: Object, address: str, state: str) -> Instance:
+        wanted = self.wanted(provider_spec(machine))
+        instance_id = "i-0" + digest(machine)[:16]
+        host = f"ip-{address.replace('.', '-')}.{wanted.region}.compute.internal"
+        addresses = (("InternalIP", address), ("InternalDNS", host), ("Hostname", host))
+        return Instance(f"aws:///{wanted.zone}/{instance_id}", instance_id, wanted, addresses, host, state)
 
 
-def _refusal(cluster: Cluster, kind: str, zone: str, machines: list[Object]) -> Refusal | None:
-    if instance_type(kind) is None:
-        return Refusal(UNKNOWN.format(type=kind), INVALID)
-    where = {"zone": zone, "instance_type": kind}
-    if quota := cluster.trouble("quota_exceeded", **where):
-        return Refusal(QUOTA.format(limit=quota.get("limit", 0)), INVALID)
-    if cluster.trouble("unsupported_zone", **where):
-        return Refusal(UNSUPPORTED.format(type=kind, zone=zone), INVALID)
-    if failure := cluster.trouble("machine_failed", **where):
-        return Refusal(failure["message"], failure.get("reason", INVALID))
-    shortage = cluster.trouble("no_capacity", **where)
-    running = sum(1 for machine in machines if machine["spec"].get("providerID") and _wanted(machine) == (kind, zone))
-    if shortage and running >= shortage.get("available", 0):
-        return Refusal(CAPACITY.format(type=kind, zone=zone))
-    return None
+def _final(text: str) -> Refusal:
+    return Refusal(text, INVALID)
 
 
-def _wanted(machine: Object) -> tuple[str, str]:
-    provider = machine["spec"].get("providerSpec", {}).get("value") or {}
-    return provider.get("instanceType") or "", (provider.get("placement") or {}).get("availabilityZone") or ""
+def _spot(value: Object) -> bool:
+    return value.get("spotMarketOptions") is not None or value.get("marketType") == "Spot"
 
 
-def _instance(machine: Object, address: str) -> Instance:
-    kind, zone = _wanted(machine)
-    region = zone[:-1]
-    instance_id = "i-0" + _digest(machine)[:16]
-    host_name = f"ip-{address.replace('.', '-')}.{region}.compute.internal"
-    return Instance(f"aws:///{zone}/{instance_id}", instance_id, kind, region, zone, address, host_name)
-
-
-def _free_address(machine: Object, zone: str, machines: list[Object], nodes: list[Object]) -> str:
-    """The same Machine gets the same address again, unless another one has it."""
-    subnet = SUBNETS.get(zone[-1:], SUBNETS["d"])
-    taken = {one["address"] for obj in [*machines, *nodes] for one in (obj.get("status") or {}).get("addresses") or []}
-    room = subnet.num_addresses - 2 * RESERVED_HOSTS
-    start = int(_digest(machine)[16:24], 16)
-    candidates = (str(subnet[RESERVED_HOSTS + (start + step) % room]) for step in range(room))
-    return next(address for address in candidates if address not in taken)
-
-
-def _digest(machine: Object) -> str:
-    return hashlib.sha256(machine["metadata"]["uid"].encode()).hexdigest()
+def _reserved(machine: Object) -> str | None:
+    reservation: str | None = provider_spec(machine).get("capacityReservationId")
+    return reservation

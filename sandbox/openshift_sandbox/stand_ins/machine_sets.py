@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.hardware import instance_type
+from openshift_sandbox.stand_ins.cloud import Cloud, provider_spec
+from openshift_sandbox.stand_ins.clouds import cloud_of
 from openshift_sandbox.stand_ins.conditions import holds
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 
@@ -16,7 +17,7 @@ CAPACITY: t.Final = "capacity.cluster-autoscaler.kubernetes.io/labels"
 
 
 class MachineSets(Reconciler):
-    kinds = ("MachineSet", "Machine", "Node")
+    kinds = ("MachineSet", "Machine", "Node", "Infrastructure")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         for machine_set in cluster.objects("MachineSet"):
@@ -27,8 +28,8 @@ class MachineSets(Reconciler):
         self._collect(cluster)
 
     def _annotate(self, cluster: Cluster, machine_set: Object) -> None:
-        """What the AWS provider tells the autoscaler about a set that is scaled from zero."""
-        wanted = scale_from_zero(machine_set)
+        """What the provider tells the autoscaler about a set that is scaled from zero."""
+        wanted = scale_from_zero(cloud_of(cluster), machine_set)
         have = machine_set["metadata"].get("annotations") or {}
         if any(have.get(key) != value for key, value in wanted.items()):
             _patch(cluster, machine_set, {"metadata": {"annotations": wanted}})
@@ -64,16 +65,17 @@ class MachineSets(Reconciler):
                 cluster.delete("Machine", machine["metadata"]["name"], machine["metadata"]["namespace"])
 
 
-def scale_from_zero(machine_set: Object) -> dict[str, str]:
-    provider = machine_set["spec"]["template"]["spec"].get("providerSpec", {}).get("value") or {}
-    known = instance_type(provider.get("instanceType"))
+def scale_from_zero(cloud: Cloud | None, machine_set: Object) -> dict[str, str]:
+    """A label that somebody else wrote into the list stays, and wins."""
+    known = cloud.scale_from_zero(provider_spec(machine_set["spec"]["template"])) if cloud else None
     if known is None:
         return {}
+    labels = dict(one.split("=") for one in (machine_set["metadata"].get("annotations") or {}).get(CAPACITY, "").split(",") if one.count("=") == 1)
     return {
         "machine.openshift.io/vCPU": str(known.vcpus),
         "machine.openshift.io/memoryMb": str(known.memory_gib * 1024),
         "machine.openshift.io/GPU": str(known.gpus),
-        CAPACITY: f"kubernetes.io/arch={known.arch}",
+        CAPACITY: ",".join(f"{key}={value}" for key, value in ({"kubernetes.io/arch": known.arch} | labels).items()),
     }
 
 

@@ -8,28 +8,29 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins import drain
-from openshift_sandbox.stand_ins.cloud import Cloud, Instance, Refusal
-from openshift_sandbox.stand_ins.cloud_aws import Aws
+from openshift_sandbox.stand_ins.cloud import Cloud, Instance, Lost, Refusal, provider_spec, where
+from openshift_sandbox.stand_ins.clouds import cloud_of
 from openshift_sandbox.stand_ins.conditions import condition, merged, timestamp
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 
 FINALIZER: t.Final = "machine.machine.openshift.io"
 INSTANCE_STATE: t.Final = "machine.openshift.io/instance-state"
-CLOUDS: t.Final[dict[str, Cloud]] = {"AWS": Aws()}
-CREATED: t.Final = condition("MachineCreation", True, "MachineCreationSucceeded", "Machine successfully created")
+INTERRUPTIBLE: t.Final = "machine.openshift.io/interruptible-instance"
+UNKNOWN_STATE: t.Final = "Unknown"
 EXISTS: t.Final = condition("InstanceExists", True)
 WAITS: t.Final = [
     condition("Drainable", True),
     condition("InstanceExists", False, "InstanceNotCreated", "Instance has not been created", severity="Warning"),
     condition("Terminable", True),
 ]
+MISSING: t.Final = condition("InstanceExists", False, "InstanceMissing", "Instance not found on provider", severity="Warning")
 
 
 class Machines(Reconciler):
     kinds = ("Machine", "Node", "Pod", "Infrastructure")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        cloud = CLOUDS.get(platform(cluster))
+        cloud = cloud_of(cluster)
         if cloud is None:
             return
         for machine in cluster.objects("Machine"):
@@ -44,39 +45,50 @@ class Machines(Reconciler):
         phase = phase_of(machine)
         if phase == "":
             _report(cluster, machine, WAITS, phase="Provisioning")
+        elif phase != "Failed" and machine["spec"].get("providerID") and (lost := cloud.lost(cluster, machine)):
+            self._lost(cluster, cloud, machine, lost)
         elif phase == "Provisioning":
             self._provision(cluster, cloud, machine)
         elif phase == "Provisioned" and machine["status"].get("nodeRef"):
-            instance = cloud.describe(machine)
-            _report(cluster, machine, [EXISTS], phase="Running", providerStatus=_provider_status(machine, CREATED, instance, "running"))
-            _patch(cluster, machine, {"metadata": {"annotations": {INSTANCE_STATE: "running"}}})
+            instance = cloud.describe(cluster, machine)
+            _report(cluster, machine, [EXISTS], phase="Running", providerStatus=_created(cloud, machine, instance))
+            _patch(cluster, machine, {"metadata": {"annotations": {INSTANCE_STATE: instance.state}}})
 
     def _provision(self, cluster: Cluster, cloud: Cloud, machine: Object) -> None:
         uid = machine["metadata"]["uid"]
         if not cluster.due(uid, "machine_provisioning", 0.7, slowness(cluster, machine)):
             return
-        if _was_refused(machine) and not cluster.due(uid, "machine_retry", 2.0):
+        if _was_refused(machine, cloud) and not cluster.due(uid, "machine_retry", 2.0):
             return
         cluster.restart(uid, "machine_retry")
         answer = cloud.launch(cluster, machine)
         if isinstance(answer, Instance):
-            self._launched(cluster, machine, answer)
-        elif answer.reason:
-            _report(cluster, machine, [], phase="Failed", errorReason=answer.reason, errorMessage=answer.message, providerStatus=_refused(machine, answer))
+            self._launched(cluster, cloud, machine, answer)
+            return
+        if answer.reason:
+            _fail(cluster, cloud, machine, answer.error or answer.message, answer.reason, [], _refused(machine, cloud, answer))
         else:
-            _report(cluster, machine, [], providerStatus=_refused(machine, answer))
+            _report(cluster, machine, [], providerStatus=_refused(machine, cloud, answer))
 
-    def _launched(self, cluster: Cluster, machine: Object, instance: Instance) -> None:
-        labels = {"region": instance.region, "zone": instance.zone, "instance-type": instance.instance_type}
-        metadata = {"labels": {f"machine.openshift.io/{key}": value for key, value in labels.items()}, "annotations": {INSTANCE_STATE: "pending"}}
-        _patch(cluster, machine, {"metadata": metadata, "spec": {"providerID": instance.provider_id}})
-        addresses = [
-            {"type": "InternalIP", "address": instance.address},
-            {"type": "InternalDNS", "address": instance.host_name},
-            {"type": "Hostname", "address": instance.host_name},
-        ]
-        provider_status = _provider_status(machine, CREATED, instance, "pending")
-        _report(cluster, machine, [EXISTS], phase="Provisioned", addresses=addresses, providerStatus=provider_status)
+    def _launched(self, cluster: Cluster, cloud: Cloud, machine: Object, instance: Instance) -> None:
+        wanted = instance.wanted
+        labels = {"region": wanted.region, "zone": wanted.zone, "instance-type": wanted.instance_type}
+        spot = {INTERRUPTIBLE: ""} if wanted.interruptible else {}
+        metadata = {"labels": {f"machine.openshift.io/{key}": value for key, value in labels.items()} | spot, "annotations": {INSTANCE_STATE: instance.state}}
+        spec: Object = {"providerID": instance.provider_id} | ({"metadata": {"labels": spot}} if spot else {})
+        _patch(cluster, machine, {"metadata": metadata, "spec": spec})
+        addresses = [{"type": kind, "address": address} for kind, address in instance.addresses]
+        _report(cluster, machine, [EXISTS], phase="Provisioned", addresses=addresses, providerStatus=_created(cloud, machine, instance))
+
+    def _lost(self, cluster: Cluster, cloud: Cloud, machine: Object, lost: Lost) -> None:
+        """Failed for good; the Node of an instance that is gone is deleted, as the cloud's node controller does."""
+        if not cluster.due(machine["metadata"]["uid"], "instance_lost", 1.0):
+            return
+        _fail(cluster, cloud, machine, lost.message, lost.reason, [MISSING] if lost.missing else [])
+        node = (machine["status"].get("nodeRef") or {}).get("name")
+        if node and cluster.find("Node", node):
+            cluster.delete("Node", node)
+            drain.bury(cluster, node)
 
     def _delete(self, cluster: Cluster, machine: Object) -> None:
         """Drained, then without an instance, then without a Node, then gone."""
@@ -106,37 +118,44 @@ class Machines(Reconciler):
         return True
 
 
-def platform(cluster: Cluster) -> str:
-    status = (cluster.find("Infrastructure", "cluster") or {}).get("status", {})
-    return str((status.get("platformStatus") or {}).get("type") or "")
-
-
 def phase_of(machine: Object) -> str:
     return str(machine.get("status", {}).get("phase") or "")
 
 
 def slowness(cluster: Cluster, machine: Object) -> float:
     """Extra seconds that a trouble `slow_machines` puts on every step."""
-    provider = machine["spec"].get("providerSpec", {}).get("value") or {}
-    where = {"zone": (provider.get("placement") or {}).get("availabilityZone"), "instance_type": provider.get("instanceType")}
-    slow = cluster.trouble("slow_machines", **where)
+    cloud = cloud_of(cluster)
+    slow = cluster.trouble("slow_machines", **where(cloud.wanted(provider_spec(machine)))) if cloud else None
     return float(slow.get("seconds", 20)) if slow else 0.0
 
 
-def _provider_status(machine: Object, outcome: Object, instance: Instance | None = None, state: str = "") -> Object:
+def _provider_status(machine: Object, outcome: Object | None, found: Object) -> Object:
     known = machine.get("status", {}).get("providerStatus") or {}
-    entry = outcome | {"lastProbeTime": timestamp()}
-    found = {"instanceId": instance.instance_id, "instanceState": state} if instance else {}
-    return known | found | {"conditions": merged(known.get("conditions") or [], [entry])}
+    conditions = {"conditions": merged(known.get("conditions") or [], [outcome])} if outcome else {}
+    return known | found | conditions
 
 
-def _refused(machine: Object, refusal: Refusal) -> Object:
-    return _provider_status(machine, condition("MachineCreation", False, "MachineCreationFailed", refusal.message))
+def _created(cloud: Cloud, machine: Object, instance: Instance) -> Object:
+    return _provider_status(machine, condition(cloud.created, True, "MachineCreationSucceeded", cloud.created_message), cloud.provider_status(instance))
 
 
-def _was_refused(machine: Object) -> bool:
+def _refused(machine: Object, cloud: Cloud, refusal: Refusal) -> Object:
+    return _provider_status(machine, condition(cloud.created, False, "MachineCreationFailed", refusal.message) if refusal.condition else None, {})
+
+
+def _was_refused(machine: Object, cloud: Cloud) -> bool:
     conditions = (machine["status"].get("providerStatus") or {}).get("conditions") or []
-    return any(one["type"] == "MachineCreation" and one["status"] == "False" for one in conditions)
+    return any(one["type"] == cloud.created and one["status"] == "False" for one in conditions)
+
+
+def _fail(
+    cluster: Cluster, cloud: Cloud, machine: Object, message: str, reason: str | None, conditions: list[Object], provider_status: Object | None = None
+) -> None:
+    """The state that the provider knew last is not to be trusted any more."""
+    status = provider_status if provider_status is not None else _provider_status(machine, None, {})
+    status |= {cloud.state_field: UNKNOWN_STATE} if cloud.state_field in status else {}
+    _patch(cluster, machine, {"metadata": {"annotations": {INSTANCE_STATE: UNKNOWN_STATE}}})
+    _report(cluster, machine, conditions, phase="Failed", errorReason=reason, errorMessage=message, providerStatus=status)
 
 
 def _held(cluster: Cluster, machine: Object, stage: str, kind: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.seed_nodes import node_manifest
+from openshift_sandbox.stand_ins.clouds import cloud_of
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.machines import phase_of, slowness
 
@@ -15,7 +16,7 @@ MACHINE: t.Final = "machine.openshift.io/machine"
 
 
 class Nodelink(Reconciler):
-    kinds = ("Machine", "Node")
+    kinds = ("Infrastructure", "Machine", "Node")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         nodes = {node["spec"]["providerID"]: node for node in cluster.objects("Node") if node["spec"].get("providerID")}
@@ -29,6 +30,9 @@ class Nodelink(Reconciler):
                 cluster.create(joining_node(cluster, machine))
 
     def _joins(self, cluster: Cluster, machine: Object) -> bool:
+        cloud = cloud_of(cluster)
+        if cloud is None or cloud.lost(cluster, machine):
+            return False
         zone, kind = (machine["metadata"]["labels"].get(f"machine.openshift.io/{key}") for key in ("zone", "instance-type"))
         if cluster.trouble("node_never_joins", zone=zone, instance_type=kind):
             return False
@@ -46,14 +50,17 @@ class Nodelink(Reconciler):
 
 def joining_node(cluster: Cluster, machine: Object) -> Object:
     """The Node as its kubelet registers it; labels and taints of the Machine come after."""
-    labels, addresses = machine["metadata"]["labels"], {one["type"]: one["address"] for one in machine["status"]["addresses"]}
+    cloud = cloud_of(cluster)
+    assert cloud is not None, "somebody made the instance"
+    instance = cloud.describe(cluster, machine)
     return node_manifest(
         cluster.scenario.cluster,
-        name=addresses["InternalDNS"],
-        instance_type_name=labels["machine.openshift.io/instance-type"],
-        zone=labels["machine.openshift.io/zone"],
-        address=addresses["InternalIP"],
+        name=instance.node_name,
+        instance_type_name=instance.wanted.instance_type,
+        zone=instance.wanted.zone,
+        address=instance.address,
         provider_id=machine["spec"]["providerID"],
+        description=instance.wanted.description,
     )
 
 

@@ -38,6 +38,8 @@ def machine(name: str, **status: t.Any) -> dict[str, t.Any]:
 @pytest.fixture
 def world() -> World:
     world = World(MachineSets())
+    infrastructure = {"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": {"name": "cluster"}}
+    world.api.create(infrastructure | {"status": {"platformStatus": {"type": "AWS"}}})
     world.api.create(machine_set())
     world.settle()
     return world
