@@ -1,13 +1,14 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for nodelink, and for the kubelet that joins: the Node appears on its own, without a certificate signing request."""
+"""Stands in for nodelink, and for the kubelet that joins: the Node appears on its own, without a certificate unless node_certificates wants one."""
 
 from __future__ import annotations
 
 import typing as t
 
 from openshift_sandbox.seed_nodes import node_manifest
+from openshift_sandbox.stand_ins.certificate_requests import CLIENT, approved, requested
 from openshift_sandbox.stand_ins.clouds import cloud_of
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.machines import phase_of, slowness
@@ -16,7 +17,7 @@ MACHINE: t.Final = "machine.openshift.io/machine"
 
 
 class Nodelink(Reconciler):
-    kinds = ("Infrastructure", "Machine", "Node")
+    kinds = ("CertificateSigningRequest", "Infrastructure", "Machine", "Node")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         nodes = {node["spec"]["providerID"]: node for node in cluster.objects("Node") if node["spec"].get("providerID")}
@@ -33,10 +34,15 @@ class Nodelink(Reconciler):
         cloud = cloud_of(cluster)
         if cloud is None or cloud.lost(cluster, machine):
             return False
-        zone, kind = (machine["metadata"]["labels"].get(f"machine.openshift.io/{key}") for key in ("zone", "instance-type"))
-        if cluster.trouble("node_never_joins", zone=zone, instance_type=kind):
+        if cluster.trouble("node_never_joins", **place(machine)):
             return False
-        return cluster.due(machine["metadata"]["uid"], "node_joins", 0.7, slowness(cluster, machine))
+        if not cluster.due(machine["metadata"]["uid"], "node_joins", 0.7, slowness(cluster, machine)):
+            return False
+        return not cluster.trouble("csr_pending", **place(machine)) or self._admitted(cluster, machine)
+
+    def _admitted(self, cluster: Cluster, machine: Object) -> bool:
+        name = joining_node(cluster, machine)["metadata"]["name"]
+        return any(approved(one) for one in requested(cluster.objects("CertificateSigningRequest"), CLIENT, name))
 
     def _link(self, cluster: Cluster, machine: Object, node: Object) -> None:
         """Labels, taints and the annotation go to the Node and are never taken away again; the Machine gets its nodeRef."""
@@ -46,6 +52,12 @@ class Nodelink(Reconciler):
         if (machine.get("status", {}).get("nodeRef") or {}).get("name") != name:
             reference = {"kind": "Node", "name": name, "uid": node["metadata"]["uid"]}
             cluster.patch("Machine", machine["metadata"]["name"], machine["metadata"]["namespace"], {"status": {"nodeRef": reference}}, "status")
+
+
+def place(machine: Object) -> dict[str, str | None]:
+    """What troubles say of where a Machine is."""
+    labels = machine["metadata"].get("labels") or {}
+    return {field: labels.get(f"machine.openshift.io/{key}") for field, key in (("zone", "zone"), ("instance_type", "instance-type"))}
 
 
 def joining_node(cluster: Cluster, machine: Object) -> Object:
