@@ -5,11 +5,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import typing as t
 from concurrent.futures import ThreadPoolExecutor
 
-from openshift_sandbox import seed_cluster
+from openshift_sandbox import seed_baremetal, seed_cluster, seed_names
 from openshift_sandbox.client import ApiError, Client, resource_path
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.seed_nodes import CONTROL_PLANE_TAINT, Object, machine, machine_set, node_manifest
@@ -20,12 +19,14 @@ __all__ = ("node_manifest", "seed")
 
 def seed(client: Client, scenario: Scenario) -> None:
     """Safe to repeat after an interruption: what exists is kept, statuses are written again."""
-    cluster = scenario.cluster
+    cluster = dict(scenario.cluster)
     _put_all(client, seed_cluster.namespaces())
     _put_all(client, seed_cluster.objects(cluster))
+    if cluster["platform"] == "BareMetal":
+        cluster |= {"host_uids": {one["metadata"]["name"]: one["metadata"]["uid"] for one in _put_all(client, seed_baremetal.hosts(cluster))}}
     sets = _put_all(client, machine_sets(cluster)) if has_machine_api(cluster) else []
     pairs = machines(cluster, {one["metadata"]["name"]: one for one in sets})
-    _put_all(client, [node for node, _machine in pairs])
+    _put_all(client, [*(node for node, _machine in pairs), *other_nodes(cluster)])
     if has_machine_api(cluster):
         _put_all(client, [one for _node, one in pairs])
 
@@ -48,18 +49,37 @@ def machines(cluster: Object, sets: t.Mapping[str, Object]) -> list[tuple[Object
     """Nodes with their Machines: the control plane over the zones in turn, then each zone's workers."""
     where, zones = platform(cluster), cluster["zones"]
     control_plane, workers = cluster["control_plane"], cluster["workers"]
-    kind, count = control_plane["instance_type"], control_plane["replicas"]
-    wanted = [(f"{cluster['infrastructure_name']}-master-{number}", "master", zones[number % len(zones)], kind) for number in range(count)]
+    kind = control_plane["instance_type"]
+    wanted = [(name, "master", zones[number % len(zones)], kind) for number, name in enumerate(seed_names.control_plane(cluster))]
     for zone in zones:
-        owner = where.machine_set(cluster, zone)
-        names = [f"{owner}-{_suffix(f'{owner}/{number}')}" for number in range(workers["replicas_per_zone"])]
+        names = seed_names.members(cluster, where.machine_set(cluster, zone))
         wanted += [(name, "worker", zone, workers["instance_type"]) for name in names]
     return [_member(cluster, number, *one, sets.get(where.machine_set(cluster, one[2]))) for number, one in enumerate(wanted)]
+
+
+def other_nodes(cluster: Object) -> list[Object]:
+    """What neither the installer nor a MachineSet made: the nodes that a scenario names."""
+    where, first = platform(cluster), 100
+    return [
+        node_manifest(
+            cluster,
+            name=one["name"],
+            instance_type_name=one.get("instance_type", ""),
+            zone=one.get("zone", cluster["zones"][0]),
+            address=where.address(cluster, one.get("zone", cluster["zones"][0]), first + number),
+            provider_id=where.provider_id(cluster, one.get("zone", cluster["zones"][0]), one["name"]),
+            role=one.get("role", "worker"),
+            labels=one.get("labels"),
+            description=one.get("hardware"),
+        )
+        for number, one in enumerate(cluster.get("nodes", []))
+    ]
 
 
 def _member(cluster: Object, number: int, name: str, role: str, zone: str, kind: str, owner: Object | None) -> tuple[Object, Object]:
     where = platform(cluster)
     address = where.address(cluster, zone, number)
+    host = seed_baremetal.host_of(cluster, name) if cluster["platform"] == "BareMetal" else {}
     node = node_manifest(
         cluster,
         name=where.host_name(cluster, name, address),
@@ -70,6 +90,8 @@ def _member(cluster: Object, number: int, name: str, role: str, zone: str, kind:
         role=role,
         machine=name if has_machine_api(cluster) else None,
         taints=[CONTROL_PLANE_TAINT] if role == "master" else [],
+        labels=host.get("node_labels"),
+        description=host.get("hardware"),
     )
     return node, machine(cluster, name, role, zone, kind, node, owner if role == "worker" else None)
 
@@ -94,9 +116,3 @@ def _put(client: Client, obj: Object) -> Object:
         path = resource_path(obj["apiVersion"], plural, name, namespace) + "/status"
         live = client.checked("PUT", path, live | {"status": obj["status"]})
     return live
-
-
-def _suffix(text: str) -> str:
-    """Five letters as the API server generates them."""
-    alphabet = "bcdfghjklmnpqrstvwxz2456789"
-    return "".join(alphabet[byte % len(alphabet)] for byte in hashlib.sha256(text.encode()).digest()[:5])

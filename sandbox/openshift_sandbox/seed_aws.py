@@ -14,8 +14,12 @@ CREDENTIALS: t.Final = "aws-cloud-credentials"
 RUNNING: t.Final = "running"
 
 
+def platform_spec(cluster: Object) -> Object:
+    return {"aws": {}}
+
+
 def platform_status(cluster: Object) -> Object:
-    return {"aws": {"region": cluster["region"]}} if cluster["platform"] == "AWS" else {}
+    return {"aws": {"region": cluster["region"]}}
 
 
 def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> Object:
@@ -38,6 +42,10 @@ def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> 
         "tags": [{"name": f"kubernetes.io/cluster/{name}", "value": "owned"}],
         "userDataSecret": {"name": f"{role}-user-data"},
     }
+
+
+def machine_annotations(cluster: Object, name: str) -> dict[str, str]:
+    return {"machine.openshift.io/instance-state": RUNNING}
 
 
 def provider_status(cluster: Object, name: str, provider_id: str) -> Object:

@@ -13,6 +13,10 @@ CREDENTIALS: t.Final = "azure-cloud-credentials"
 RUNNING: t.Final = "Running"
 
 
+def platform_spec(cluster: Object) -> Object:
+    return {"azure": {}}
+
+
 def platform_status(cluster: Object) -> Object:
     group = resource_group(cluster)
     return {"azure": {"cloudName": "AzurePublicCloud", "resourceGroupName": group, "networkResourceGroupName": group}}
@@ -48,6 +52,10 @@ def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> 
         "vnet": f"{name}-vnet",
         "zone": zone,
     }
+
+
+def machine_annotations(cluster: Object, name: str) -> dict[str, str]:
+    return {"machine.openshift.io/instance-state": RUNNING}
 
 
 def provider_status(cluster: Object, name: str, provider_id: str) -> Object:

@@ -47,7 +47,7 @@ def objects(cluster: Object) -> list[Object]:
         _config("Proxy", {"trustedCA": {"name": ""}}, {}),
         _config("OperatorHub", {}, {}),
         *(cluster_operator(cluster, name) for name in OPERATORS),
-        *(machine_config(cluster, pool) for pool in ("master", "worker")),
+        *(machine_config(cluster, pool) for pool in counts(cluster)),
         *(machine_config_pool(cluster, pool, count) for pool, count in counts(cluster).items()),
         driver_toolkit(cluster),
         *secrets(cluster),
@@ -57,7 +57,12 @@ def objects(cluster: Object) -> list[Object]:
 
 
 def counts(cluster: Object) -> dict[str, int]:
-    return {"master": cluster["control_plane"]["replicas"], "worker": cluster["workers"]["replicas_per_zone"] * len(cluster["zones"])}
+    """Nodes of each pool; a hosted control plane has no pools, and keeps the configuration of its nodes elsewhere."""
+    if cluster.get("control_plane_topology") == "External":
+        return {}
+    other = [one.get("role", "worker") for one in cluster.get("nodes", [])]
+    workers = cluster["workers"]["replicas_per_zone"] * len(cluster["zones"]) + other.count("worker")
+    return {"master": cluster["control_plane"]["replicas"] + len(other) - other.count("worker"), "worker": workers}
 
 
 def infrastructure(cluster: Object) -> Object:
@@ -68,12 +73,12 @@ def infrastructure(cluster: Object) -> Object:
         "platformStatus": {"type": platform} | platform_of(cluster).platform_status(cluster),
         "apiServerURL": f"https://api.{domain}:6443",
         "apiServerInternalURI": f"https://api-int.{domain}:6443",
-        "controlPlaneTopology": "HighlyAvailable",
-        "infrastructureTopology": "HighlyAvailable",
+        "controlPlaneTopology": cluster.get("control_plane_topology", "HighlyAvailable"),
+        "infrastructureTopology": cluster.get("infrastructure_topology", "HighlyAvailable"),
         "cpuPartitioning": "None",
         "etcdDiscoveryDomain": "",
     }
-    return _config("Infrastructure", {"cloudConfig": {"name": ""}, "platformSpec": {"type": platform}}, status)
+    return _config("Infrastructure", {"cloudConfig": {"name": ""}, "platformSpec": {"type": platform} | platform_of(cluster).platform_spec(cluster)}, status)
 
 
 def cluster_version(cluster: Object) -> Object:

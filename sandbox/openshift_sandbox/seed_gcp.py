@@ -13,6 +13,10 @@ CREDENTIALS: t.Final = "gcp-cloud-credentials"
 RUNNING: t.Final = "RUNNING"
 
 
+def platform_spec(cluster: Object) -> Object:
+    return {"gcp": {}}
+
+
 def platform_status(cluster: Object) -> Object:
     return {"gcp": {"projectID": cluster["project"], "region": cluster["region"]}}
 
@@ -39,6 +43,10 @@ def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> 
         "userDataSecret": {"name": f"{role}-user-data"},
         "zone": zone,
     }
+
+
+def machine_annotations(cluster: Object, name: str) -> dict[str, str]:
+    return {"machine.openshift.io/instance-state": RUNNING}
 
 
 def provider_status(cluster: Object, name: str, provider_id: str) -> Object:

@@ -16,6 +16,7 @@ Object = dict[str, t.Any]
 MACHINE_NAMESPACE: t.Final = "openshift-machine-api"
 MACHINE_API: t.Final = "machine.openshift.io/v1beta1"
 CONTROL_PLANE_TAINT: t.Final = {"key": "node-role.kubernetes.io/master", "effect": "NoSchedule"}
+ROLES: t.Final = {"master": ("control-plane", "master"), "both": ("control-plane", "master", "worker")}
 UNKNOWN_HARDWARE: t.Final = InstanceType("unknown", 8, 32)
 
 
@@ -38,7 +39,7 @@ def node_manifest(
     annotations = {"machineconfiguration.openshift.io/state": "Done"} | ({DESCRIPTION: description} if description else {})
     annotations |= dict.fromkeys(
         ("machineconfiguration.openshift.io/currentConfig", "machineconfiguration.openshift.io/desiredConfig"),
-        rendered(cluster, "master" if role == "master" else "worker"),
+        rendered(cluster, "worker" if role == "worker" else "master"),
     )
     if machine:
         annotations["machine.openshift.io/machine"] = f"{MACHINE_NAMESPACE}/{machine}"
@@ -47,32 +48,31 @@ def node_manifest(
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": {**standard, **(labels or {})}, "annotations": annotations},
-        "spec": {"providerID": provider_id, **({"taints": list(taints)} if taints else {})},
+        "spec": {**({"providerID": provider_id} if provider_id else {}), **({"taints": list(taints)} if taints else {})},
         "status": node_status(cluster, hardware, name, address),
     }
 
 
 def node_labels(cluster: Object, name: str, kind: str, zone: str, role: str, arch: str) -> dict[str, str]:
-    roles = {"node-role.kubernetes.io/control-plane": "", "node-role.kubernetes.io/master": ""} if role == "master" else {f"node-role.kubernetes.io/{role}": ""}
-    region, where = cluster["region"], platform(cluster)
-    return (
-        roles
-        | where.node_labels(cluster, zone)
-        | {
-            "beta.kubernetes.io/arch": arch,
-            "beta.kubernetes.io/instance-type": kind,
-            "beta.kubernetes.io/os": "linux",
-            "failure-domain.beta.kubernetes.io/region": region,
-            "failure-domain.beta.kubernetes.io/zone": where.node_zone(cluster, zone),
-            "kubernetes.io/arch": arch,
-            "kubernetes.io/hostname": name,
-            "kubernetes.io/os": "linux",
-            "node.kubernetes.io/instance-type": kind,
-            "node.openshift.io/os_id": "rhcos",
-            "topology.kubernetes.io/region": region,
-            "topology.kubernetes.io/zone": where.node_zone(cluster, zone),
-        }
-    )
+    where = platform(cluster)
+    node_zone = where.node_zone(cluster, zone)
+    region = cluster["region"] if node_zone else ""
+    standard = {
+        "beta.kubernetes.io/arch": arch,
+        "beta.kubernetes.io/instance-type": kind,
+        "beta.kubernetes.io/os": "linux",
+        "failure-domain.beta.kubernetes.io/region": region,
+        "failure-domain.beta.kubernetes.io/zone": node_zone,
+        "kubernetes.io/arch": arch,
+        "kubernetes.io/hostname": name,
+        "kubernetes.io/os": "linux",
+        "node.kubernetes.io/instance-type": kind,
+        "node.openshift.io/os_id": "rhcos",
+        "topology.kubernetes.io/region": region,
+        "topology.kubernetes.io/zone": node_zone,
+    }
+    known = {key: value for key, value in (standard | where.node_labels(cluster, zone)).items() if value}
+    return {f"node-role.kubernetes.io/{one}": "" for one in ROLES.get(role, (role,))} | known
 
 
 def node_status(cluster: Object, hardware: InstanceType, name: str, address: str) -> Object:
@@ -109,7 +109,6 @@ def node_status(cluster: Object, hardware: InstanceType, name: str, address: str
 def machine_set(cluster: Object, name: str, provider_spec: Object, kind: str, replicas: int) -> Object:
     infrastructure = cluster["infrastructure_name"]
     selected = {"machine.openshift.io/cluster-api-cluster": infrastructure, "machine.openshift.io/cluster-api-machineset": name}
-    hardware = instance_type(kind) or UNKNOWN_HARDWARE
     return {
         "apiVersion": MACHINE_API,
         "kind": "MachineSet",
@@ -117,12 +116,7 @@ def machine_set(cluster: Object, name: str, provider_spec: Object, kind: str, re
             "name": name,
             "namespace": MACHINE_NAMESPACE,
             "labels": {"machine.openshift.io/cluster-api-cluster": infrastructure},
-            "annotations": {
-                "capacity.cluster-autoscaler.kubernetes.io/labels": f"kubernetes.io/arch={hardware.arch}",
-                "machine.openshift.io/GPU": str(hardware.gpus),
-                "machine.openshift.io/memoryMb": str(hardware.memory_gib * 1024),
-                "machine.openshift.io/vCPU": str(hardware.vcpus),
-            },
+            "annotations": scale_from_zero(cluster, kind),
         },
         "spec": {
             "replicas": replicas,
@@ -136,23 +130,38 @@ def machine_set(cluster: Object, name: str, provider_spec: Object, kind: str, re
     }
 
 
+def scale_from_zero(cluster: Object, kind: str) -> dict[str, str]:
+    """What a cloud's provider has told the autoscaler by then; the other platforms' stand-ins write it when they first see the set."""
+    hardware = instance_type(kind)
+    if hardware is None or cluster["platform"] not in {"AWS", "Azure", "GCP"}:
+        return {}
+    return {
+        "capacity.cluster-autoscaler.kubernetes.io/labels": f"kubernetes.io/arch={hardware.arch}",
+        "machine.openshift.io/GPU": str(hardware.gpus),
+        "machine.openshift.io/memoryMb": str(hardware.memory_gib * 1024),
+        "machine.openshift.io/vCPU": str(hardware.vcpus),
+    }
+
+
 def machine(cluster: Object, name: str, role: str, zone: str, kind: str, node: Object, owner: Object | None = None) -> Object:
     """A Machine that is Running, with its Node."""
     where = platform(cluster)
     labels = {"machine.openshift.io/cluster-api-cluster": cluster["infrastructure_name"], **_role_labels(role)}
-    labels |= {"machine.openshift.io/region": cluster["region"], "machine.openshift.io/zone": zone, "machine.openshift.io/instance-type": kind}
+    told = {"region": cluster["region"] if zone else "", "zone": zone, "instance-type": kind}
+    labels |= {f"machine.openshift.io/{key}": value for key, value in told.items() if value}
     metadata: Object = {
         "name": name,
         "namespace": MACHINE_NAMESPACE,
         "labels": labels,
-        "annotations": {"machine.openshift.io/instance-state": where.RUNNING},
+        "annotations": where.machine_annotations(cluster, name),
         "finalizers": ["machine.machine.openshift.io"],
     }
     if owner:
         labels["machine.openshift.io/cluster-api-machineset"] = owner["metadata"]["name"]
         reference = {"apiVersion": MACHINE_API, "kind": "MachineSet", "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"]}
         metadata["ownerReferences"] = [reference | {"controller": True, "blockOwnerDeletion": True}]
-    provider_id = node["spec"]["providerID"]
+    provider_id = node["spec"].get("providerID", "")
+    provider_status = where.provider_status(cluster, name, provider_id)
     return {
         "apiVersion": MACHINE_API,
         "kind": "Machine",
@@ -162,7 +171,7 @@ def machine(cluster: Object, name: str, role: str, zone: str, kind: str, node: O
             "phase": "Running",
             "nodeRef": {"kind": "Node", "name": node["metadata"]["name"]},
             "addresses": [one for one in node["status"]["addresses"] if one["type"] != "ExternalDNS"],
-            "providerStatus": where.provider_status(cluster, name, provider_id),
+            **({"providerStatus": provider_status} if provider_status else {}),
         },
     }
 

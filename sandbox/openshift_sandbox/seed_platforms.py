@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox import seed_aws, seed_azure, seed_gcp
+from openshift_sandbox import seed_aws, seed_azure, seed_baremetal, seed_external, seed_gcp, seed_ibmcloud, seed_nutanix, seed_openstack, seed_vsphere
 
 Object = dict[str, t.Any]
 
@@ -17,15 +17,19 @@ class Platform(t.Protocol):
 
     CREDENTIALS: str
     """Name of the Secret that the provider signs in with."""
-    RUNNING: str
-    """State of an instance that runs."""
+
+    def platform_spec(self, cluster: Object) -> Object:
+        """What the installer tells Infrastructure besides the platform's type."""
 
     def platform_status(self, cluster: Object) -> Object:
         """What Infrastructure says besides the platform's type."""
 
+    def machine_annotations(self, cluster: Object, name: str) -> dict[str, str]:
+        """Of a Machine that runs."""
+
     def provider_spec(self, cluster: Object, role: str, zone: str, instance_type: str) -> Object: ...
 
-    def provider_status(self, cluster: Object, name: str, provider_id: str) -> Object: ...
+    def provider_status(self, cluster: Object, name: str, provider_id: str) -> Object | None: ...
 
     def provider_id(self, cluster: Object, zone: str, name: str) -> str: ...
 
@@ -42,12 +46,22 @@ class Platform(t.Protocol):
         """The zone in the labels of a Node."""
 
     def node_labels(self, cluster: Object, zone: str) -> dict[str, str]:
-        """Labels of this platform alone."""
+        """Labels of this platform alone, and those that it gives another value; an empty one is left out."""
 
 
-PLATFORMS: t.Final[dict[str, Platform]] = {"AWS": seed_aws, "Azure": seed_azure, "GCP": seed_gcp}
+PLATFORMS: t.Final[dict[str, Platform]] = {
+    "AWS": seed_aws,
+    "Azure": seed_azure,
+    "BareMetal": seed_baremetal,
+    "External": seed_external,
+    "GCP": seed_gcp,
+    "IBMCloud": seed_ibmcloud,
+    "None": seed_external,
+    "Nutanix": seed_nutanix,
+    "OpenStack": seed_openstack,
+    "VSphere": seed_vsphere,
+}
 
 
 def platform(cluster: Object) -> Platform:
-    """A cluster of no platform has nodes as on AWS, and nobody who makes more."""
-    return PLATFORMS.get(cluster["platform"], seed_aws)
+    return PLATFORMS[cluster["platform"]]
