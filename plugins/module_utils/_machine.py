@@ -6,22 +6,18 @@
 
 from __future__ import annotations
 
-import re
 import typing as t
 from datetime import UTC, datetime
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_errors, _node
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
 
 Machine = t.Mapping[str, t.Any]
 
 SET: t.Final = "machine.openshift.io/cluster-api-machineset"
+# The set that has one Machine too many gives up the one that carries this.
+DELETE_FIRST: t.Final = "machine.openshift.io/delete-machine"
 # Texts of all providers; a quota is asked for first, since AWS says "vCPU capacity" when it means the account's limit.
-_QUOTA: t.Final = re.compile(r"vcpu (capacity|limit)|limitexceeded|quota|exceed\w* .*limit|\blimit .*exceeded", re.IGNORECASE)
-_CAPACITY: t.Final = re.compile(
-    r"insufficient\w*capacity|zone_resource_pool_exhausted|allocationfailed|skunotavailable|do not have sufficient|insufficientcapacity|out of host capacity",
-    re.IGNORECASE,
-)
 
 
 def name(machine: Machine) -> str:
@@ -40,23 +36,8 @@ def node_name(machine: Machine) -> str:
     return str(((machine.get("status") or {}).get("nodeRef") or {}).get("name", ""))
 
 
-def code_of(text: str) -> str:
-    """The stable code of a provider's text."""
-    if _QUOTA.search(text):
-        return "MACH-QUOTA"
-    return "MACH-CAPACITY" if _CAPACITY.search(text) else "MACH-CONFIG"
-
-
-_REMEDIES: t.Final = {
-    "MACH-QUOTA": "Raise the account's limit with the provider (on AWS: Service Quotas, Running On-Demand G and VT, or P, instances), "
-    "then `oc delete machine -n {namespace} {name}`.",
-    "MACH-CAPACITY": "Use another zone or instance type in the pool's candidates, or a capacity reservation; or try again later.",
-    "MACH-CONFIG": "Correct what the provider's text names (instance type, zone, image), then `oc delete machine -n {namespace} {name}`.",
-}
-
-
 def remedy_of(code: str, machine: Machine) -> str:
-    return _REMEDIES[code].format(namespace=machine["metadata"].get("namespace", ""), name=name(machine))
+    return _machine_errors.remedy_of(code, machine["metadata"].get("namespace", ""), name(machine))
 
 
 def refusal(machine: Machine) -> tuple[str, str]:
@@ -64,9 +45,8 @@ def refusal(machine: Machine) -> tuple[str, str]:
     conditions = ((machine.get("status") or {}).get("providerStatus") or {}).get("conditions") or []
     for condition in conditions:
         if condition.get("type") in ("MachineCreation", "MachineCreated") and condition.get("status") == "False":
-            return str(condition.get("message") or condition.get("reason") or ""), str(
-                condition.get("lastTransitionTime") or machine["metadata"].get("creationTimestamp") or ""
-            )
+            since = str(condition.get("lastTransitionTime") or machine["metadata"].get("creationTimestamp") or "")
+            return " ".join(str(condition.get("message") or condition.get("reason") or "").split()), since
     return "", ""
 
 
@@ -76,6 +56,24 @@ def seconds_since(stamp: str, now: float) -> float:
         return 0.0
     then = datetime.fromisoformat(stamp.replace("Z", "+00:00"))
     return max(0.0, now - then.replace(tzinfo=then.tzinfo or UTC).timestamp())
+
+
+def is_given_up(machine: Machine) -> bool:
+    """Whether its set is to lose this Machine first."""
+    return DELETE_FIRST in (machine["metadata"].get("annotations") or {})
+
+
+def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
+    """Code and text of a Machine that will not get its instance: at once where that is final, else when the provider has said no for so many seconds."""
+    status = machine.get("status") or {}
+    state = phase(machine)
+    if state == "Failed" or (status.get("errorReason") and state != "Deleting"):
+        text = _error(status)
+        return _machine_errors.code_of(text), text
+    text, since = refusal(machine)
+    if state in ("New", "Provisioning") and text and seconds_since(since, now) >= patience:
+        return _machine_errors.code_of(text), text
+    return "", ""
 
 
 def judge(machine: Machine, node: t.Mapping[str, t.Any] | None, now: float, capacity_timeout: float, place: str) -> Readiness:
@@ -107,10 +105,15 @@ def judge(machine: Machine, node: t.Mapping[str, t.Any] | None, now: float, capa
     return ready("Running", details=(f"{line}, node {_node.short(_node.name(node))} Ready",))
 
 
+def _error(status: t.Mapping[str, t.Any]) -> str:
+    """On one line: providers append request numbers on lines of their own."""
+    return " ".join(str(status.get("errorMessage") or status.get("errorReason") or "no text given").split())
+
+
 def _failed(machine: Machine, status: t.Mapping[str, t.Any], place: str, line: str) -> Readiness:
-    text = str(status.get("errorMessage") or status.get("errorReason") or "no text given")
+    text = _error(status)
     reason = str(status.get("errorReason") or "Failed")
-    code = code_of(text)
+    code = _machine_errors.code_of(text)
     since = f" since {status['lastUpdated']}" if status.get("lastUpdated") else ""
     message = f"machine {name(machine)} ({place}) is Failed{since} and is never tried again: {reason}: {text}"
     return failed(reason, message, code=code, remedy=remedy_of(code, machine), details=(f"{line}: {text}",))
@@ -118,7 +121,7 @@ def _failed(machine: Machine, status: t.Mapping[str, t.Any], place: str, line: s
 
 def _refused(machine: Machine, text: str, since: str, now: float, patience: float, place: str, line: str) -> Readiness:
     waited = seconds_since(since, now)
-    code = code_of(text)
+    code = _machine_errors.code_of(text)
     message = f"machine {name(machine)} ({place}) is not created, since {since}: {text}"
     if waited >= patience:
         return failed("MachineCreationFailed", message, code=code, remedy=remedy_of(code, machine), details=(f"{line}: {text}",))
@@ -148,6 +151,6 @@ def summarize(machine: Machine) -> dict[str, t.Any]:
         "zone": labels.get("machine.openshift.io/zone", ""),
         "instance_type": labels.get("machine.openshift.io/instance-type", ""),
         "node": node_name(machine),
-        "error": str(status.get("errorMessage") or text),
+        "error": _error(status) if status.get("errorMessage") else text,
         "since": since,
     }

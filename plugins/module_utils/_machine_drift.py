@@ -10,14 +10,14 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import name
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import candidate_of, name_of, provider_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, provider_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 
 Data = dict[str, t.Any]
 
 
-def check(live: Data, wanted: Data) -> None:
-    """Raises when the live set is not ours to write, or when its machines are of another type."""
+def check(live: Data) -> None:
+    """Raises when the live set is not ours to write."""
     if not owned(live):
         raise MachineError(
             "MACH-FOREIGN",
@@ -29,13 +29,6 @@ def check(live: Data, wanted: Data) -> None:
             "MACH-MIRRORED",
             f"The machine set {name_of(live)} is a mirror: its spec.authoritativeAPI is {authority}, so what is written here is overwritten.",
             f"Change the {authority} object instead, or set spec.authoritativeAPI to MachineAPI.",
-        )
-    have, want = candidate_of(live), candidate_of(wanted)
-    if have and have != want:
-        raise MachineError(
-            "POOL-DRIFT",
-            f"The machine set {name_of(live)} makes {have}, the pool asks for {want}; its existing machines would keep the old type, so nothing was changed.",
-            f"Give the {want} nodes a pool of their own and remove this one when they work, or set the instance type back to {have}.",
         )
 
 

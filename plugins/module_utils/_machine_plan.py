@@ -19,38 +19,46 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machine im
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import set_name as set_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import Platform
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_schema import POOL
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_description import described, described_candidate
+from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held, Share, key_of
 
 Data = dict[str, t.Any]
-_ENTRY: t.Final = ("name", "candidates", "replicas", "labels", "taints", "accelerator", "disk", "market", *platforms.BY_KEY, pool_platform.PATCH)
-# What gpu_plan adds to a candidate.
-_DERIVED: t.Final = {"arch", "vendor", "gpus_per_node", "gpu_memory_gib", "vcpus", "memory_gib", "mig_capable", "accelerator", "expected"}
+_ENTRY: t.Final = (
+    "name",
+    "candidates",
+    "replicas",
+    "min_replicas",
+    "mixed",
+    "labels",
+    "taints",
+    "accelerator",
+    "disk",
+    "market",
+    *platforms.BY_KEY,
+    pool_platform.PATCH,
+)
 
 
 @dataclass(frozen=True)
 class MachinePlan:
-    """manifests: by name of the set. surplus: sets of the pool in zones that it no longer has."""
+    """manifests and shares: by name of the set. surplus: sets of the pool that it no longer has a use for."""
 
     pool: Data
     manifests: dict[str, Data]
-    zones: dict[str, str]
+    shares: dict[str, Share]
     surplus: list[str]
     remarks: list[str]
 
     @property
     def replicas(self) -> dict[str, int]:
-        return {name: manifest["spec"]["replicas"] for name, manifest in self.manifests.items()}
+        return {name: sets.replicas_of(manifest) for name, manifest in self.manifests.items()}
 
-    @property
-    def instance_type(self) -> str:
-        return str(self.pool["candidates"][0]["instance_type"])
-
-    @property
-    def node_labels(self) -> dict[str, str]:
-        return sets.node_labels(self.pool["name"], self.pool["accelerator"], self.pool["labels"])
+    def node_labels(self, name: str) -> dict[str, str]:
+        return sets.node_labels(self.pool, self.shares[name].candidate)
 
     def place(self, name: str) -> str:
-        return f"{self.instance_type} in {self.zones[name]}" if self.zones[name] else self.instance_type
+        share = self.shares[name]
+        return f"{share.candidate['instance_type']} in {share.zone}" if share.zone else str(share.candidate["instance_type"])
 
     def patches(self, machines: t.Iterable[Data]) -> dict[str, Data]:
         """Merge patches that hand changed labels and taints to existing Machines, by name."""
@@ -65,48 +73,65 @@ class MachinePlan:
 
 def entry(params: t.Mapping[str, t.Any]) -> Data:
     """The task's options as a pool's description: the option pool itself, or one made of the others."""
-    pool = dict(params.get("pool") or {key: params[key] for key in _ENTRY if params.get(key) not in (None, "")})
-    if "expected" in pool:
-        # A pool as gpu_plan returns it: what was derived there is derived again.
-        pool = {key: value for key, value in pool.items() if key in POOL and key != "existing" and value not in ("", {}, [])}
+    if params.get("pool"):
+        return dict(described(params["pool"]))
+    pool = {key: params[key] for key in _ENTRY if params.get(key) not in (None, "")}
     if params.get("instance_type"):
         pool["candidates"] = [{"instance_type": params["instance_type"], "zones": params.get("zones") or []}]
-    return {**pool, "candidates": [_candidate(one) if isinstance(one, dict) else one for one in pool.get("candidates") or []]}
+    return {**pool, "candidates": [described_candidate(one) for one in pool.get("candidates") or []]}
 
 
-def _candidate(candidate: Data) -> Data:
-    own = {key: value for key, value in candidate.items() if key not in _DERIVED}
-    if "gpus_per_node" in candidate:
-        own["gpus"] = candidate["gpus_per_node"]
-    return own
+def held(cluster: Infrastructure, pool: Data, live: t.Iterable[Data]) -> list[Held]:
+    """The sets that the pool has already."""
+    platform = references.platform_of(cluster)
+    found = []
+    for one in live:
+        if owned(one) and pool_of(one) == pool["name"]:
+            provider = sets.provider_of(one)
+            kind = sets.candidate_of(one) or platform.instance_type(provider)
+            found.append(Held(sets.name_of(one), kind, platform.zone(provider), sets.replicas_of(one), sets.obtained_of(one)))
+    return sorted(found, key=lambda one: one.name)
 
 
-def plan(cluster: Infrastructure, pool: Data, live: t.Sequence[Data], params: t.Mapping[str, t.Any]) -> MachinePlan:
-    """live: all machine sets of the namespace. Raises what forbids the pool."""
+def plan(
+    cluster: Infrastructure, pool: Data, shares: t.Sequence[Share], live: t.Sequence[Data], params: t.Mapping[str, t.Any], record: str = ""
+) -> MachinePlan:
+    """live: all machine sets of the namespace. record: what the sets say of the pool's completeness. Raises what forbids the pool."""
     platform = references.platform_of(cluster)
     existing = {sets.name_of(one): one for one in live}
-    candidate = pool["candidates"][0]
+    have = held(cluster, pool, live)
     manifests: dict[str, Data] = {}
-    zones: dict[str, str] = {}
+    named: dict[str, Share] = {}
     remarks: list[str] = []
-    for zone, replicas in sets.spread(pool["replicas"], candidate["zones"] or [""]).items():
-        name = sets.set_name(cluster.name, pool["name"], zone)
-        source = existing.get(name) or references.find(live, platform, zone, params.get("reference"))
-        provider, remark = _provider(platform, source, pool, candidate, zone, params.get("image") or "", is_new=name not in existing)
-        manifests[name] = sets.build(cluster.name, pool, candidate, zone, replicas, params["namespace"], provider)
-        zones[name] = zone
+    for share in shares:
+        name = _name(cluster.name, pool["name"], share, have, {*named, *(one.name for one in have)})
+        source = existing.get(name) or references.find(live, platform, share.zone, params.get("reference"))
+        provider, remark = _provider(platform, source, pool, share, params.get("image") or "", is_new=name not in existing)
+        manifests[name] = sets.build(name, cluster.name, pool, share.candidate, share.replicas, params["namespace"], provider)
+        if record:
+            manifests[name]["metadata"]["annotations"][sets.OBTAINED] = record
+        named[name] = share
         if name in existing:
-            drift.check(existing[name], manifests[name])
+            drift.check(existing[name])
             remark = drift.remark(existing[name], manifests[name]) if existing[name]["spec"].get("replicas") else ""
         remarks += [remark] if remark else []
-    surplus = sorted(name for name, one in existing.items() if owned(one) and pool_of(one) == pool["name"] and name not in manifests)
-    return MachinePlan(pool, manifests, zones, surplus, remarks)
+    return MachinePlan(pool, manifests, named, [one.name for one in have if one.name not in manifests], remarks)
 
 
-def _provider(platform: Platform, source: Data, pool: Data, candidate: Data, zone: str, image: str, is_new: bool) -> tuple[Data, str]:
+def _name(infrastructure: str, pool: str, share: Share, have: t.Sequence[Held], taken: t.Collection[str]) -> str:
+    """The set's own name where it exists; a candidate in a zone where another one's set still is gets a number."""
+    mine = next((one.name for one in have if one.zone == share.zone and one.candidate in (key_of(share.candidate), share.candidate["instance_type"])), None)
+    if mine:
+        return mine
+    name = sets.set_name(infrastructure, pool, share.zone)
+    numbered = (f"{name}-{number}" for number in range(2, len(taken) + 3))
+    return name if name not in taken else next(one for one in numbered if one not in taken)
+
+
+def _provider(platform: Platform, source: Data, pool: Data, share: Share, image: str, is_new: bool) -> tuple[Data, str]:
     """The provider's value, and a remark on what the source has that is not known."""
-    provider = sets.provider_of(source)
-    wanted = pool_platform.wanted(pool, candidate, platform.KEY, zone, image if is_new else "")
+    candidate, provider = share.candidate, sets.provider_of(source)
+    wanted = pool_platform.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else "")
     if not is_new:
         return platforms.build(platform, provider, wanted), ""
     references.check_arch(source, candidate["instance_type"], candidate["arch"], image)

@@ -44,21 +44,30 @@ class Present:
             return verdict
         return pending(verdict.reason, f"{done}; {verdict.message}", code=verdict.code or "MACH-TIMEOUT", remedy=verdict.remedy, details=verdict.details)
 
-    def attempts(self, code: str, message: str) -> list[Data]:
-        """What was asked of the provider, and what came of it."""
-        obtained = sum(1 for machine in self.seen.get("machines", ()) if _machine.set_name(machine) in self.plan.manifests and _machine.node_name(machine))
-        wanted = sum(self.plan.replicas.values())
-        zones = list(self.plan.zones.values())
-        return [{"instance_type": self.plan.instance_type, "zones": zones, "wanted": wanted, "obtained": obtained, "code": code, "message": message}]
+    def refused(self) -> dict[str, tuple[str, str]]:
+        """Code and text of the provider by name of the set, for the sets of which a Machine gets no instance."""
+        found: dict[str, tuple[str, str]] = {}
+        for machine in self.seen.get("machines", ()):
+            code, text = _machine.refused(machine, self.now(), self.capacity_timeout)
+            if code and _machine.set_name(machine) in self.plan.manifests and not _machine.is_given_up(machine):
+                found.setdefault(_machine.set_name(machine), (code, text))
+        return found
+
+    def has_instance(self, machine: Data) -> bool:
+        """Whether a Machine of the plan got what it asked for."""
+        return _machine.set_name(machine) in self.plan.manifests and _machine.phase(machine) in ("Provisioned", "Running")
 
     @staticmethod
     def _obtained(parts: t.Iterable[Readiness]) -> int:
         return sum(1 for part in parts if part.is_ready and part.reason == "Running")
 
     def _machine(self, machine: Data, nodes: t.Mapping[str, Data]) -> Readiness:
+        if _machine.is_given_up(machine) and not self.has_instance(machine):
+            text = f"{_machine.name(machine)} is given up"
+            return pending("GivenUp", text, code="MACH-TIMEOUT", remedy="Look at the log of the machine-api-controllers.", details=(text,))
         node = nodes.get(_machine.node_name(machine))
         verdict = _machine.judge(machine, node, self.now(), self.capacity_timeout, self.plan.place(_machine.set_name(machine)))
-        missing = _node.lacks(node, self.plan.node_labels, self.plan.pool["taints"]) if node and verdict.is_ready else []
+        missing = _node.lacks(node, self.plan.node_labels(_machine.set_name(machine)), self.plan.pool["taints"]) if node and verdict.is_ready else []
         if missing:
             text = f"node {_machine.node_name(machine)} lacks {', '.join(missing)}"
             return pending("NodeIncomplete", text, details=(text,))
@@ -96,14 +105,29 @@ class Absent:
         return pending("Deleting", message, code="MACH-DELETE-TIMEOUT", remedy=remedy, details=tuple(lines))
 
 
+@dataclass
+class Gone:
+    """Judge: of these machine sets nothing is left, neither a Machine nor a Node."""
+
+    names: frozenset[str]
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        staying = frozenset(_machine_set.name_of(one) for one in snapshot["machine_sets"]) | frozenset(map(_machine.set_name, snapshot["machines"]))
+        return Absent(staying - self.names)(snapshot)
+
+
 def facts(snapshot: Snapshot, plan: MachinePlan) -> Data:
     """What the task returns."""
     machines = [machine for machine in snapshot.get("machines", ()) if _machine.set_name(machine) in plan.manifests]
     names = {_machine.node_name(machine) for machine in machines}
     nodes = [node for node in snapshot.get("nodes", ()) if _node.name(node) in names]
     live = {_machine_set.name_of(one): one for one in snapshot.get("machine_sets", ())}
+    expected = {_machine.node_name(machine): plan.shares[_machine.set_name(machine)].candidate["expected"] for machine in machines}
     return {
-        "machine_sets": [_machine_set.summarize(live.get(name) or manifest, plan.zones[name], plan.instance_type) for name, manifest in plan.manifests.items()],
+        "machine_sets": [
+            _machine_set.summarize(live.get(name) or manifest, plan.shares[name].zone, plan.shares[name].candidate["instance_type"])
+            for name, manifest in plan.manifests.items()
+        ],
         "machines": [_machine.summarize(machine) for machine in sorted(machines, key=_machine.name)],
-        "nodes": [_node.summarize(node, plan.pool["expected"]) for node in sorted(nodes, key=_node.name)],
+        "nodes": [_node.summarize(node, expected[_node.name(node)]) for node in sorted(nodes, key=_node.name)],
     }

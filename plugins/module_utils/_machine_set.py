@@ -13,13 +13,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machine im
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_checks import ACCELERATOR
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._search import key_of
 
 Data = dict[str, t.Any]
 API_VERSION: t.Final = "machine.openshift.io/v1beta1"
 CLUSTER: t.Final = "machine.openshift.io/cluster-api-cluster"
 _ROLE: t.Final = "machine.openshift.io/cluster-api-machine-role"
-# On each of a pool's sets: the instance type that the pool got, so that a later run stays with it, also where the provider's value does not say it.
+# On each of a pool's sets: which candidate it is made for, so that a later run stays with it, also where the provider's value does not say the type.
 CANDIDATE: t.Final = "accelerators.openshift/candidate"
+# On each of them once the pool is complete: machines obtained of machines asked for, in all zones. A pool that has it is never moved unasked.
+OBTAINED: t.Final = "accelerators.openshift/obtained"
 _NOT_IN_NAMES: t.Final = re.compile("[^a-z0-9-]+")
 _TYPE: t.Final = "machine.openshift.io/cluster-api-machine-type"
 
@@ -29,22 +32,17 @@ def set_name(infrastructure: str, pool: str, zone: str) -> str:
     return "-".join(part for part in (infrastructure, pool, _NOT_IN_NAMES.sub("-", zone.lower()).strip("-")) if part)
 
 
-def spread(replicas: int, zones: t.Sequence[str]) -> dict[str, int]:
-    """Evenly, the first zones take what is left over."""
-    share, rest = divmod(replicas, len(zones))
-    return {zone: share + (1 if index < rest else 0) for index, zone in enumerate(zones)}
+def node_labels(pool: t.Mapping[str, t.Any], candidate: t.Mapping[str, t.Any]) -> dict[str, str]:
+    """What the nodes of the pool carry; the autoscaler counts GPU nodes by the accelerator label: the pool's own, else that of the candidate's GPUs."""
+    usual = pool["candidates"][0].get("accelerator")
+    accelerator = candidate["accelerator"] if pool["accelerator"] == usual else pool["accelerator"]
+    return {**pool["labels"], **pool_label(pool["name"]), ACCELERATOR: accelerator}
 
 
-def node_labels(pool: str, accelerator: str, labels: t.Mapping[str, str]) -> dict[str, str]:
-    """What the nodes of the pool carry; the autoscaler counts GPU nodes by the accelerator label."""
-    return {**labels, **pool_label(pool), ACCELERATOR: accelerator}
-
-
-def build(infrastructure: str, pool: t.Mapping[str, t.Any], candidate: t.Mapping[str, t.Any], zone: str, replicas: int, namespace: str, provider: Data) -> Data:
+def build(name: str, infrastructure: str, pool: t.Mapping[str, t.Any], candidate: t.Mapping[str, t.Any], replicas: int, namespace: str, provider: Data) -> Data:
     """The manifest; name, selector and template labels say the same."""
-    name = set_name(infrastructure, pool["name"], zone)
     selector = {CLUSTER: infrastructure, SET: name}
-    template: Data = {"metadata": {"labels": node_labels(pool["name"], pool["accelerator"], pool["labels"])}, "providerSpec": {"value": provider}}
+    template: Data = {"metadata": {"labels": node_labels(pool, candidate)}, "providerSpec": {"value": provider}}
     if pool["taints"]:
         template["taints"] = pool["taints"]
     return {
@@ -54,7 +52,7 @@ def build(infrastructure: str, pool: t.Mapping[str, t.Any], candidate: t.Mapping
             "name": name,
             "namespace": namespace,
             "labels": {CLUSTER: infrastructure, **pool_label(pool["name"])},
-            "annotations": {CANDIDATE: candidate["instance_type"]},
+            "annotations": {CANDIDATE: key_of(candidate)},
         },
         "spec": {
             "replicas": replicas,
@@ -74,8 +72,17 @@ def provider_of(machine_set: t.Mapping[str, t.Any]) -> Data:
 
 
 def candidate_of(machine_set: t.Mapping[str, t.Any]) -> str:
-    """The instance type that the pool got here; empty on a set that we did not make."""
+    """The key of the pool's candidate that the set is made for; empty on a set that we did not make."""
     return str((machine_set["metadata"].get("annotations") or {}).get(CANDIDATE, ""))
+
+
+def obtained_of(machine_set: t.Mapping[str, t.Any]) -> str:
+    """C(obtained/asked) of the pool when it was last complete; empty before that."""
+    return str((machine_set["metadata"].get("annotations") or {}).get(OBTAINED, ""))
+
+
+def replicas_of(machine_set: t.Mapping[str, t.Any]) -> int:
+    return int(machine_set["spec"].get("replicas", 1))
 
 
 def arch_of(machine_set: t.Mapping[str, t.Any]) -> str:
@@ -107,7 +114,7 @@ def summarize(machine_set: t.Mapping[str, t.Any], zone: str, instance_type: str)
         "name": name_of(machine_set),
         "zone": zone,
         "instance_type": instance_type,
-        "replicas": machine_set["spec"].get("replicas", 1),
+        "replicas": replicas_of(machine_set),
         # The API leaves zeros out.
         "ready_replicas": status.get("readyReplicas", 0),
     }

@@ -25,12 +25,6 @@ def refuse(pool: Data, path: str, problems: Problems) -> None:
     for key, remedy in _LATER.items():
         if pool.get(key) is not None:
             _refuse(f"{path}.{key}", remedy, problems)
-    if pool.get("mixed"):
-        _refuse(f"{path}.mixed", "Remove it: a pool has one instance type.", problems)
-    if len(pool.get("candidates") or []) > 1:
-        _refuse(f"{path}.candidates[1]", "Keep one candidate; it can have several zones.", problems)
-    if pool.get("min_replicas") not in (None, pool.get("replicas")):
-        _refuse(f"{path}.min_replicas", "Remove it: all replicas are needed.", problems)
 
 
 def _refuse(path: str, remedy: str, problems: Problems) -> None:

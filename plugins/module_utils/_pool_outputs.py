@@ -11,6 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import GPU
 
 Data = dict[str, t.Any]
+INSTANCE_TYPE: t.Final = "node.kubernetes.io/instance-type"
 OPERAND_TOLERATION: t.Final = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
 
 
@@ -49,18 +50,35 @@ def priorities(pools: t.Iterable[Data]) -> list[Data]:
     return list(found.values())
 
 
+def groups(pools: t.Iterable[Data]) -> list[Data]:
+    """Nodes of one kind: a pool, or of a pool whose instance types offer different devices, those of each type."""
+    found = []
+    for pool in pools:
+        offers = {candidate["instance_type"]: candidate["expected"] for candidate in pool["candidates"]}
+        least = 1 if pool["existing"] else pool["min_replicas"]
+        if len({tuple(sorted(one.items())) for one in offers.values()}) < 2:
+            found.append({"name": pool["name"], "node_selector": pool["node_selector"], "expected": pool["expected"], "min_nodes": least})
+            continue
+        found += [
+            {"name": pool["name"], "node_selector": {**pool["node_selector"], INSTANCE_TYPE: kind}, "expected": expected, "min_nodes": 0}
+            for kind, expected in offers.items()
+        ]
+    return found
+
+
 def validations(pools: t.Iterable[Data]) -> list[Data]:
     return [
         {
             "pool": pool["name"],
-            "node_selector": pool["node_selector"],
+            "node_selector": group["node_selector"],
             "tolerations": tolerations([pool]),
-            "expected": pool["expected"],
-            "min_nodes": 1 if pool["existing"] else pool["replicas"],
+            "expected": group["expected"],
+            "min_nodes": group["min_nodes"],
             "benchmark": pool["validate"]["benchmark"],
             "image": pool["validate"].get("image") or "",
         }
         for pool in pools
+        for group in groups([pool])
     ]
 
 
@@ -70,7 +88,7 @@ def expected_labels(pools: t.Iterable[Data]) -> list[Data]:
         {
             "node_selector": pool["node_selector"],
             "labels": {"feature.node.kubernetes.io/pci-10de.present": "true"},
-            **({} if pool["existing"] else {"count": pool["replicas"]}),
+            **({} if pool["existing"] else {"count": pool["min_replicas"]}),
         }
         for pool in pools
     ]

@@ -11,6 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_checks, _pool_conflicts, _pool_later, _pool_outputs, _pool_platform
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_candidates import describe, resolve
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_description import described
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import read_map
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_schema import POOL
@@ -42,7 +43,7 @@ def plan(
     elif not pools:
         problems.add("POOL-NONE", name, "names no pools, so there is nothing to do.", _EXAMPLE.format(name=name))
     problems.raise_if_any()
-    read_in = [_read(pool, f"{name}[{index}]", cloud, problems) for index, pool in enumerate(pools)]
+    read_in = [_read(described(pool), f"{name}[{index}]", cloud, problems) for index, pool in enumerate(pools)]
     for index, pool in enumerate(read_in):
         path = f"{name}[{index}]"
         _pool_checks.check(pool, path, problems, accelerator_limits, prefix)
@@ -115,6 +116,7 @@ def _normalise(pool: Data) -> Data:
         "existing": existing is not None,
         "replicas": replicas,
         "min_replicas": pool.get("min_replicas", replicas),
+        "mixed": bool(pool.get("mixed")),
         "market": pool.get("market") or {"type": "on_demand"},
         "taints": [{key: value for key, value in taint.items() if value is not None} for taint in pool.get("taints") or []],
         "labels": pool.get("labels") or {},
@@ -134,6 +136,7 @@ def _assemble(pools: list[Data], name: str) -> Data:
     quotas = _pool_outputs.quotas(pools)
     return {
         "pools": pools,
+        "groups": _pool_outputs.groups(pools),
         "tolerations": _pool_outputs.tolerations(pools),
         "quotas": quotas,
         "priorities": _pool_outputs.priorities(pools),

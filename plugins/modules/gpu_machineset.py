@@ -49,6 +49,19 @@ options:
     description: Nodes in all zones together.
     type: int
     default: 1
+  min_replicas:
+    description: With how many nodes the pool is content when no candidate has O(replicas). By default with all of them.
+    type: int
+  mixed:
+    description: Whether nodes that one candidate cannot give may come from the next, so that the pool has several instance types.
+    type: bool
+    default: false
+  reselect:
+    description:
+      - Whether a pool that once was complete may move to another candidate, when its own has no capacity any more.
+      - The new nodes are ready before the old ones are drained and removed.
+    type: bool
+    default: false
   labels:
     description: More labels of the nodes; the values are text.
     type: dict

@@ -6,7 +6,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_errors
 
 Data = dict[str, t.Any]
 SINCE = "2026-01-01T00:00:00Z"
@@ -83,11 +83,19 @@ def test_a_machine_that_goes_away_is_not_failed() -> None:
         (LIMIT, "MACH-QUOTA"),
         ("VcpuLimitExceeded: you have hit it", "MACH-QUOTA"),
         ("Quota 'NVIDIA_T4_GPUS' exceeded. Limit: 1.0 in region", "MACH-QUOTA"),
-        ("Your requested instance type (p5.48xlarge) is not supported in your requested Availability Zone", "MACH-CONFIG"),
+        ("Your requested instance type (p5.48xlarge) is not supported in your requested Availability Zone", "MACH-UNSUPPORTED"),
+        ("ReservationCapacityExceeded: Requested reservation does not have sufficient compatible and available capacity", "MACH-RESERVATION"),
+        ("InsufficientFreeAddressesInSubnet: Insufficient addresses in subnet subnet-1 to complete your request", "MACH-SUBNET"),
+        ("UnauthorizedOperation: You are not authorized to perform this operation", "MACH-FORBIDDEN"),
+        ("InvalidAMIID.NotFound: The image id '[ami-0]' does not exist", "MACH-IMAGE"),
+        ("failed to get user data: secrets \"worker-user-data\" not found", "MACH-USER-DATA"),
+        ("SpotMaxPriceTooLow: Your Spot request price of 0.01 is lower than the minimum", "MACH-SPOT-PRICE"),
+        ("No valid host was found. There are not enough hosts available.", "MACH-CAPACITY"),
+        ("something never seen", "MACH-CONFIG"),
     ],
 )
 def test_codes_of_texts(text: str, code: str) -> None:
-    assert _machine.code_of(text) == code
+    assert _machine_errors.code_of(text) == code
 
 
 def test_summary() -> None:

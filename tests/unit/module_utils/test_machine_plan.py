@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure, _machine_drift, _machine_plan, _machine_set, _pools
+from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure, _machine_drift, _machine_plan, _machine_set, _placement, _pools, _search
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import PLATFORMS, unknown_fields
@@ -54,7 +54,8 @@ def plan(live: list[Data] | None = None, on: _infrastructure.Infrastructure | No
     options = params(**changes)
     on = on or cluster()
     pool = _pools.single(_machine_plan.entry(options), on.cloud, on.name)
-    return _machine_plan.plan(on, pool, [worker()] if live is None else live, options)
+    live = [worker()] if live is None else live
+    return _machine_plan.plan(on, pool, _search.start(pool, _machine_plan.held(on, pool, live)).shares, live, options)
 
 
 def lived(planned: MachinePlan) -> list[Data]:
@@ -102,7 +103,7 @@ def test_the_gpu_copy_of_a_worker_set() -> None:
     [(3, "ab", [2, 1]), (2, "abc", [1, 1, 0]), (0, "ab", [0, 0]), (6, "abc", [2, 2, 2]), (1, "a", [1])],
 )
 def test_replicas_are_spread(replicas: int, zones: str, counts: list[int]) -> None:
-    assert list(_machine_set.spread(replicas, list(zones)).values()) == counts
+    assert list(_placement.spread(replicas, list(zones)).values()) == counts
 
 
 def test_one_set_a_zone() -> None:

@@ -9,6 +9,7 @@ import pytest
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_pool
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._search import Share
 
 Data = dict[str, t.Any]
 NAME = "demo-t4-a"
@@ -17,16 +18,10 @@ TAINT = {"key": "nvidia.com/gpu", "effect": "NoSchedule"}
 
 
 def plan(replicas: int = 1) -> MachinePlan:
-    pool = {
-        "name": "t4",
-        "candidates": [{"instance_type": "g4dn.xlarge"}],
-        "accelerator": "nvidia-t4",
-        "labels": {},
-        "taints": [TAINT],
-        "expected": {"nvidia.com/gpu": 1},
-    }
+    candidate = {"instance_type": "g4dn.xlarge", "accelerator": "nvidia-t4", "expected": {"nvidia.com/gpu": 1}}
+    pool = {"name": "t4", "candidates": [candidate], "accelerator": "nvidia-t4", "labels": {}, "taints": [TAINT]}
     manifest: Data = {"metadata": {"name": NAME}, "spec": {"replicas": replicas}}
-    return MachinePlan(pool, {NAME: manifest}, {NAME: "us-east-2a"}, [], [])
+    return MachinePlan(pool, {NAME: manifest}, {NAME: Share(candidate, "us-east-2a", replicas)}, [], [])
 
 
 def machine(name: str, node: str = "", phase: str = "Running", of: str = NAME, **metadata: t.Any) -> Data:
@@ -80,13 +75,17 @@ def test_an_empty_pool_is_ready() -> None:
     assert judge(0)(snapshot([], [])).is_ready
 
 
-def test_a_failure_tells_what_was_obtained() -> None:
-    present = judge(2)
-    present(snapshot([machine("m", "n"), machine("o", phase="Failed")], [node("n")]))
-    (attempt,) = present.attempts("MACH-CAPACITY", "none left")
-    assert attempt == {"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"], "wanted": 2, "obtained": 1, "code": "MACH-CAPACITY", "message": "none left"}
+def test_what_the_provider_refused() -> None:
+    present = judge(3)
+    refused = machine("r", phase="Provisioning")
+    refused["status"]["providerStatus"] = {"conditions": [{"type": "MachineCreation", "status": "False", "message": "InsufficientInstanceCapacity"}]}
+    present(snapshot([machine("m", "n"), refused, machine("f", phase="Failed", of="other")], [node("n")]))
+    assert present.refused() == {}
+    present.capacity_timeout = 0
+    assert present.refused() == {NAME: ("MACH-CAPACITY", "InsufficientInstanceCapacity")}
+    assert [present.has_instance(one) for one in present.seen["machines"]] == [True, False, False]
     facts = _machine_pool.facts(present.seen, present.plan)
-    assert [one["name"] for one in facts["machines"]] == ["m", "o"]
+    assert [one["name"] for one in facts["machines"]] == ["m", "r"]
     assert [one["name"] for one in facts["nodes"]] == ["n"]
 
 
@@ -110,3 +109,9 @@ def test_absent(kept: tuple[str, ...], seen: dict[str, list[Data]], verdict: str
     found = _machine_pool.Absent(frozenset(kept))(seen)
     assert found.verdict == verdict
     assert words in " ".join(found.details)
+
+
+def test_sets_that_are_given_back() -> None:
+    gone = _machine_pool.Gone(frozenset({"old"}))
+    assert not gone(snapshot([machine("m", "n"), machine("x", "y", of="old")], [node("n"), node("y")])).is_ready
+    assert gone(snapshot([machine("m", "n")], [node("n")])).is_ready

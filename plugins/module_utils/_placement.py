@@ -1,0 +1,34 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""How many machines of a pool are in which zone."""
+
+from __future__ import annotations
+
+import typing as t
+
+Zones = dict[str, int]
+
+
+def spread(replicas: int, zones: t.Sequence[str]) -> Zones:
+    """Evenly, the first zones take what is left over."""
+    share, rest = divmod(replicas, len(zones))
+    return {zone: share + (1 if index < rest else 0) for index, zone in enumerate(zones)}
+
+
+def adjusted(current: t.Mapping[str, int], replicas: int, zones: t.Sequence[str]) -> Zones:
+    """As it is, with as few machines more or fewer as it takes: the emptiest zone gains, the fullest loses; a zone that is not named has none."""
+    placed = {zone: current.get(zone, 0) for zone in zones}
+    while (missing := replicas - sum(placed.values())) != 0:
+        zone = min(zones, key=lambda one: placed[one]) if missing > 0 else max(reversed(zones), key=lambda one: placed[one])
+        placed[zone] += 1 if missing > 0 else -1
+    return placed
+
+
+def grown(current: t.Mapping[str, int], more: int, zones: t.Sequence[str]) -> Zones:
+    """What some zones cannot give goes to others, evenly."""
+    placed = dict(current)
+    for _one in range(more):
+        placed[min(zones, key=lambda zone: placed[zone])] += 1
+    return placed
