@@ -12,23 +12,76 @@ author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
   - Looks up instance types in the collection's own catalogue. It asks no cloud and no cluster.
+  - The catalogue has no prices, and does not know in which regions and zones a type can be had.
   - An unknown name is an error that offers the nearest ones.
 options:
   _terms:
-    description: Names of instance types. Without one, all types that the other options leave.
+    description:
+      - Names of instance types, returned in this order. Without one, all types that the other options leave, sorted.
+      - Azure's sizes are found in any case and without C(Standard_).
+      - On GCP, C(n1-standard-8+nvidia-tesla-t4:2) is an N1 machine with two T4 GPUs attached.
     type: list
     elements: str
   cloud:
-    description: Only types of this cloud.
+    description: Only types of this cloud. vSphere, OpenStack and Nutanix have types only in O(catalogue).
     type: str
-    choices: [aws, azure, gcp, ibm, oci]
+    choices: [aws, azure, gcp, ibm, oci, vsphere, openstack, nutanix]
   vendor:
     description: Only types with devices of this vendor.
     type: str
-    choices: [nvidia, amd, intel, fpga]
+    choices: [nvidia, amd, intel, aws, qualcomm, fpga]
   gpu_model:
-    description: Only types with GPUs of this model, for example V(T4).
+    description: Only types with GPUs of this model, for example V(T4) or V(H100 NVL). Case and punctuation do not matter.
     type: str
+  gpus:
+    description: Only types with exactly this many GPUs.
+    type: int
+  min_gpus:
+    description: Only types with at least this many GPUs.
+    type: int
+  min_gpu_memory_gib:
+    description: Only types whose GPUs have at least this much memory each. Shares of a GPU have the memory of the share.
+    type: int
+  min_gpu_memory_total_gib:
+    description: Only types whose GPUs together have at least this much memory.
+    type: int
+  arch:
+    description: Only types of this architecture.
+    type: str
+    choices: [amd64, arm64]
+  mig:
+    description: Only types whose GPUs can be partitioned (MIG), or only the others.
+    type: bool
+  rdma:
+    description: Only types that read memory remotely over C(efa), C(infiniband) or C(roce), or only the others.
+    type: bool
+  confidential:
+    description: Only types for confidential computing with the GPU, or only the others.
+    type: bool
+  fractional:
+    description: Only types with a share of a GPU (vGPU), or only those with whole GPUs.
+    type: bool
+  nearest:
+    description:
+      - A wish in words. All types that the other options leave are ranked by how near they come, and the first O(most) are returned.
+      - It names a number, a model, the memory of one GPU, or some of them, for example V(8x H100 80GB), V(A100), V(4 L40S), V(2x24GB), V(1/6 A10).
+        C(NVLink), C(SXM) and C(PCIe) are understood as well.
+      - What matters more comes first. That is the model, then whole GPUs or a share, memory, link, number.
+    type: str
+  most:
+    description: Return no more than this many types. With O(nearest), 5 unless said otherwise.
+    type: int
+  catalogue:
+    description:
+      - Instance types of your own. A list of maps, or the path of a YAML or JSON file with such a list, searched for like the files of a play.
+      - What an entry says of a type that the catalogue has replaces that. A type that it does not have needs C(gpus) and C(gpu_model).
+      - Keys of an entry are C(cloud) and C(instance_type), which are required, C(gpus), C(gpu_model), C(gpu_memory_gib), C(gpu_share), C(vendor),
+        C(driver), C(vcpus), C(memory_gib), C(arch), C(fabric), C(rdma), C(nvlink), C(confidential), C(accelerator_type).
+        Each means what the returned key of the same name means.
+      - Only GPU models that the collection knows have MIG profiles.
+    type: raw
+    vars:
+      - name: gpu_instance_types_catalogue
 """
 
 EXAMPLES = r"""
@@ -39,11 +92,37 @@ EXAMPLES = r"""
 - name: All types of AWS with A100 GPUs
   ansible.builtin.debug:
     msg: "{{ query('accelerators.openshift.gpu_instance_types', cloud='aws', gpu_model='A100') | map(attribute='instance_type') }}"
+
+- name: Types of at least 160 GiB of GPU memory that can be partitioned and have RDMA, on any cloud
+  ansible.builtin.debug:
+    msg: "{{ query('accelerators.openshift.gpu_instance_types', min_gpu_memory_total_gib=160, mig=true, rdma=true) | map(attribute='instance_type') }}"
+
+- name: What comes nearest to a wish on Azure, and where it falls short
+  ansible.builtin.debug:
+    msg: "{{ query('accelerators.openshift.gpu_instance_types', nearest='8x H100 80GB', cloud='azure', most=3) }}"
+
+- name: A flavor of one's own OpenStack beside the catalogue
+  ansible.builtin.debug:
+    msg: "{{ query('accelerators.openshift.gpu_instance_types', 'gpu.large', catalogue=own) }}"
+  vars:
+    own:
+      - {cloud: openstack, instance_type: gpu.large, gpus: 2, gpu_model: A100, gpu_memory_gib: 80, vcpus: 32, memory_gib: 256}
 """
 
 RETURN = r"""
 _list:
-  description: One entry a type. C(vcpus) and C(memory_gib) are null where the catalogue does not have them.
+  description:
+    - One entry a type. What no source says is null.
+    - C(gpu_memory_gib) is that of one device; C(gpu_share) is the part of a GPU that a device is, V(1) for whole GPUs.
+    - C(driver) is V(grid) where the guest needs NVIDIA's vGPU driver, V(datacenter) for other NVIDIA GPUs, null for other vendors.
+    - C(fabric) is V(efa), V(infiniband), V(roce) or null; C(rdma) whether memory is read remotely over it.
+    - C(nvlink) is whether the GPUs of one instance talk over NVLink, null where there is one GPU or it is not known.
+    - C(attachable) is true where the GPUs are added to a machine of GCP that has none; C(accelerator_type) is the name that GCP gives the GPU.
+    - C(accelerator) is the value of the label C(cluster-api/accelerator).
+    - C(as_of) is the day of the newest source of the cloud's data, so that a type that is younger is missing; null, and C(source) V(user),
+      where O(catalogue) describes the type.
+    - With O(nearest) also C(meets), whether the type has all that was wished for, C(differs), a list of where it does not or where it has more GPUs,
+      and C(nodes), how many such nodes make up the number.
   type: list
   elements: dict
   sample:
@@ -52,39 +131,119 @@ _list:
       gpus: 1
       gpu_model: T4
       gpu_memory_gib: 16
+      gpu_memory_total_gib: 16
+      gpu_share: "1"
       vendor: nvidia
+      driver: datacenter
       vcpus: 4
       memory_gib: 16
       arch: amd64
       mig_capable: false
       mig_profiles: []
+      fabric: null
+      rdma: false
+      nvlink: null
+      confidential: false
       accelerator: nvidia-t4
+      accelerator_type: null
+      attachable: false
+      as_of: "2026-08-21"
+      source: catalogue
 """
 
+import difflib
 import typing as t
 
-from ansible.errors import AnsibleLookupError
+from ansible.errors import AnsibleError, AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import InstanceType, everything, nearest
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import BUILT_IN, Catalogue, InstanceType
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._models import known_model
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import extended
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._wishes import nearest_to, read_wish
+
+Options = t.Mapping[str, t.Any]
+
+_MOST_NEAREST: t.Final = 5
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
     def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[dict[str, t.Any]]:
         self.set_options(var_options=variables, direct=kwargs)
-        kinds = select([str(term) for term in terms], self.get_option("cloud"), self.get_option("vendor"), self.get_option("gpu_model"))
-        return [kind.to_dict() for kind in kinds]
+        options = self.get_options()
+        try:
+            known_only(kwargs, options)
+            return entries([str(term) for term in terms], options, self.catalogue(options["catalogue"], variables))
+        except AcceleratorError as exc:
+            raise AnsibleLookupError(exc.to_result()["msg"]) from exc
+
+    def catalogue(self, given: t.Any, variables: dict[str, t.Any] | None) -> Catalogue:
+        """The collection's own, with what the user's list or file says."""
+        if given is None:
+            return BUILT_IN
+        if not isinstance(given, str):
+            return extended(given)
+        try:
+            path = self.find_file_in_search_path(variables or {}, "files", given)
+            return extended(self._loader.load_from_file(path), path=given)
+        except AnsibleError as exc:
+            raise InputError("INPUT-CATALOGUE", f"the file {given} with instance types cannot be read: {exc}", "Give the path of a YAML or JSON file.") from exc
 
 
-def select(names: list[str], cloud: str | None = None, vendor: str | None = None, model: str | None = None) -> list[InstanceType]:
-    """The named types, or all, as far as the filters let them through."""
-    kinds = [kind for name in names for kind in named(name, cloud)] if names else everything(cloud)
-    return [kind for kind in kinds if vendor in (None, kind.gpu.vendor) and model in (None, kind.gpu.model, kind.gpu.model.lower())]
+def known_only(given: t.Iterable[str], options: t.Iterable[str]) -> None:
+    """Ansible takes no notice of an option that a lookup does not have."""
+    for name in sorted(set(given) - set(options)):
+        near = difflib.get_close_matches(name, options, n=1, cutoff=0.5)
+        allowed = ", ".join(sorted(option for option in options if not option.startswith("_")))
+        raise InputError("INPUT-OPTION", f"{name} is not an option of gpu_instance_types.", f"{f'Did you mean {near[0]}? ' if near else ''}Allowed: {allowed}.")
 
 
-def named(name: str, cloud: str | None) -> list[InstanceType]:
-    found = [kind for kind in everything(cloud) if kind.name == name]
+def entries(names: list[str], options: Options, catalogue: Catalogue = BUILT_IN) -> list[dict[str, t.Any]]:
+    """The named types, or all, as far as the options let them through."""
+    kinds = selected(names, options, catalogue)
+    wish, most = options.get("nearest"), options.get("most")
+    if most is not None and most < 1:
+        raise InputError("INPUT-OPTION", f"most: {most} is out of range.", "Allowed: at least 1.")
+    if wish is None:
+        return [kind.to_dict() for kind in kinds[:most]]
+    fits = nearest_to(read_wish(wish, catalogue.everything()), kinds)
+    return [fit.to_dict() for fit in fits[: most or _MOST_NEAREST]]
+
+
+def selected(names: list[str], options: Options, catalogue: Catalogue) -> list[InstanceType]:
+    cloud, model = options.get("cloud"), options.get("gpu_model")
+    wanted = {**options, "gpu_model": known_model(model, catalogue.everything(), "gpu_model")} if model else options
+    kinds = [kind for name in names for kind in named(name, cloud, catalogue)] if names else sorted(catalogue.everything(cloud), key=_order)
+    return [kind for kind in kinds if all(test(kind, wanted[option]) for option, test in _TESTS.items() if wanted.get(option) is not None)]
+
+
+def named(name: str, cloud: str | None, catalogue: Catalogue) -> list[InstanceType]:
+    found = [kind for one in ([cloud] if cloud else catalogue.types) if (kind := catalogue.find(one, name))]
     if not found:
-        near = ", ".join(nearest(name, cloud)) or "none is near"
-        raise AnsibleLookupError(f"POOL-INSTANCE-TYPE: {name} is not a known GPU instance type{f' on {cloud}' if cloud else ''}. Nearest: {near}.")
+        near = ", ".join(catalogue.nearest(name, cloud)) or "none is near"
+        raise InputError(
+            "POOL-INSTANCE-TYPE",
+            f"{name} is not a known GPU instance type{f' on {cloud}' if cloud else ''}.",
+            f"Nearest: {near}. A type that is newer than the catalogue can be described with the option catalogue.",
+        )
     return found
+
+
+def _order(kind: InstanceType) -> tuple[t.Any, ...]:
+    return (kind.cloud, *kind.order)
+
+
+_TESTS: t.Final[dict[str, t.Callable[[InstanceType, t.Any], bool]]] = {
+    "vendor": lambda kind, value: kind.gpu.vendor == value,
+    "gpu_model": lambda kind, value: kind.gpu.model == value,
+    "gpus": lambda kind, value: kind.gpus == value,
+    "min_gpus": lambda kind, value: kind.gpus >= value,
+    "min_gpu_memory_gib": lambda kind, value: kind.gpu.memory_gib >= value,
+    "min_gpu_memory_total_gib": lambda kind, value: kind.gpu_memory_gib >= value,
+    "arch": lambda kind, value: kind.arch == value,
+    "mig": lambda kind, value: kind.gpu.mig_capable == value,
+    "rdma": lambda kind, value: kind.rdma == value,
+    "confidential": lambda kind, value: kind.confidential == value,
+    "fractional": lambda kind, value: (kind.share != "1") == value,
+}

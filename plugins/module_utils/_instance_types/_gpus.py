@@ -21,12 +21,16 @@ class Profile:
 
 @dataclass(frozen=True)
 class Gpu:
-    """One model. memory_gib: per device, as sold; 0 where no source says it. profiles: MIG profiles, the usual one of each fraction first."""
+    """One model. memory_gib: per device, as sold; 0 where no source says it.
+
+    profiles: MIG profiles, the usual one of each fraction first. part: a share of such a GPU, with the share's memory.
+    """
 
     model: str
     memory_gib: int
     vendor: str = "nvidia"
     profiles: t.Mapping[str, Profile] = field(default_factory=dict)
+    part: bool = False
 
     @property
     def mig_capable(self) -> bool:
@@ -78,28 +82,28 @@ GPUS: t.Final[dict[str, Gpu]] = {
     "RTX-PRO-4500": Gpu("RTX-PRO-4500", 32),
     "RTX-PRO-6000": Gpu("RTX-PRO-6000", 96, profiles=_quarters(24)),
     # Parts of a GPU (vGPU), and one that is whole but handed out as a vGPU: none of them can be cut further by its node.
-    "A10-4": Gpu("A10", 4),
-    "A10-8": Gpu("A10", 8),
-    "A10-12": Gpu("A10", 12),
-    "L4-3": Gpu("L4", 3),
-    "L4-6": Gpu("L4", 6),
-    "L4-12": Gpu("L4", 12),
-    "RTX-PRO-6000-12": Gpu("RTX-PRO-6000", 12),
-    "RTX-PRO-6000-24": Gpu("RTX-PRO-6000", 24),
-    "RTX-PRO-6000-48": Gpu("RTX-PRO-6000", 48),
+    "A10-4": Gpu("A10", 4, part=True),
+    "A10-8": Gpu("A10", 8, part=True),
+    "A10-12": Gpu("A10", 12, part=True),
+    "L4-3": Gpu("L4", 3, part=True),
+    "L4-6": Gpu("L4", 6, part=True),
+    "L4-12": Gpu("L4", 12, part=True),
+    "RTX-PRO-6000-12": Gpu("RTX-PRO-6000", 12, part=True),
+    "RTX-PRO-6000-24": Gpu("RTX-PRO-6000", 24, part=True),
+    "RTX-PRO-6000-48": Gpu("RTX-PRO-6000", 48, part=True),
     "RTX-PRO-6000-96": Gpu("RTX-PRO-6000", 96),
     "V520": Gpu("V520", 8, "amd"),
     "MI25": Gpu("MI25", 16, "amd"),
-    "MI25-2": Gpu("MI25", 2, "amd"),
-    "MI25-4": Gpu("MI25", 4, "amd"),
-    "MI25-8": Gpu("MI25", 8, "amd"),
+    "MI25-2": Gpu("MI25", 2, "amd", part=True),
+    "MI25-4": Gpu("MI25", 4, "amd", part=True),
+    "MI25-8": Gpu("MI25", 8, "amd", part=True),
     "V620": Gpu("V620", 32, "amd"),
-    "V620-8": Gpu("V620", 8, "amd"),
-    "V620-16": Gpu("V620", 16, "amd"),
+    "V620-8": Gpu("V620", 8, "amd", part=True),
+    "V620-16": Gpu("V620", 16, "amd", part=True),
     "V710": Gpu("V710", 24, "amd"),
-    "V710-4": Gpu("V710", 4, "amd"),
-    "V710-8": Gpu("V710", 8, "amd"),
-    "V710-12": Gpu("V710", 12, "amd"),
+    "V710-4": Gpu("V710", 4, "amd", part=True),
+    "V710-8": Gpu("V710", 8, "amd", part=True),
+    "V710-12": Gpu("V710", 12, "amd", part=True),
     "MI300X": Gpu("MI300X", 192, "amd"),
     "MI355X": Gpu("MI355X", 288, "amd"),
     "GAUDI": Gpu("Gaudi", 32, "intel"),

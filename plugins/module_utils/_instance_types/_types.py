@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import typing as t
 from dataclasses import dataclass, replace
 
@@ -64,8 +65,9 @@ class InstanceType:
 
     @property
     def order(self) -> tuple[t.Any, ...]:
-        """Where it stands among others: NVIDIA first, by model, small to big."""
-        return (self.gpu.vendor != "nvidia", self.gpu.model, self.gpu.memory_gib, self.gpus, self.vcpus, self.memory_gib, self.cloud, self.name)
+        """Where it stands among others: NVIDIA first, by model, small to big, what is not known last."""
+        size = (self.gpu.memory_gib, self.gpus, self.vcpus or math.inf, self.memory_gib or math.inf)
+        return (self.gpu.vendor != "nvidia", self.gpu.model, *size, self.cloud, self.name)
 
     def to_dict(self) -> dict[str, t.Any]:
         return {

@@ -57,6 +57,7 @@ def test_a_share_has_the_memory_of_a_share() -> None:
         assert kind.gpu.memory_gib == whole * Fraction(kind.share), kind
         assert kind.grid == (kind.gpu.vendor == "nvidia"), kind
         assert not kind.gpu.mig_capable
+    assert {kind.name for kind in types.everything() if kind.gpu.part} == {kind.name for kind in shares}
 
 
 @pytest.mark.parametrize(
