@@ -1,0 +1,156 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""One pool's machines asked for, candidate by candidate, until the provider has given them or nothing is left to ask."""
+
+from __future__ import annotations
+
+import collections
+import time
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_plan, _machine_pool, _search
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, selector
+
+Data = dict[str, t.Any]
+_GIVE_UP: t.Final = {"metadata": {"annotations": {_machine.DELETE_FIRST: "true"}}}
+_ELSEWHERE: t.Final = " Or let the pool move to another of its candidates: reselect: true."
+_SAID: t.Final = {
+    _search.AGAIN: "its other zones are asked",
+    _search.NEXT: "the next candidate is asked",
+    _search.KEEP: "what was obtained is kept",
+    _search.GIVE_UP: "nothing is left to ask",
+}
+
+
+@dataclass
+class Asking:
+    """One pool's search on a live cluster."""
+
+    api: Api
+    cluster: Infrastructure
+    pool: Data
+    params: Data
+    search: _search.Search
+    held: list[_search.Held]
+
+    def until_obtained(self, live: list[Data]) -> Data:
+        record = next((one.obtained for one in self.held if one.obtained), "")
+        while True:
+            plan = self._ask(live, record)
+            judge = _machine_pool.Present(plan, self.params["capacity_timeout"], time.time)
+            try:
+                snapshot = self.api.wait(self._queries(), judge, f"pool {self.pool['name']}")
+                break
+            except (NotReadyError, WaitTimeoutError) as exc:
+                refused = judge.refused()
+                if isinstance(exc, WaitTimeoutError) or not self._is_moved(refused):
+                    exc.facts.update(_machine_pool.facts(judge.seen, plan), attempts=self._attempts(plan, judge, exc))
+                    exc.remedy += _ELSEWHERE if refused and self._has_others() else ""
+                    raise
+                self._move(plan, judge, refused, exc)
+            live = self.api.list(known("MachineSet"), self.params["namespace"])
+        if self.api.wait_wanted and not self.api.check_mode and self.search.record != record:
+            plan = self._ask(self.api.list(known("MachineSet"), self.params["namespace"]), self.search.record)
+        self._tidy(plan)
+        if self.search.obtained < self.pool["replicas"]:
+            self.api.warn(f"Pool {self.pool['name']} has {self.search.obtained} of {self.pool['replicas']} machines; min_replicas lets that suffice.")
+        return {**_machine_pool.facts(snapshot, plan), "attempts": self.search.attempts, "pool": self._as_obtained()}
+
+    def _as_obtained(self) -> Data:
+        """The pool with only those candidates that it has machines of."""
+        used = [share.candidate for share in self.search.shares if share.replicas] or [self.search.candidate]
+        candidates = [one for one in self.pool["candidates"] if any(one is other for other in used)]
+        return {**self.pool, "candidates": candidates, "expected": candidates[0]["expected"]}
+
+    def _ask(self, live: list[Data], record: str) -> _machine_plan.MachinePlan:
+        plan = _machine_plan.plan(self.cluster, self.pool, self.search.shares, live, self.params, record)
+        existing = {name_of(one): one for one in live}
+        for name, manifest in plan.manifests.items():
+            self.api.apply(manifest, live=existing.get(name))
+        machines = self.api.list(known("Machine"), self.params["namespace"], labels=selector(pool_label(self.pool["name"])))
+        for machine, body in plan.patches(machines).items():
+            self.api.merge_patch(known("Machine"), machine, self.params["namespace"], body)
+        for remark in (*plan.remarks, *plan.left_behind(machines)):
+            self.api.warn(remark)
+        return plan
+
+    def _is_moved(self, refused: t.Mapping[str, t.Any]) -> bool:
+        """A pool that was complete stays where it is, unless it is to grow or to be moved."""
+        stays = self.search.won and not self.params["reselect"] and sum(one.replicas for one in self.held) >= self.pool["replicas"]
+        return bool(refused) and not stays
+
+    def _has_others(self) -> bool:
+        """Whether there are candidates that the pool may be moved to, if its user says so."""
+        return self.search.won and not self.params["reselect"] and len(self.pool["candidates"]) > 1
+
+    def _move(self, plan: _machine_plan.MachinePlan, judge: _machine_pool.Present, refused: t.Mapping[str, tuple[str, str]], exc: NotReadyError) -> None:
+        """Gives back what was refused; raises when nothing is left to ask."""
+        mine = {name: share.zone for name, share in plan.shares.items() if share.candidate is self.search.candidate}
+        obtained = collections.Counter(
+            mine[_machine.set_name(one)] for one in judge.seen.get("machines", ()) if judge.has_instance(one) and _machine.set_name(one) in mine
+        )
+        step = self.search.lose({mine[name]: why for name, why in refused.items() if name in mine}, obtained)
+        self.api.progress(f"pool {self.pool['name']}: {_described(self.search.attempts[-1])}; {_SAID[step]}")
+        for machine in judge.seen.get("machines", ()):
+            if _machine.set_name(machine) in refused and not judge.has_instance(machine) and _machine.phase(machine) != "Deleting":
+                self.api.merge_patch(known("Machine"), _machine.name(machine), self.params["namespace"], _GIVE_UP)
+        if step == _search.GIVE_UP and self.search.won:
+            self._ask(self.api.list(known("MachineSet"), self.params["namespace"]), self.held[0].obtained)
+        elif step == _search.GIVE_UP or (step == _search.NEXT and not self.pool["mixed"]):
+            recorded = {one.name for one in self.held if one.obtained}
+            self._remove([name for name in plan.manifests if name not in recorded], "given back")
+        if step == _search.GIVE_UP:
+            facts = {**_machine_pool.facts(judge.seen, plan), "attempts": self.search.attempts}
+            last = _nothing_left(self.pool, self.search, exc, facts)
+            last.remedy += _ELSEWHERE if self._has_others() else ""
+            raise last from exc
+
+    def _attempts(self, plan: _machine_plan.MachinePlan, judge: _machine_pool.Present, exc: AcceleratorError) -> list[Data]:
+        obtained = sum(1 for machine in judge.seen.get("machines", ()) if judge.has_instance(machine))
+        zones = [share.zone for share in plan.shares.values() if share.zone]
+        last = {"instance_type": self.search.candidate["instance_type"], "zones": zones, "wanted": sum(plan.replicas.values()), "obtained": obtained}
+        return [*self.search.attempts, {**last, "code": exc.code, "message": exc.message}]
+
+    def _tidy(self, plan: _machine_plan.MachinePlan) -> None:
+        if plan.surplus and (self.api.wait_wanted or self.api.check_mode):
+            self._remove(plan.surplus, "zones given up")
+
+    def _remove(self, names: t.Sequence[str], why: str) -> None:
+        for name in names:
+            self.api.delete(known("MachineSet"), name, self.params["namespace"], wait=False)
+        if names:
+            gone = _machine_pool.Gone(frozenset(names))
+            self.api.wait(self._queries(), gone, f"pool {self.pool['name']}: {why}")
+
+    def _queries(self) -> dict[str, Query]:
+        return queries(self.pool["name"], self.params["namespace"])
+
+
+def _described(attempt: Data) -> str:
+    place = f"{attempt['instance_type']} in {', '.join(attempt['zones'])}" if attempt["zones"] else attempt["instance_type"]
+    return f"{place}: {attempt['obtained']} of {attempt['wanted']} machines ({attempt['code']}): {attempt['message']}"
+
+
+def _nothing_left(pool: Data, search: _search.Search, exc: NotReadyError, facts: Data) -> NotReadyError:
+    """The failure of the whole search; with a single attempt, the provider's own."""
+    if len(search.attempts) == 1:
+        exc.facts.update(facts)
+        return exc
+    last = search.attempts[-1]
+    lines = [_described(one) for one in search.attempts]
+    message = f"pool {pool['name']}: no candidate gave {pool['replicas']} machines. " + " ".join(lines)
+    return NotReadyError(last["code"], message, exc.remedy, tuple(lines), facts=facts)
+
+
+def queries(pool: str, namespace: str) -> dict[str, Query]:
+    labels = selector(pool_label(pool))
+    kinds = {"machine_sets": "MachineSet", "machines": "Machine", "nodes": "Node"}
+    return {key: Query(known(kind), None if kind == "Node" else namespace, labels=labels) for key, kind in kinds.items()}
