@@ -6,13 +6,17 @@
 
 from __future__ import annotations
 
+import datetime
+import functools
+import ipaddress
 import socket
 import ssl
 import typing as t
 import warnings
 from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _connection_patience
+from ansible_collections.accelerators.openshift.plugins.module_utils import _connection_patience, _secrets
 
 try:
     import urllib3
@@ -28,6 +32,7 @@ except ImportError:  # `_credentials` names the missing package before anything 
 class Connection:
     """host: URL without a trailing slash. pool: a urllib3 PoolManager. verified: the server's certificate is checked.
     headers: today's credentials as pairs (a token may have been refreshed). renew: reads the credentials again, after they were not accepted.
+    tokens: those that were issued for this connection, to be revoked at its end. ends: what of the credentials ends by itself, and when.
     """
 
     host: str
@@ -35,6 +40,17 @@ class Connection:
     verified: bool
     headers: t.Callable[[], list[tuple[str, str]]]
     renew: t.Callable[[], None] = lambda: None
+    tokens: t.Callable[[], list[str]] = list
+    ends: tuple[str, datetime.datetime] | None = None
+
+    @functools.cached_property
+    def is_near(self) -> bool:
+        """Whether the server is on this machine, where compressing takes longer than sending."""
+        name = urlsplit(self.host).hostname or ""
+        try:
+            return name == "localhost" or ipaddress.ip_address(name).is_loopback
+        except ValueError:
+            return False
 
     def send(
         self,
@@ -51,6 +67,9 @@ class Connection:
         together = HTTPHeaderDict(headers)
         for name, value in () if anonymous else self.headers():
             together.add(name, value)
+        if total is not None and not self.is_near:
+            # Not for a watch: what does not fill a block of somebody in between would not arrive.
+            together.add("Accept-Encoding", "gzip")
         timeout = urllib3.Timeout(connect=connect, read=read, total=total)
         _connection_patience.limit(total)
         return self.pool.request(method, self.host + path, body=body, headers=together, timeout=timeout, retries=False, redirect=False, preload_content=False)
@@ -68,13 +87,15 @@ def tls_context(configuration: t.Any) -> ssl.SSLContext | None:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     if configuration.cert_file:
-        context.load_cert_chain(configuration.cert_file, configuration.key_file or None)
+        # A key with a password is an error: nobody is there to be asked for it.
+        context.load_cert_chain(configuration.cert_file, configuration.key_file or None, password="")
     return context
 
 
 def fast_pool(pool: t.Any, tls: ssl.SSLContext | None) -> None:
     """Certificates from memory instead of files; no Nagle delay; a dead peer is noticed in half a minute, a dripping one in time."""
     pool.pool_classes_by_scheme = {scheme: _connection_patience.bounded(kind) for scheme, kind in pool.pool_classes_by_scheme.items()}
+    _name_ourselves(pool)
     options = pool.connection_pool_kw
     if tls is not None:
         for name in ("cert_file", "key_file", "ca_certs", "ca_cert_data", "cert_reqs"):
@@ -91,3 +112,13 @@ def fast_pool(pool: t.Any, tls: ssl.SSLContext | None) -> None:
             sockets.append((socket.IPPROTO_TCP, getattr(socket, name), seconds))
     options["socket_options"] = sockets
     options["maxsize"] = 8
+
+
+def _name_ourselves(pool: t.Any) -> None:
+    """To a proxy whose address holds user and password: urllib3 leaves them out, everybody else sends them."""
+    proxy = getattr(pool, "proxy", None)
+    if proxy is None or not proxy.auth or any(name.lower() == "proxy-authorization" for name in pool.proxy_headers):
+        return
+    who = unquote(proxy.auth)
+    _secrets.register(who.partition(":")[2])
+    pool.proxy_headers.update(urllib3.util.make_headers(proxy_basic_auth=who))

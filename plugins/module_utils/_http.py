@@ -93,6 +93,8 @@ class Http:
                 problem, asked = _http_errors.describe(answer.status, answer.body), self.limits.asked(answer.retry_after)
                 repeated = repeated or answer.status not in (409, 429)
             except TRANSPORT_ERRORS as exc:
+                if refusal := _http_errors.proxy_problem(exc):
+                    raise _http_errors.no_way(self.connection.host, refusal) from exc
                 cause = _http_errors.certificate_problem(exc)
                 if cause is not None and renewed:
                     raise _http_errors.untrusted(self.connection.host, cause) from exc

@@ -13,6 +13,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ConflictError, ForbiddenError
 
 _WARNING = re.compile(r'^\d{3} \S+ "(.*)"( "[^"]*")?$', re.DOTALL)
+_NO_TUNNEL = re.compile(r"Tunnel connection failed: (4\d\d[\w ]*)")
 _MANAGER = re.compile(r'conflict with "([^"]+)"')
 
 
@@ -70,6 +71,17 @@ def certificate_problem(exc: BaseException) -> BaseException | None:
             return seen
         seen = seen.__cause__ or seen.__context__
     return None
+
+
+def proxy_problem(exc: BaseException) -> str:
+    """What a proxy says that will not let us through; nothing if that is not what it is, or may pass."""
+    match = _NO_TUNNEL.search(str(exc))
+    return match.group(1).strip() if match and int(match.group(1)[:3]) not in _AGAIN else ""
+
+
+def no_way(host: str, problem: str) -> ApiError:
+    message = f"The proxy does not let us through to {host}: {problem}."
+    return ApiError("API-PROXY", message, "Check proxy and proxy_headers (HTTPS_PROXY), or put the host into no_proxy (NO_PROXY).")
 
 
 def untrusted(host: str, exc: BaseException) -> ApiError:

@@ -31,7 +31,7 @@ class Authority:
     def server(self, name: str) -> tuple[Path, Path]:
         """Certificate and key of a server on this machine's loopback addresses."""
         hosts: list[x509.GeneralName] = [x509.DNSName(host) for host in ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")]
-        addresses = [x509.IPAddress(ipaddress.ip_address(address)) for address in ("127.0.0.1", "10.96.0.1")]
+        addresses = [x509.IPAddress(ipaddress.ip_address(address)) for address in ("127.0.0.1", "::1", "10.96.0.1")]
         return self._issue(name, _name(name), ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName([*hosts, *addresses]))
 
     def client(self, user: str, group: str | None = None) -> tuple[Path, Path]:

@@ -126,15 +126,20 @@ def test_a_token_file_is_read_again_after_a_401(bench: Bench, tmp_path: Path) ->
     kubeconfig.write_text(yaml.safe_dump(config))
     connection = _credentials.connect({"kubeconfig": str(kubeconfig)}, {})
     api = bench.api("token-file", connection=connection)
+
+    def asked() -> int:
+        """Whether the server is ready is asked before the first 401 is believed."""
+        return sum(call.path != "/readyz" for call in bench.proxy.calls("token-file"))
+
     with pytest.raises(ApiError) as caught:
         api.get(CONFIG_MAP, "any", NAMESPACE)
     assert caught.value.code == "CRED-UNAUTHORIZED"
-    assert len(bench.proxy.calls("token-file")) == 2
+    assert asked() == 2
     file.write_text(bench.params["api_key"])
     assert api.get(CONFIG_MAP, "any", NAMESPACE) is None
-    assert len(bench.proxy.calls("token-file")) == 4
+    assert asked() == 4
     assert api.get(CONFIG_MAP, "any", NAMESPACE) is None
-    assert len(bench.proxy.calls("token-file")) == 5
+    assert asked() == 5
 
 
 PATIENT: t.Final[dict[str, Fault]] = {
