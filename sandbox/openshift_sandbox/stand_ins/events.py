@@ -6,16 +6,23 @@
 from __future__ import annotations
 
 import hashlib
+import typing as t
+import weakref
 
 from openshift_sandbox.client import ApiError
 from openshift_sandbox.stand_ins.conditions import timestamp
 from openshift_sandbox.stand_ins.loop import Cluster, Object
+
+_WRITTEN: t.Final[weakref.WeakKeyDictionary[Cluster, set[str]]] = weakref.WeakKeyDictionary()
 
 
 def record(cluster: Cluster, about: Object, component: str, reason: str, message: str, kind: str = "Normal") -> None:
     """An Event about an object, in its namespace (`default` when it has none)."""
     metadata = about["metadata"]
     digest = hashlib.sha256("/".join((metadata.get("uid") or "", component, reason, message)).encode()).hexdigest()[:16]
+    written = _WRITTEN.setdefault(cluster, set())
+    if digest in written:
+        return
     namespace = metadata.get("namespace") or "default"
     reference = {"apiVersion": about["apiVersion"], "kind": about["kind"], "name": metadata["name"], "namespace": metadata.get("namespace")}
     event = {
@@ -38,3 +45,4 @@ def record(cluster: Cluster, about: Object, component: str, reason: str, message
     except ApiError as error:
         if error.status not in {404, 409}:  # known already, or its namespace is going
             raise
+    written.add(digest)

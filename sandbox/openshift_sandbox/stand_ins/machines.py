@@ -10,29 +10,31 @@ import typing as t
 from openshift_sandbox.stand_ins import drain
 from openshift_sandbox.stand_ins.cloud import Cloud, Instance, Lost, Refusal, provider_spec, where
 from openshift_sandbox.stand_ins.clouds import cloud_of
-from openshift_sandbox.stand_ins.conditions import condition, merged, timestamp
+from openshift_sandbox.stand_ins.conditions import condition, holds, merged, timestamp
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.lost_instances import LostInstances
 
 FINALIZER: t.Final = "machine.machine.openshift.io"
 INSTANCE_STATE: t.Final = "machine.openshift.io/instance-state"
 INTERRUPTIBLE: t.Final = "machine.openshift.io/interruptible-instance"
 UNKNOWN_STATE: t.Final = "Unknown"
 EXISTS: t.Final = condition("InstanceExists", True)
-WAITS: t.Final = [
-    condition("Drainable", True),
-    condition("InstanceExists", False, "InstanceNotCreated", "Instance has not been created", severity="Warning"),
-    condition("Terminable", True),
-]
+WAITS: t.Final = [condition("InstanceExists", False, "InstanceNotCreated", "Instance has not been created", severity="Warning")]
 MISSING: t.Final = condition("InstanceExists", False, "InstanceMissing", "Instance not found on provider", severity="Warning")
 
 
 class Machines(Reconciler):
     kinds = ("Machine", "Node", "Pod", "Infrastructure")
 
+    def __init__(self) -> None:
+        self._drains = drain.Drains()
+        self._losses = LostInstances()
+
     def reconcile(self, cluster: Cluster, now: float) -> None:
         cloud = cloud_of(cluster)
         if cloud is None:
             return
+        self._losses.look(cluster, cloud)
         for machine in cluster.objects("Machine"):
             if machine["metadata"].get("deletionTimestamp"):
                 self._delete(cluster, machine)
@@ -45,8 +47,10 @@ class Machines(Reconciler):
         phase = phase_of(machine)
         if phase == "":
             _report(cluster, machine, WAITS, phase="Provisioning")
-        elif phase != "Failed" and machine["spec"].get("providerID") and (lost := cloud.lost(cluster, machine)):
+        elif phase != "Failed" and machine["spec"].get("providerID") and (lost := cloud.lost(cluster, machine) or self._losses.lost(cluster, machine)):
             self._lost(cluster, cloud, machine, lost)
+        elif phase == "Running":
+            _report(cluster, machine, [])
         elif phase == "Provisioning":
             self._provision(cluster, cloud, machine)
         elif phase == "Provisioned" and machine["status"].get("nodeRef"):
@@ -97,7 +101,12 @@ class Machines(Reconciler):
         if phase_of(machine) != "Deleting":
             _report(cluster, machine, [], phase="Deleting")
             return
-        if _held(cluster, machine, "preDrain", "Drainable") or not self._drained(cluster, machine) or _held(cluster, machine, "preTerminate", "Terminable"):
+        _report(cluster, machine, [])
+        if not holds(machine, "Drained"):
+            if drained := self._drains.finished(cluster, machine):
+                _report(cluster, machine, [drained])
+            return
+        if (machine["spec"].get("lifecycleHooks") or {}).get("preTerminate"):
             return
         if machine["spec"].get("providerID") and not cluster.due(machine["metadata"]["uid"], "machine_deletion", 0.5):
             return
@@ -107,15 +116,6 @@ class Machines(Reconciler):
             drain.bury(cluster, node)
             return
         _patch(cluster, machine, {"metadata": {"finalizers": [one for one in machine["metadata"]["finalizers"] if one != FINALIZER]}})
-
-    def _drained(self, cluster: Cluster, machine: Object) -> bool:
-        node = cluster.find("Node", (machine.get("status", {}).get("nodeRef") or {}).get("name") or "")
-        if node is None or drain.EXCLUDED in (machine["metadata"].get("annotations") or {}):
-            return True
-        if not drain.drained(cluster, node):
-            return False
-        _report(cluster, machine, [condition("Drained", True, message="Drain finished successfully")])
-        return True
 
 
 def phase_of(machine: Object) -> str:
@@ -158,19 +158,11 @@ def _fail(
     _report(cluster, machine, conditions, phase="Failed", errorReason=reason, errorMessage=message, providerStatus=status)
 
 
-def _held(cluster: Cluster, machine: Object, stage: str, kind: str) -> bool:
-    hooks = (machine["spec"].get("lifecycleHooks") or {}).get(stage) or []
-    names = ", ".join(f"{hook['owner']}" for hook in hooks)
-    message = f"Waiting on {stage} hooks to be removed: {names}"
-    _report(cluster, machine, [condition(kind, False, "HookPresent", message, severity="Warning") if hooks else condition(kind, True)])
-    return bool(hooks)
-
-
 def _report(cluster: Cluster, machine: Object, conditions: list[Object], **fields: t.Any) -> None:
-    """Write what differs of the status."""
+    """Write what differs of the status; lifecycle hooks are looked at each time."""
     current = cluster.find("Machine", machine["metadata"]["name"], machine["metadata"]["namespace"]) or machine
     status = current.get("status") or {}
-    wanted = fields | ({"conditions": merged(status.get("conditions") or [], conditions)} if conditions else {})
+    wanted = fields | {"conditions": merged(status.get("conditions") or [], [*drain.hook_conditions(machine), *conditions])}
     if any(status.get(key) != value for key, value in wanted.items()):
         _patch(cluster, machine, {"status": wanted | {"lastUpdated": timestamp()}}, "status")
 

@@ -24,6 +24,7 @@ class FakeApi:
         self.objects: dict[Place, Object] = {}
         self.writes: list[tuple[str, str, str]] = []
         self.down = False
+        self.budgeted: set[str] = set()
         self.user, self.groups = "system:stand-ins", ["system:masters"]
         self._applied: dict[Place, Object] = {}
         self._versions = itertools.count(1)
@@ -85,6 +86,8 @@ class FakeApi:
         """Evictions and forced deletions of pods."""
         namespace, name = path.split("/")[4], path.split("/")[6]
         self.writes.append((f"{method} {path.rpartition('/')[2]}", "Pod", name))
+        if path.endswith("/eviction") and name in self.budgeted:
+            return 429, {"message": "Cannot evict pod as it would violate the pod's disruption budget."}
         return (200, {}) if self.objects.pop(("Pod", namespace, name), None) else (404, {})
 
     def impersonating(self, user: str, groups: t.Sequence[str]) -> FakeApi:

@@ -247,3 +247,107 @@ class TestDeletion:
         world.api.patch(API, "machines", "gpu-1", NAMESPACE, {"spec": {"lifecycleHooks": {stage: []}}})
         world.settle(5)
         assert world.api.all("Machine") == []
+
+    @pytest.mark.parametrize(
+        ("stage", "message"),
+        [
+            ("preDrain", "Drain operation currently blocked by: [{Name:wait Owner:somebody} {Name:more Owner:other}]"),
+            ("preTerminate", "Terminate operation currently blocked by: [{Name:wait Owner:somebody} {Name:more Owner:other}]"),
+        ],
+    )
+    def test_hooks_are_told_of_before_anybody_deletes(self, stage: str, message: str) -> None:
+        world = make()
+        add(world, lifecycleHooks={stage: [{"name": "wait", "owner": "somebody"}, {"name": "more", "owner": "other"}]})
+        world.settle(3)
+        assert message in [one.get("message") for one in machine(world)["status"]["conditions"]]
+
+    def test_a_failed_machine_waits_for_no_hook_before_its_drain(self) -> None:
+        world = make(troubles=[{"type": "quota_exceeded"}])
+        add(world, lifecycleHooks={"preDrain": [{"name": "wait", "owner": "somebody"}]})
+        world.settle(3)
+        self.delete(world)
+        world.settle(3)
+        assert world.api.all("Machine") == []
+
+    def test_a_budget_holds_the_drain_and_events_tell_of_it(self) -> None:
+        world = make()
+        add(world)
+        world.settle(3)
+        node = machine(world)["status"]["nodeRef"]["name"]
+        add_pod(world, "guarded", node)
+        world.api.budgeted = {"guarded"}
+        self.delete(world)
+        world.settle(8)
+        assert machine(world)["status"]["phase"] == "Deleting"
+        assert "Drained" not in {one["type"] for one in machine(world)["status"]["conditions"]}
+        assert world.api.get("Node", node)["spec"]["unschedulable"] is True
+        told = {one["reason"]: one["message"] for one in world.api.all("Event")}
+        text = 'error when evicting pods/"guarded" -n "default": global timeout reached: 20s'
+        assert told == {"DrainProceeds": "Node drain proceeds", "DrainRequeued": f"Node drain requeued: {text}"}
+        world.api.budgeted = set()
+        world.settle(10)
+        assert world.api.all("Machine") == []
+
+    def test_pauses_between_attempts_grow(self) -> None:
+        world = make()
+        add(world)
+        world.settle(3)
+        add_pod(world, "guarded", machine(world)["status"]["nodeRef"]["name"])
+        world.api.budgeted = {"guarded"}
+        self.delete(world)
+        tried = []
+        for _time in range(80):
+            before = len([write for write in world.api.writes if write[0] == "POST eviction"])
+            world.settle()
+            tried.append(len([write for write in world.api.writes if write[0] == "POST eviction"]) > before)
+            world.time += 0.25
+        gaps = [len(part) for part in "".join("x" if one else "." for one in tried).split("x")]
+        pauses = [gap for gap in gaps[:-1] if gap > 1]  # within an attempt the budget is asked twice a second
+        assert len(pauses) >= 2
+        assert pauses == sorted(set(pauses))
+
+
+class TestLosingInstances:
+    def running(self, *names: str, **provider: t.Any) -> World:
+        world = make()
+        for name in names:
+            add(world, name)
+            body = {"spec": {"providerSpec": {"value": provider}}}
+            world.api.patch(API, "machines", name, NAMESPACE, body)
+        world.settle(3)
+        return world
+
+    def test_a_lost_instance_fails_its_machine(self) -> None:
+        world = self.running("gpu-1", "gpu-2")
+        world.scenario.now.troubles.append({"type": "instance_lost", "machine": "gpu-1"})
+        world.settle(3)
+        lost, kept = machine(world)["status"], machine(world, "gpu-2")["status"]
+        assert (lost["phase"], lost["errorMessage"], kept["phase"]) == ("Failed", "can't find created instance", "Running")
+        [exists] = [one for one in lost["conditions"] if one["type"] == "InstanceExists"]
+        assert (exists["status"], exists["reason"], exists["message"]) == ("False", "InstanceMissing", "Instance not found on provider")
+        assert [one["metadata"]["name"] for one in world.api.all("Node")] == [kept["nodeRef"]["name"]]
+
+    def test_so_many_and_no_replacement(self) -> None:
+        world = self.running("gpu-1", "gpu-2", "gpu-3")
+        world.scenario.now.troubles.append({"type": "instance_lost", "zone": "us-east-2a", "count": 2})
+        world.settle(3)
+        add(world, "gpu-4")
+        world.settle(3)
+        assert [one["status"]["phase"] for one in world.api.all("Machine")] == ["Failed", "Failed", "Running", "Running"]
+
+    def test_a_spot_instance_gets_notice(self) -> None:
+        world = self.running("gpu-1", spotMarketOptions={})
+        world.scenario.now.troubles.append({"type": "spot_reclaimed"})
+        world.settle(2)
+        [node] = world.api.all("Node")
+        [notice] = [one for one in node["status"]["conditions"] if one["type"] == "Terminating"]
+        assert (notice["status"], notice["reason"]) == ("True", "TerminationRequested")
+        assert machine(world)["status"]["phase"] == "Running"
+        world.settle(6)
+        assert machine(world)["status"]["phase"] == "Failed"
+
+    def test_the_spot_market_takes_nothing_else(self) -> None:
+        world = self.running("gpu-1")
+        world.scenario.now.troubles.append({"type": "spot_reclaimed"})
+        world.settle(10)
+        assert machine(world)["status"]["phase"] == "Running"
