@@ -114,7 +114,7 @@ def main(kubeconfig: Path) -> None:
 def fill(api: t.Any) -> None:
     """500 objects of the size of a node that NFD has labelled; half of each is random, so that it compresses no better than names and numbers do."""
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
-    chance = random.Random(1)
+    chance = random.Random(1)  # noqa: S311 (the same objects every time)
     for number in range(500):
         facts = {f"feature.node.kubernetes.io/cpu-{item}": f"{chance.getrandbits(128):x}" for item in range(330)}
         labels = {"all": "yes", **({"few": "yes"} if number < 20 else {})}
