@@ -58,6 +58,12 @@ def provider_id(cluster: Object, zone: str, name: str) -> str:
     return f"baremetalhost:///{NAMESPACE}/{host}/{cluster.get('host_uids', {}).get(host, identity(host))}"
 
 
+def provider_id_of(host: Object) -> str:
+    """Of a host as the API server has it."""
+    metadata = host["metadata"]
+    return f"baremetalhost:///{metadata['namespace']}/{metadata['name']}/{metadata['uid']}"
+
+
 def machine_set(cluster: Object, zone: str) -> str:
     return f"{cluster['infrastructure_name']}-worker-0"
 

@@ -15,6 +15,7 @@ from openshift_sandbox.stand_ins.loop import Reconciler, serve
 MODULES = (
     "machine_sets",
     "machines",
+    "bare_metal_hosts",
     "node_certificates",
     "nodelink",
     "machine_health",

@@ -12,6 +12,7 @@ import typing as t
 from dataclasses import dataclass
 
 from openshift_sandbox.hardware import InstanceType
+from openshift_sandbox.stand_ins.conditions import condition
 from openshift_sandbox.stand_ins.loop import Cluster, Object
 
 INVALID: t.Final = "InvalidConfiguration"
@@ -40,6 +41,8 @@ class Instance:
     addresses: tuple[tuple[str, str], ...]
     node_name: str
     state: str
+    provisioned: bool = True
+    """Whether the provider is content with it; its Machine stays Provisioning otherwise."""
 
     @property
     def address(self) -> str:
@@ -60,6 +63,14 @@ class Refusal:
 
 
 @dataclass(frozen=True)
+class Waiting:
+    """Neither an instance nor a refusal yet; a reason stands on the Machine without making it Failed."""
+
+    reason: str | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True)
 class Lost:
     """How a Machine says that the instance it had been given is not there any more."""
 
@@ -76,13 +87,17 @@ class Cloud(abc.ABC):
     created_message: str = "machine successfully created"
     state_field: str = "instanceState"
     running: str = "running"
+    keeps_status: bool = True
+    """Whether the provider writes a providerStatus at all."""
+    tells_gpus: bool = True
+    """Whether a MachineSet is told its GPUs and architecture besides its processors and memory."""
 
     @abc.abstractmethod
     def wanted(self, value: Object) -> Wanted:
         """Read out of a provider specification."""
 
     @abc.abstractmethod
-    def launch(self, cluster: Cluster, machine: Object) -> Instance | Refusal: ...
+    def launch(self, cluster: Cluster, machine: Object) -> Instance | Refusal | Waiting: ...
 
     @abc.abstractmethod
     def describe(self, cluster: Cluster, machine: Object) -> Instance:
@@ -90,6 +105,26 @@ class Cloud(abc.ABC):
 
     def provider_status(self, instance: Instance) -> Object:
         return {"instanceId": instance.instance_id, self.state_field: instance.state}
+
+    def outcome(self, created: bool, message: str) -> list[Object]:
+        """The provider's conditions after an attempt to make an instance."""
+        return [condition(self.created, created, "MachineCreationSucceeded" if created else "MachineCreationFailed", message)]
+
+    def machine_annotations(self, instance: Instance) -> dict[str, str]:
+        """Besides the state of the instance."""
+        return {}
+
+    def node_labels(self, instance: Instance) -> dict[str, str]:
+        """Those that the instance alone tells."""
+        return {}
+
+    def boots(self, machine: Object) -> bool:
+        """Whether an instance that was made comes up at all."""
+        return True
+
+    def terminated(self, cluster: Cluster, machine: Object) -> bool:
+        """Called until the instance of a Machine that is deleted is gone."""
+        return not machine["spec"].get("providerID") or cluster.due(machine["metadata"]["uid"], "machine_deletion", 0.5)
 
     def lost(self, cluster: Cluster, machine: Object) -> Lost | None:
         """Whether the instance that the Machine was given did not last."""

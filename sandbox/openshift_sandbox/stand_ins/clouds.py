@@ -7,13 +7,23 @@ from __future__ import annotations
 
 import typing as t
 
+from openshift_sandbox.stand_ins import cloud_baremetal, cloud_ibmcloud, cloud_nutanix, cloud_openstack, cloud_vsphere
 from openshift_sandbox.stand_ins.cloud import Cloud
 from openshift_sandbox.stand_ins.cloud_aws import Aws
 from openshift_sandbox.stand_ins.cloud_azure import Azure
 from openshift_sandbox.stand_ins.cloud_gcp import Gcp
 from openshift_sandbox.stand_ins.loop import Cluster
 
-CLOUDS: t.Final[dict[str, Cloud]] = {"AWS": Aws(), "Azure": Azure(), "GCP": Gcp()}
+CLOUDS: t.Final[dict[str, Cloud]] = {
+    "AWS": Aws(),
+    "Azure": Azure(),
+    "BareMetal": cloud_baremetal.CLOUD,
+    "GCP": Gcp(),
+    "IBMCloud": cloud_ibmcloud.CLOUD,
+    "Nutanix": cloud_nutanix.CLOUD,
+    "OpenStack": cloud_openstack.CLOUD,
+    "VSphere": cloud_vsphere.CLOUD,
+}
 
 
 def cloud_of(cluster: Cluster) -> Cloud | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 TABLE: t.Final[dict[str, tuple[str, str]]] = {
+    "BareMetalHost": ("metal3.io/v1alpha1", "baremetalhosts"),
     "CertificateSigningRequest": ("certificates.k8s.io/v1", "certificatesigningrequests"),
     "ClusterAutoscaler": ("autoscaling.openshift.io/v1", "clusterautoscalers"),
     "ClusterPolicy": ("nvidia.com/v1", "clusterpolicies"),

@@ -71,9 +71,10 @@ def scale_from_zero(cloud: Cloud | None, machine_set: Object) -> dict[str, str]:
     if known is None:
         return {}
     labels = dict(one.split("=") for one in (machine_set["metadata"].get("annotations") or {}).get(CAPACITY, "").split(",") if one.count("=") == 1)
-    return {
-        "machine.openshift.io/vCPU": str(known.vcpus),
-        "machine.openshift.io/memoryMb": str(known.memory_gib * 1024),
+    size = {"machine.openshift.io/vCPU": str(known.vcpus), "machine.openshift.io/memoryMb": str(known.memory_gib * 1024)}
+    if cloud is None or not cloud.tells_gpus:
+        return size
+    return size | {
         "machine.openshift.io/GPU": str(known.gpus),
         CAPACITY: ",".join(f"{key}={value}" for key, value in ({"kubernetes.io/arch": known.arch} | labels).items()),
     }

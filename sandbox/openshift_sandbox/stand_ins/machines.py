@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins import drain
-from openshift_sandbox.stand_ins.cloud import Cloud, Instance, Lost, Refusal, provider_spec, where
+from openshift_sandbox.stand_ins.cloud import Cloud, Instance, Lost, Refusal, Waiting, provider_spec, where
 from openshift_sandbox.stand_ins.clouds import cloud_of
 from openshift_sandbox.stand_ins.conditions import condition, holds, merged, timestamp
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
@@ -37,7 +37,7 @@ class Machines(Reconciler):
         self._losses.look(cluster, cloud)
         for machine in cluster.objects("Machine"):
             if machine["metadata"].get("deletionTimestamp"):
-                self._delete(cluster, machine)
+                self._delete(cluster, cloud, machine)
             elif FINALIZER not in (machine["metadata"].get("finalizers") or []):
                 _patch(cluster, machine, {"metadata": {"finalizers": [*(machine["metadata"].get("finalizers") or []), FINALIZER]}})
             else:
@@ -60,6 +60,8 @@ class Machines(Reconciler):
 
     def _provision(self, cluster: Cluster, cloud: Cloud, machine: Object) -> None:
         uid = machine["metadata"]["uid"]
+        if machine["spec"].get("providerID"):
+            return
         if not cluster.due(uid, "machine_provisioning", 0.7, slowness(cluster, machine)):
             return
         if _was_refused(machine, cloud) and not cluster.due(uid, "machine_retry", 2.0):
@@ -68,8 +70,9 @@ class Machines(Reconciler):
         answer = cloud.launch(cluster, machine)
         if isinstance(answer, Instance):
             self._launched(cluster, cloud, machine, answer)
-            return
-        if answer.reason:
+        elif isinstance(answer, Waiting):
+            _report(cluster, machine, [], errorReason=answer.reason, errorMessage=answer.message)
+        elif answer.reason:
             _fail(cluster, cloud, machine, answer.error or answer.message, answer.reason, [], _refused(machine, cloud, answer))
         else:
             _report(cluster, machine, [], providerStatus=_refused(machine, cloud, answer))
@@ -78,11 +81,13 @@ class Machines(Reconciler):
         wanted = instance.wanted
         labels = {"region": wanted.region, "zone": wanted.zone, "instance-type": wanted.instance_type}
         spot = {INTERRUPTIBLE: ""} if wanted.interruptible else {}
-        metadata = {"labels": {f"machine.openshift.io/{key}": value for key, value in labels.items()} | spot, "annotations": {INSTANCE_STATE: instance.state}}
+        told = {f"machine.openshift.io/{key}": value for key, value in labels.items() if value}
+        metadata = {"labels": told | spot, "annotations": {INSTANCE_STATE: instance.state} | cloud.machine_annotations(instance)}
         spec: Object = {"providerID": instance.provider_id} | ({"metadata": {"labels": spot}} if spot else {})
         _patch(cluster, machine, {"metadata": metadata, "spec": spec})
         addresses = [{"type": kind, "address": address} for kind, address in instance.addresses]
-        _report(cluster, machine, [EXISTS], phase="Provisioned", addresses=addresses, providerStatus=_created(cloud, machine, instance))
+        fields = {"phase": "Provisioned" if instance.provisioned else "Provisioning", "errorReason": None, "errorMessage": None}
+        _report(cluster, machine, [EXISTS], **fields, addresses=addresses, providerStatus=_created(cloud, machine, instance))
 
     def _lost(self, cluster: Cluster, cloud: Cloud, machine: Object, lost: Lost) -> None:
         """Failed for good; the Node of an instance that is gone is deleted, as the cloud's node controller does."""
@@ -94,7 +99,7 @@ class Machines(Reconciler):
             cluster.delete("Node", node)
             drain.bury(cluster, node)
 
-    def _delete(self, cluster: Cluster, machine: Object) -> None:
+    def _delete(self, cluster: Cluster, cloud: Cloud, machine: Object) -> None:
         """Drained, then without an instance, then without a Node, then gone."""
         if FINALIZER not in (machine["metadata"].get("finalizers") or []):
             return
@@ -108,7 +113,7 @@ class Machines(Reconciler):
             return
         if (machine["spec"].get("lifecycleHooks") or {}).get("preTerminate"):
             return
-        if machine["spec"].get("providerID") and not cluster.due(machine["metadata"]["uid"], "machine_deletion", 0.5):
+        if not cloud.terminated(cluster, machine):
             return
         node = (machine.get("status", {}).get("nodeRef") or {}).get("name")
         if node and cluster.find("Node", node):
@@ -129,18 +134,20 @@ def slowness(cluster: Cluster, machine: Object) -> float:
     return float(slow.get("seconds", 20)) if slow else 0.0
 
 
-def _provider_status(machine: Object, outcome: Object | None, found: Object) -> Object:
+def _provider_status(cloud: Cloud, machine: Object, outcome: list[Object], found: Object) -> Object | None:
+    if not cloud.keeps_status:
+        return None
     known = machine.get("status", {}).get("providerStatus") or {}
-    conditions = {"conditions": merged(known.get("conditions") or [], [outcome])} if outcome else {}
+    conditions = {"conditions": merged(known.get("conditions") or [], outcome)} if outcome else {}
     return known | found | conditions
 
 
-def _created(cloud: Cloud, machine: Object, instance: Instance) -> Object:
-    return _provider_status(machine, condition(cloud.created, True, "MachineCreationSucceeded", cloud.created_message), cloud.provider_status(instance))
+def _created(cloud: Cloud, machine: Object, instance: Instance) -> Object | None:
+    return _provider_status(cloud, machine, cloud.outcome(True, cloud.created_message), cloud.provider_status(instance))
 
 
-def _refused(machine: Object, cloud: Cloud, refusal: Refusal) -> Object:
-    return _provider_status(machine, condition(cloud.created, False, "MachineCreationFailed", refusal.message) if refusal.condition else None, {})
+def _refused(machine: Object, cloud: Cloud, refusal: Refusal) -> Object | None:
+    return _provider_status(cloud, machine, cloud.outcome(False, refusal.message) if refusal.condition else [], {})
 
 
 def _was_refused(machine: Object, cloud: Cloud) -> bool:
@@ -152,8 +159,9 @@ def _fail(
     cluster: Cluster, cloud: Cloud, machine: Object, message: str, reason: str | None, conditions: list[Object], provider_status: Object | None = None
 ) -> None:
     """The state that the provider knew last is not to be trusted any more."""
-    status = provider_status if provider_status is not None else _provider_status(machine, None, {})
-    status |= {cloud.state_field: UNKNOWN_STATE} if cloud.state_field in status else {}
+    status = provider_status if provider_status is not None else _provider_status(cloud, machine, [], {})
+    if status and cloud.state_field in status:
+        status |= {cloud.state_field: UNKNOWN_STATE}
     _patch(cluster, machine, {"metadata": {"annotations": {INSTANCE_STATE: UNKNOWN_STATE}}})
     _report(cluster, machine, conditions, phase="Failed", errorReason=reason, errorMessage=message, providerStatus=status)
 

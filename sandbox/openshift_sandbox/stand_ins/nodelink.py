@@ -32,7 +32,7 @@ class Nodelink(Reconciler):
 
     def _joins(self, cluster: Cluster, machine: Object) -> bool:
         cloud = cloud_of(cluster)
-        if cloud is None or cloud.lost(cluster, machine):
+        if cloud is None or cloud.lost(cluster, machine) or not cloud.boots(machine):
             return False
         if cluster.trouble("node_never_joins", **place(machine)):
             return False
@@ -72,6 +72,7 @@ def joining_node(cluster: Cluster, machine: Object) -> Object:
         zone=instance.wanted.zone,
         address=instance.address,
         provider_id=machine["spec"]["providerID"],
+        labels=cloud.node_labels(instance),
         description=instance.wanted.description,
     )
 
