@@ -184,11 +184,13 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             return BUILT_IN
         if not isinstance(given, str):
             return extended(given)
+        path = self.find_file_in_search_path(variables or {}, "files", given, ignore_missing=True)
+        if path is None:
+            raise InputError("INPUT-CATALOGUE", f"there is no file {given} with instance types.", "Give the path of a YAML or JSON file.")
         try:
-            path = self.find_file_in_search_path(variables or {}, "files", given)
             return extended(self._loader.load_from_file(path), path=given)
         except AnsibleError as exc:
-            raise InputError("INPUT-CATALOGUE", f"the file {given} with instance types cannot be read: {exc}", "Give the path of a YAML or JSON file.") from exc
+            raise InputError("INPUT-CATALOGUE", f"the file {given} with instance types cannot be read: {exc}", "Write it as YAML or JSON.") from exc
 
 
 def known_only(given: t.Iterable[str], options: t.Iterable[str]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 from decimal import Decimal, InvalidOperation
+from types import MappingProxyType
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 
@@ -15,7 +16,7 @@ Data = dict[str, t.Any]
 Prices = t.Mapping[str, Decimal]
 
 # Name of a class, and the cost per hour from which on a pool is in it.
-CLASSES: t.Final[dict[str, Decimal]] = {"low": Decimal(0), "medium": Decimal(10), "high": Decimal(100)}
+CLASSES: t.Final[Prices] = MappingProxyType({"low": Decimal(0), "medium": Decimal(10), "high": Decimal(100)})
 
 
 def read_prices(prices: t.Any, path: str = "prices") -> Prices:
