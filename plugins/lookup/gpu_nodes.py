@@ -63,11 +63,12 @@ import typing as t
 
 from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
+from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live, _node
+from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live, _node, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect, disconnect
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, pool_of, selector
 
@@ -75,6 +76,8 @@ try:
     import jmespath
 except ImportError:
     jmespath = None
+
+_display = Display()
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
@@ -84,11 +87,20 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         pool, query = options.pop("pool"), options.pop("query")
         labels = [part for part in (options.pop("label_selector"), selector(pool_label(pool)) if pool else "") if part]
         try:
-            api = connect(options, "gpu_nodes")
-            nodes = api.list(known("Node"), labels=",".join(labels) or None, keep=lambda node: summary(node) if is_wanted(node, terms) else None)
+            nodes = found(options, labels, terms)
             return searched(query, nodes) if query else nodes
         except AcceleratorError as exc:
-            raise AnsibleLookupError(exc.to_result()["msg"]) from exc
+            raise AnsibleLookupError(_secrets.censor_text(exc.to_result()["msg"])) from exc
+
+
+def found(options: dict[str, t.Any], labels: list[str], names: list[t.Any]) -> list[dict[str, t.Any]]:
+    api = connect(options, "gpu_nodes")
+    try:
+        return api.list(known("Node"), labels=",".join(labels) or None, keep=lambda node: summary(node) if is_wanted(node, names) else None)
+    finally:
+        disconnect(api, "gpu_nodes")
+        for warning in api.warnings:
+            _display.warning(_secrets.censor_text(warning))
 
 
 def is_wanted(node: dict[str, t.Any], names: list[t.Any]) -> bool:

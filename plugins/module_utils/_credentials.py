@@ -6,86 +6,59 @@
 
 from __future__ import annotations
 
+import datetime
 import importlib.util
+import math
 import os
+import re
 import ssl
-import sys
 import typing as t
 
-from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
-
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_plain, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_kept, _credentials_plain, _expiry, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection, fast_pool, tls_context
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_login import Login
+from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_settings import Params, settings
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, CredentialsError
 
 MISSING = "" if importlib.util.find_spec("kubernetes") else "No module named 'kubernetes'"
 
-Params = t.Mapping[str, t.Any]
-
-# The environment variable of kubernetes.core's option is its upper-case name behind K8S_AUTH_, but for these.
-_ENVIRONMENT = {
-    "validate_certs": "K8S_AUTH_VERIFY_SSL",
-    "ca_cert": "K8S_AUTH_SSL_CA_CERT",
-    "client_cert": "K8S_AUTH_CERT_FILE",
-    "client_key": "K8S_AUTH_KEY_FILE",
-}
-# Options that say which cluster, or who: they must come from one source.
-_IDENTITY = ("kubeconfig", "host", "api_key", "username", "password", "client_cert", "client_key")
+# An entry of a kubeconfig, secrets and all, as Python writes it.
+_ENTRY = re.compile(r"\{.*\}", re.DOTALL)
 # What the client's configuration calls them.
 _ATTRIBUTES = {"host": "host", "ca_cert": "ssl_ca_cert", "client_cert": "cert_file", "client_key": "key_file", "proxy": "proxy", "no_proxy": "no_proxy"}
-_PATHS = ("ca_cert", "client_cert", "client_key")
 
 
-def variable(option: str) -> str:
-    return _ENVIRONMENT.get(option, f"K8S_AUTH_{option.upper()}")
+class _Opened(t.NamedTuple):
+    """source: who has read the configuration. pool: connects with the first request. ends: what of it ends by itself, and when."""
 
-
-def settings(params: Params, environ: t.Mapping[str, str]) -> dict[str, t.Any]:
-    """The effective options: the task's, else the environment's; never an identity from both."""
-    given = {name: params[name] for name in AUTH_ARG_SPEC if params.get(name) not in (None, "")}
-    found = {name: environ[variable(name)] for name in AUTH_ARG_SPEC if environ.get(variable(name))}
-    _secrets.register(*(source.get(name) for source in (given, found) for name in ("api_key", "password")))
-    _secrets.register(*_secrets.in_kubeconfig(given.get("kubeconfig")), *_secrets.strings(given.get("proxy_headers")))
-    ours, theirs = ([name for name in _IDENTITY if name in source] for source in (given, found))
-    if ours and theirs:
-        raise _mixed(f"the task's option {ours[0]}", f"the environment variable {variable(theirs[0])}")
-    merged = {**found, **given}
-    if "kubeconfig" in merged and (other := [name for name in _IDENTITY[1:] if name in merged]):
-        raise _mixed("kubeconfig", other[0])
-    if isinstance(merged.get("validate_certs"), str):
-        merged["validate_certs"] = boolean(merged["validate_certs"])
-    if isinstance(merged.get("impersonate_groups"), str):
-        merged["impersonate_groups"] = [group.strip() for group in merged["impersonate_groups"].split(",") if group.strip()]
-    return merged
-
-
-def _mixed(one: str, other: str) -> CredentialsError:
-    return CredentialsError(
-        "CRED-MIXED",
-        f"Credentials were found in two places, {one} and {other}; they are never combined, so that one cluster's token cannot reach another.",
-        "Give the task one of them, and unset the other.",
-    )
+    source: t.Any
+    configuration: t.Any
+    pool: t.Any
+    ends: tuple[str, datetime.datetime] | None
 
 
 def connect(params: Params, environ: t.Mapping[str, str] | None = None) -> Connection:
     """Opens nothing yet: a pool of connections, the address, and the headers of every request."""
     wanted = settings(params, os.environ if environ is None else environ)
-    source, configuration = _read(wanted)
-    try:
-        pool = source.pool(configuration)
-        fast_pool(pool, tls_context(configuration))
-    except (OSError, ValueError, TypeError) as exc:
-        raise _unusable(exc) from exc
-    finally:
-        source.forget(configuration)
+    source, configuration, pool, ends = _credentials_kept.kept(wanted) or _open(wanted)
+    seconds = float(params.get("wait_timeout") or math.inf)
+    login = Login(lambda: str(source.login(configuration, wanted, seconds))) if "username" in wanted and "api_key" not in wanted else None
 
     def renew() -> None:
         nonlocal configuration
-        again, configuration = _read(wanted)
-        again.forget(configuration)
+        if login:
+            login.renew()
+        else:
+            again, configuration = _read(wanted)
+            again.forget(configuration)
 
-    return Connection(str(configuration.host).rstrip("/"), pool, bool(configuration.verify_ssl), lambda: _headers(configuration, wanted), renew)
+    def headers() -> list[tuple[str, str]]:
+        if login:
+            configuration.api_key = {"authorization": f"Bearer {login.token()}"}
+        return _headers(configuration, wanted)
+
+    host = str(configuration.host).rstrip("/")
+    return Connection(host, pool, bool(configuration.verify_ssl), headers, renew, lambda: login.tokens if login else [], ends)
 
 
 def preload() -> str:
@@ -93,17 +66,20 @@ def preload() -> str:
 
     What is missing, or nothing.
     """
+    # The first one of a process takes OpenSSL some milliseconds.
     ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
-        plain = _credentials_plain.configuration(settings({}, os.environ))
+        wanted = settings({}, os.environ)
+        plain = _credentials_plain.configuration(wanted)
+        if plain is not None:
+            _credentials_plain.forget(plain)
+            _credentials_kept.keep(wanted, lambda: _open(wanted), _files)
+            return MISSING
     except CredentialsError:
-        plain = None
-    if plain is None:
-        from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_package
+        pass  # the task that uses them says so
+    from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_package
 
-        return _credentials_package.MISSING
-    _credentials_plain.forget(plain)
-    return MISSING
+    return _credentials_package.MISSING
 
 
 def _package() -> t.Any:
@@ -111,12 +87,27 @@ def _package() -> t.Any:
 
     problem = MISSING or _credentials_package.MISSING
     if problem:
-        raise CredentialsError(
-            "CRED-PACKAGE",
-            f"The Python package kubernetes cannot be imported by {sys.executable}: {problem}.",
-            f"{sys.executable} -m pip install kubernetes openshift",
-        )
+        raise _credentials_package.absent("kubernetes", problem)
     return _credentials_package
+
+
+def _open(wanted: Params) -> _Opened:
+    source, configuration = _read(wanted)
+    try:
+        pool = source.pool(configuration)
+        fast_pool(pool, tls_context(configuration))
+        return _Opened(source, configuration, pool, _ends(configuration))
+    except (OSError, ValueError, TypeError) as exc:
+        raise _unusable(exc) from exc
+    finally:
+        source.forget(configuration)
+
+
+def _files(opened: _Opened) -> list[str]:
+    """Everything on a disk that plain credentials were read from."""
+    plain = opened.configuration
+    named = (plain.ssl_ca_cert, plain.cert_file, plain.key_file)
+    return [*plain.files, *(path for path in named if path and not path.startswith(_credentials_plain.MEMORY))]
 
 
 def _read(wanted: Params) -> tuple[t.Any, t.Any]:
@@ -125,20 +116,23 @@ def _read(wanted: Params) -> tuple[t.Any, t.Any]:
     source: t.Any = _credentials_plain if configuration else _package()
     try:
         configuration = configuration or source.configuration(wanted)
-        _override(source, configuration, wanted)
+        _override(configuration, wanted)
     except Exception as exc:
         source.forget(configuration)
-        if isinstance(exc, (OSError, ValueError, TypeError)):
-            raise _unusable(exc) from exc
-        raise
+        if isinstance(exc, AcceleratorError):
+            raise
+        # Whatever the package raises about a file that it does not understand.
+        raise _unusable(exc) from exc
     return source, configuration
 
 
 def _unusable(exc: Exception) -> CredentialsError:
-    return CredentialsError("CRED-INVALID", f"The credentials cannot be used: {exc}", "Check kubeconfig, context, client_cert, client_key and ca_cert.")
+    # The package names an entry of a kubeconfig by all that is in it.
+    text = _ENTRY.sub("{...}", str(exc))
+    return CredentialsError("CRED-INVALID", f"The credentials cannot be used: {text}", "Check kubeconfig, context, client_cert, client_key and ca_cert.")
 
 
-def _override(source: t.Any, configuration: t.Any, wanted: Params) -> None:
+def _override(configuration: t.Any, wanted: Params) -> None:
     for option, attribute in _ATTRIBUTES.items():
         if option in wanted:
             value = os.path.expanduser(wanted[option]) if attribute.endswith(("cert", "file")) else wanted[option]
@@ -149,8 +143,6 @@ def _override(source: t.Any, configuration: t.Any, wanted: Params) -> None:
         import urllib3.util
 
         configuration.proxy_headers = urllib3.util.make_headers(**{name: value for name, value in wanted["proxy_headers"].items() if value})
-    if "username" in wanted and "password" in wanted and "api_key" not in wanted:
-        wanted = {**wanted, "api_key": source.login(configuration, wanted)}
     if "api_key" in wanted:
         configuration.api_key = {"authorization": f"Bearer {wanted['api_key']}"}
 
@@ -159,9 +151,25 @@ def _headers(configuration: t.Any, wanted: Params) -> list[tuple[str, str]]:
     headers: list[tuple[str, str]] = []
     for setting in configuration.auth_settings().values():
         if setting.get("in") == "header" and setting.get("value"):
-            headers.append((setting["key"], setting["value"]))
-            _secrets.register(str(setting["value"]).removeprefix("Bearer ").removeprefix("Basic "))
-    if "impersonate_user" in wanted:
-        headers.append(("Impersonate-User", wanted["impersonate_user"]))
-    headers.extend(("Impersonate-Group", group) for group in wanted.get("impersonate_groups", ()))
+            value = str(setting["value"]).strip()
+            headers.append((setting["key"], value))
+            _secrets.register(value.removeprefix("Bearer ").removeprefix("bearer ").removeprefix("Basic "))
+    if "impersonate_user" in wanted or "impersonate_groups" in wanted:
+        headers += [("Impersonate-User", wanted["impersonate_user"])] if "impersonate_user" in wanted else []
+        headers += [("Impersonate-Group", group) for group in wanted.get("impersonate_groups", ())]
+    else:
+        headers += getattr(configuration, "impersonation", ())
     return headers
+
+
+def _ends(configuration: t.Any) -> tuple[str, datetime.datetime] | None:
+    """What of the credentials ends first, of that which nothing renews."""
+    found = []
+    if configuration.cert_file:
+        with open(configuration.cert_file, encoding="utf-8", errors="replace") as file:
+            found.append(("The client certificate", _expiry.of_certificate(file.read())))
+    if not getattr(configuration, "renewed", False):
+        tokens = [str(setting["value"]).removeprefix("Bearer ") for setting in configuration.auth_settings().values()]
+        found += [("The token", _expiry.of_token(token)) for token in tokens]
+    known = [(what, end) for what, end in found if end is not None]
+    return min(known, key=lambda one: one[1]) if known else None

@@ -26,6 +26,7 @@ except ImportError:
     _USABLE = False
 
 Fields = t.Mapping[str, t.Any]
+MEMORY = "/proc/self/fd/"
 _PROXIES = frozenset(("http_proxy", "https_proxy", "all_proxy"))
 _OPTIONS = frozenset(("username", "password", "proxy", "no_proxy", "proxy_headers"))
 _CONTEXT = frozenset(("cluster", "user", "namespace", "extensions"))
@@ -39,7 +40,7 @@ class _NotPlainError(Exception):
 
 @dataclass
 class Plain:
-    """What of the package's Configuration is read here, by the same names."""
+    """What of the package's Configuration is read here, by the same names. held: open files in memory. files: what was read."""
 
     host: str = ""
     verify_ssl: bool = True
@@ -48,7 +49,9 @@ class Plain:
     key_file: str | None = None
     tls_server_name: str | None = None
     api_key: dict[str, str] = field(default_factory=dict)
+    renewed: bool = False
     held: list[int] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
 
     def auth_settings(self) -> dict[str, dict[str, str]]:
         return {name: {"in": "header", "key": "authorization", "value": value} for name, value in self.api_key.items()}
@@ -83,8 +86,7 @@ def _load(plain: Plain, wanted: Fields) -> None:
     if not isinstance(kubeconfig, dict):
         path = os.path.expanduser(str(kubeconfig))
         base = os.path.abspath(os.path.dirname(path))
-        with open(path, encoding="utf-8") as file:
-            kubeconfig = yaml.load(file, _LOADER)  # noqa: S506 (a safe loader, the fast one if there is one)
+        kubeconfig = yaml.load(_text(plain, path), _LOADER)  # noqa: S506 (a safe loader, the fast one if there is one)
     if not isinstance(kubeconfig, dict):
         raise _NotPlainError
     context = _named(kubeconfig, "context", wanted.get("context") or kubeconfig.get("current-context"), _CONTEXT)
@@ -93,10 +95,16 @@ def _load(plain: Plain, wanted: Fields) -> None:
     _reach(plain, cluster, user, base)
     token = user.get("token", "")
     if "token" not in user and "tokenFile" in user:
-        with open(os.path.join(base, user["tokenFile"]), encoding="utf-8") as file:
-            token = file.read().strip()
+        token = _text(plain, os.path.join(base, user["tokenFile"])).strip()
+        plain.renewed = True
     if token:
         plain.api_key = {"BearerToken": f"Bearer {token}"}
+
+
+def _text(plain: Plain, path: str) -> str:
+    plain.files.append(path)
+    with open(path, encoding="utf-8") as file:
+        return file.read()
 
 
 def _named(kubeconfig: Fields, kind: str, name: object, known: frozenset[str]) -> Fields:
@@ -133,7 +141,7 @@ def _file(plain: Plain, entry: Fields, name: str, base: str) -> str | None:
             raise _NotPlainError from exc
         plain.held.append(os.memfd_create(name))
         os.write(plain.held[-1], content)
-        return f"/proc/self/fd/{plain.held[-1]}"
+        return f"{MEMORY}{plain.held[-1]}"
     if f"{name}-data" in entry or name not in entry:
         return None
     path = os.path.normpath(os.path.join(base, entry[name]))

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import datetime
 import difflib
 import time
 import traceback
@@ -13,7 +14,7 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _credentials_login, _expiry, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
@@ -43,11 +44,25 @@ def connect(params: t.Mapping[str, t.Any], agent: str, check_mode: bool = False,
         connection = _credentials.connect(params)
         if not connection.verified:
             api.warn(f"The certificate of {connection.host} is not checked (validate_certs is off): anyone in between can read the token.")
+        if connection.ends:
+            what, end = connection.ends
+            if warning := _expiry.warning(what, end, datetime.datetime.now(datetime.UTC), deadline.remaining()):
+                api.warn(warning)
         return connection
 
     http = Http(open_connection, deadline, f"accelerators.openshift/{agent}", progress)
     api = Api(http, check_mode=check_mode, wait_wanted=bool(params.get("wait", True)), progress=progress)
     return api
+
+
+def disconnect(api: Api, agent: str) -> None:
+    """The end of every Api that C(connect) made: what it logged in for is revoked. Trouble with that is a warning, and hides nothing."""
+    try:
+        problems = _credentials_login.revoke(api.http, f"accelerators.openshift/{agent}")
+    except Exception as exc:
+        problems = [f"The token of this task's login could not be revoked: {type(exc).__name__}: {exc}"]
+    for problem in problems:
+        api.warn(problem)
 
 
 def execute(name: str, ensure: Ensure, params: Params, check_mode: bool, diff: bool, show: Show = _silent) -> Result:
@@ -68,6 +83,9 @@ def execute(name: str, ensure: Ensure, params: Params, check_mode: bool, diff: b
             "layer": "collection",
             "msg": f"INTERNAL: {type(exc).__name__}: {exc} (at {where}). This is a bug of the collection; please report it.",
         }
+    finally:
+        if api is not None:
+            disconnect(api, name)
     result["changed"] = bool(api and api.changes)
     result["duration"] = round(time.monotonic() - started, 3)
     if api is not None and api.warnings:

@@ -7,7 +7,6 @@ import tempfile
 import typing as t
 
 import pytest
-from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_MAP, AUTH_ARG_SPEC
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
@@ -28,38 +27,6 @@ def _forget_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_secrets, "_seen", set())
 
 
-def test_variables_are_those_of_kubernetes_core() -> None:
-    theirs = {ours: f"K8S_AUTH_{name.upper()}" for name, ours in AUTH_ARG_MAP.items()}
-    assert {option: _credentials.variable(option) for option in theirs} == theirs
-    assert set(AUTH_ARG_SPEC) >= set(theirs)
-
-
-@pytest.mark.parametrize(
-    ("params", "environ", "named"),
-    [
-        ({"kubeconfig": "/k"}, {"K8S_AUTH_API_KEY": "token-of-a"}, ("option kubeconfig", "K8S_AUTH_API_KEY")),
-        ({"host": "https://b"}, {"K8S_AUTH_KUBECONFIG": "/a"}, ("option host", "K8S_AUTH_KUBECONFIG")),
-        ({"kubeconfig": "/k", "api_key": "token-of-b"}, {}, ("kubeconfig", "api_key")),
-        ({}, {"K8S_AUTH_KUBECONFIG": "/a", "K8S_AUTH_HOST": "https://b"}, ("kubeconfig", "host")),
-    ],
-)
-def test_sources_are_never_mixed(params: dict[str, str], environ: dict[str, str], named: tuple[str, str]) -> None:
-    with pytest.raises(CredentialsError) as caught:
-        _credentials.settings(params, environ)
-    assert caught.value.code == "CRED-MIXED"
-    assert all(name in caught.value.message for name in named)
-    assert "token-of" not in caught.value.message
-
-
-@pytest.mark.parametrize(("text", "meant"), [("false", False), ("0", False), ("no", False), ("true", True), ("1", True)])
-def test_verify_ssl_from_the_environment(text: str, meant: bool) -> None:
-    assert _credentials.settings({}, {"K8S_AUTH_VERIFY_SSL": text})["validate_certs"] is meant
-
-
-def test_groups_from_the_environment_are_a_list() -> None:
-    assert _credentials.settings({}, {"K8S_AUTH_IMPERSONATE_GROUPS": "a, b"})["impersonate_groups"] == ["a", "b"]
-
-
 def test_a_kubeconfig_as_a_dictionary() -> None:
     connection = _credentials.connect({"kubeconfig": KUBECONFIG, "impersonate_user": "joe", "impersonate_groups": ["a", "b"]}, {})
     assert connection.host == "https://api.example:6443/prefix"
@@ -78,7 +45,7 @@ def test_host_and_token() -> None:
     ("params", "code", "words"),
     [
         ({"kubeconfig": "/does/not/exist"}, "CRED-KUBECONFIG", "/does/not/exist"),
-        ({"kubeconfig": KUBECONFIG, "context": "nowhere"}, "CRED-INVALID", "nowhere"),
+        ({"kubeconfig": KUBECONFIG, "context": "nowhere"}, "CRED-CONTEXT", "has no context nowhere; it has x."),
         ({"host": "https://a", "ca_cert": "/no/such/ca"}, "CRED-INVALID", "cannot be used"),
     ],
 )

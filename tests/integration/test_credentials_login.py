@@ -1,0 +1,125 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""User name and password: a login per task, as that user, and no token left whatever became of the task."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+
+import pytest
+from cluster import Cluster
+from integration.oauth_login import OAuth
+from integration.playbook import Data, Playbook
+from integration.wire import Audit
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _module
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+
+REMEMBERED: t.Final = 10.0  # seconds for which an API server believes a token that it has just believed
+MAP: t.Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "login", "namespace": "default"}, "data": {"a": "b"}}
+HELD: t.Final = {"name": "login-held", "namespace": "default"}
+NODES: t.Final = "query('accelerators.openshift.gpu_nodes', 'none', **credentials)"
+
+
+@pytest.fixture(scope="module")
+def oauth(cluster: Cluster) -> OAuth:
+    return OAuth(cluster.needs_sandbox())
+
+
+@pytest.fixture
+def held(cluster: Cluster) -> t.Iterator[Data]:
+    """An object of ours whose removal takes longer than anybody waits."""
+    marks = {"labels": {"app.kubernetes.io/managed-by": "accelerators.openshift"}, "finalizers": ["accelerators.test/hold"]}
+    cluster.client.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**HELD, **marks}})
+    yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": HELD}
+    cluster.client.patch("v1", "configmaps", HELD["name"], HELD["namespace"], {"metadata": {"finalizers": None}})
+
+
+def manifests(obj: Data, **more: t.Any) -> Data:
+    return {"accelerators.openshift.manifests": {"objects": [obj], **more}}
+
+
+def test_the_endpoint_is_like_the_real_one(oauth: OAuth) -> None:
+    assert oauth.log_in(password="wrong") == 401
+    assert oauth.log_in(password="") == 401
+    token = str(oauth.log_in("developer"))
+    assert token.startswith("sha256~")
+    # A token is believed by the API server itself, not only by the endpoint in front of it.
+    answer = oauth.request("GET", "/api/v1/nodes", token, oauth.sandbox.url)
+    assert (answer.status, 'User \\"developer\\" cannot list' in answer.data.decode()) == (403, True)
+    assert oauth.log_out(token) == 200
+    assert oauth.log_out(token) == 401
+    deadline = time.monotonic() + REMEMBERED + 5
+    while oauth.request("GET", "/api/v1/nodes", token, oauth.sandbox.url).status != 401:
+        assert time.monotonic() < deadline, "a revoked token is still believed"
+        time.sleep(0.2)
+
+
+def test_every_task_logs_in_as_the_user_and_leaves_no_token(
+    oauth: OAuth, playbook: Playbook, audit: Audit, cluster: Cluster, held: Data, in_process: bool
+) -> None:
+    run = playbook.tasks(
+        manifests(MAP),
+        {**manifests({**MAP, "kind": "Nonsense"}), "ignore_errors": True},
+        {**manifests(held, state="absent", wait_timeout=2), "ignore_errors": True},
+        manifests(MAP, state="absent"),
+        in_process=in_process,
+        defaults={**oauth.options()},
+    )
+    assert run.rc == 0, run.output
+    written, unknown, waited, removed = run.tasks
+    assert (written.changed, removed.changed) == (True, True)
+    assert (unknown.failed, unknown["code"]) == (True, "API-KIND-NOT-SERVED"), unknown.result
+    assert (waited.failed, waited["code"]) == (True, "WAIT-DELETE"), waited.result
+    assert not any(task.result.get("warnings") for task in run.tasks)
+    assert {request.user for task in run.tasks for request in audit.of(task)} == {"kube:admin"}
+    assert cluster.client.get("v1", "configmaps", "login", "default") is None
+    assert oauth.others() == []
+
+
+def test_a_lookup_leaves_no_token(oauth: OAuth, playbook: Playbook) -> None:
+    debug = {"ansible.builtin.debug": {"msg": "{{ " + NODES + " }}"}, "vars": {"credentials": oauth.options()}}
+    run = playbook.tasks(debug)
+    assert (run.rc, run.tasks[-1]["msg"]) == (0, []), run.output
+    assert oauth.others() == []
+
+
+def test_from_the_environment(oauth: OAuth, playbook: Playbook, audit: Audit, monkeypatch: pytest.MonkeyPatch, in_process: bool) -> None:
+    options = oauth.options()
+    for name in ("host", "username", "password"):
+        monkeypatch.setenv(f"K8S_AUTH_{name.upper()}", options[name])
+    run = playbook.tasks(manifests(MAP), manifests(MAP, state="absent"), in_process=in_process, defaults={"ca_cert": options["ca_cert"]})
+    assert run.rc == 0, run.output
+    assert {request.user for task in run.tasks for request in audit.of(task)} == {"kube:admin"}
+    assert oauth.others() == []
+
+
+def test_a_wrong_password_is_told_without_it(oauth: OAuth, playbook: Playbook, in_process: bool) -> None:
+    run = playbook.tasks(manifests(MAP), in_process=in_process, defaults={**oauth.options(), "password": "pass-that-is-wrong"})
+    assert run.failure["code"] == "CRED-LOGIN"
+    assert "did not accept the user kubeadmin" in run.failure["message"]
+    assert run.failure["remedy"] == "Check username and password."
+    assert "pass-that-is-wrong" not in run.output
+
+
+def test_who_may_nothing_is_told_so_and_leaves_no_token(oauth: OAuth, playbook: Playbook) -> None:
+    run = playbook.tasks(manifests(MAP), defaults={**oauth.options("developer")})
+    assert run.failure["code"] == "API-FORBIDDEN"
+    assert 'User "developer" cannot' in run.failure["message"]
+    assert oauth.others("developer") == []
+
+
+def test_an_api_server_without_a_login(oauth: OAuth, playbook: Playbook) -> None:
+    run = playbook.tasks(manifests(MAP), defaults={**oauth.options(), "host": oauth.sandbox.url})
+    assert run.failure["code"] == "CRED-LOGIN"
+    assert "cannot log in with a password" in run.failure["message"]
+
+
+def test_an_authority_that_did_not_sign_the_endpoint(oauth: OAuth) -> None:
+    api = _module.connect({**oauth.options(), "ca_cert": "", "wait_timeout": 20}, "login")
+    with pytest.raises(CredentialsError, match="cannot be trusted") as caught:
+        api.list(known("Node"))
+    assert caught.value.code == "CRED-LOGIN"
