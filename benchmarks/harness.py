@@ -30,7 +30,7 @@ from measure import Report
 from openshift_sandbox import build
 from playbooks import CHECKOUT, Surroundings
 
-FOLDER: t.Final = CHECKOUT / ".sandbox-bench"
+FOLDER: t.Final = CHECKOUT / ".sandbox-bench" / str(os.getpid())
 ROUNDS: t.Final = 9
 Rows = t.Callable[[Surroundings, Report, int], None]
 # What is measured, and the cluster that it needs.
@@ -40,17 +40,18 @@ PARTS: t.Final[dict[str, tuple[Rows, Cluster | None]]] = {
     "playbook": (row_playbook.rows, bench_cluster.plain),
     "wait": (row_wait.rows, bench_cluster.plain),
     "enable": (row_enable.rows, bench_cluster.whole),
-    "scale": (row_scale.rows, bench_cluster.bare),
-    "pools": (row_growth.pools, None),
+    "scale": (row_scale.rows, bench_cluster.kubelets),
+    "pools": (row_growth.pools, bench_cluster.installed),
     "clusters": (row_growth.clusters, None),
 }
-QUICK: t.Final = ("requests", "wait", "pools")
+QUICK: t.Final = ("requests", "wait")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="the parts that count rather than time, one round; nothing is written")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="times that every contender has its turn")
+    parser.add_argument("--small", action="store_true", help="a trial of the harness: hundreds of nodes, two clusters; nothing is written")
     parser.add_argument("--only", nargs="+", choices=PARTS, help="some parts; the tables keep what was measured of the others")
     arguments = parser.parse_args()
     build.build()
@@ -58,7 +59,7 @@ def main() -> int:
         for part in arguments.only or (QUICK if arguments.quick else PARTS):
             _act, cluster = PARTS[part]
             with cluster(FOLDER / part) if cluster else contextlib.nullcontext() as running:
-                measured(part, Surroundings(FOLDER / "work" / part, running), arguments)
+                measured(part, Surroundings(FOLDER / "work" / part, running, arguments.small), arguments)
     finally:
         shutil.rmtree(FOLDER, ignore_errors=True)
     return 0
@@ -70,7 +71,9 @@ def measured(part: str, where: Surroundings, arguments: argparse.Namespace) -> N
     PARTS[part][0](where, found, rounds)
     for row in found.rows:
         say(report.line(row))
-    if not arguments.quick:
+    for one in found.growth:
+        say("\n".join((one["name"], *map(str, one["points"]))))
+    if not (arguments.quick or arguments.small):
         report.save(part, rounds, found, (load, os.getloadavg()[0]))
 
 

@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
+import json
 import math
-import os
 import statistics
 import subprocess
-import time
+import sys
 import typing as t
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 Values = dict[str, float]
+LAUNCHER: t.Final = Path(__file__).with_name("launch.py")
 
 
 class RunError(Exception):
@@ -66,17 +67,14 @@ class Report:
 
 def run(argv: t.Sequence[str | Path], env: t.Mapping[str, str], log: Path) -> Sample:
     """One program from start to exit."""
-    words = [str(word) for word in argv]
+    words, report = [str(word) for word in argv], log.with_suffix(".json")
     with log.open("wb") as output:
-        started = time.monotonic()
-        child = subprocess.Popen(words, env=dict(env), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=log.parent)
-        _pid, status, usage = os.wait4(child.pid, 0)
-        seconds = time.monotonic() - started
-    child.returncode = os.waitstatus_to_exitcode(status)
-    text = log.read_text(errors="replace")
-    if child.returncode:
-        raise RunError(f"{' '.join(words)} ended with {child.returncode}:\n{text[-3000:]}")
-    return Sample(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, text)
+        launcher = [sys.executable, "-I", "-S", str(LAUNCHER), str(report), *words]
+        subprocess.run(launcher, env=dict(env), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=log.parent, check=True)
+    text, found = log.read_text(errors="replace"), json.loads(report.read_text())
+    if found["rc"]:
+        raise RunError(f"{' '.join(words)} ended with {found['rc']}:\n{text[-3000:]}")
+    return Sample(found["seconds"], found["cpu"], found["rss"], text)
 
 
 def interleave(contenders: t.Mapping[str, Contender], rounds: int, warm_up: int = 1) -> Samples:

@@ -39,7 +39,7 @@ def twelve(name: str) -> list[Object]:
 
 
 def node(number: int) -> Object:
-    """About 26 KB as JSON, like a node of a large cluster; every tenth has GPUs."""
+    """About 26 KB as JSON, like a node of a large cluster; every tenth has GPUs. Its conditions and addresses come from KWOK."""
     name, gpu = f"ip-10-{number // 250}-{number % 250}-7.us-east-2.compute.internal", number % GPU_SHARE == 0
     labels = {f"feature.node.kubernetes.io/cpu-cpuid.FLAG{index:03d}-of-node": "true" for index in range(LABELS_OF_A_NODE - 8)}
     labels |= {
@@ -60,16 +60,12 @@ def node(number: int) -> Object:
         for index in range(IMAGES_OF_A_NODE)
     ]
     capacity = {"cpu": "8", "memory": "32Gi", "pods": "250"} | ({"nvidia.com/gpu": "1"} if gpu else {})
-    conditions = [
-        {"type": kind, "status": "True" if kind == "Ready" else "False", "reason": f"Kubelet{kind}", "message": "kubelet is as it should be"}
-        for kind in ("MemoryPressure", "DiskPressure", "PIDPressure", "Ready")
-    ]
     return {
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": labels, "annotations": {f"example.com/annotation-{index:02d}": digest * 2 for index in range(16)}},
         "spec": {"providerID": f"aws:///us-east-2a/i-{number:017x}"},
-        "status": {"capacity": capacity, "allocatable": capacity, "conditions": conditions, "images": images},
+        "status": {"capacity": capacity, "allocatable": capacity, "images": images},
     }
 
 

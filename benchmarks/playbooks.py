@@ -38,10 +38,10 @@ def peer_list(objects: list[Data]) -> Data:
 
 
 class Surroundings:
-    """One directory for playbooks and logs, one environment for every contender."""
+    """One directory for playbooks and logs, one environment for every contender. small: a trial of the harness, not worth keeping."""
 
-    def __init__(self, directory: Path, cluster: BenchCluster | None) -> None:
-        self.directory, self.cluster = directory, cluster
+    def __init__(self, directory: Path, cluster: BenchCluster | None, small: bool = False) -> None:
+        self.directory, self.cluster, self.small = directory, cluster, small
         directory.mkdir(parents=True, exist_ok=True)
         (directory / "ansible.cfg").touch()
         self.inventory("localhost")

@@ -6,20 +6,15 @@
 from __future__ import annotations
 
 import json
-import re
 import statistics
-import time
 import typing as t
-from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import urlencode
 
+import fleet
 import measure
 import objects
 import row_growth
-from bench_cluster import BenchCluster
 from measure import Report, Row, Samples
 
-from openshift_sandbox.client import Client
 from playbooks import Surroundings
 
 BASE: t.Final = "empty playbook"
@@ -34,96 +29,95 @@ HTTP_SELECTED: t.Final = "bare HTTP, by label"
 HTTP_SCAN: t.Final = "bare HTTP, every node"
 KUBECTL_SELECTED: t.Final = "kubectl get -o name, by label"
 KUBECTL_SCAN: t.Final = "kubectl get -o name, every node"
-LEVELS: t.Final = (10, 100, 1000, 5000)
-SLOW: t.Final = (PEER_SCAN, KUBECTL_SCAN)
+# The last but one is where everybody takes part, the last is the stretch.
+LEVELS: t.Final = (10, 100, 1000, 5000, 7500)
+SMALL: t.Final = (10, 200, 300)
+SELECTOR: t.Final = f"{objects.GPU_LABEL}=true"
+# They take most of a minute, or of ten seconds, and have fewer turns.
+SLOW: t.Final = {PEER_SCAN: 3, KUBECTL_SCAN: 3}
+GROWING: t.Final = (LOADED, SELECTED_LATER, SCAN_LATER)
+FEW: t.Final = 3
+RESULT_KIB: t.Final = 64
+# Linear, and a tenth for the noise.
+ALLOWANCE: t.Final = 1.1
+
+Lookup = dict[str, t.Any]
 
 
-def rows(where: Surroundings, report: Report, rounds: int, levels: t.Sequence[int] = LEVELS) -> None:
+def rows(where: Surroundings, report: Report, rounds: int) -> None:
     cluster = where.cluster
     assert cluster
-    points, filled = [], 0
+    levels = SMALL if where.small else LEVELS
+    full, stretch = levels[-2:]
+    points, measured, filled = [], {}, 0
     for level in levels:
-        fill(cluster, range(filled, level))
+        fleet.fill(cluster, range(filled, level))
         filled = level
-        last = level == levels[-1]
-        contenders = acts(where) if last else {name: act for name, act in acts(where).items() if name in (BASE, SELECTED, SCAN)}
-        # A peer that takes most of a minute has fewer turns.
-        slow = {name: contenders.pop(name) for name in SLOW if name in contenders}
-        samples = measure.interleave(contenders, rounds if last else min(rounds, 3))
-        points.append(point(level, samples))
-        if last:
-            base = samples[BASE]
-            samples |= measure.interleave(slow, min(rounds, 3), warm_up=0)
-            report.rows += judged(samples, base, level, size(cluster))
-    note = "Wall time, processor time and memory above an empty playbook, and bytes of the whole list on the wire are 26 KB a node."
+        contenders = acts(where)
+        slow = {name: contenders.pop(name) for name in SLOW}
+        if level != full:
+            contenders = {name: act for name, act in contenders.items() if name in GROWING}
+        turns = rounds if level >= full else min(rounds, FEW)
+        samples = measure.interleave(contenders, turns)
+        if level == full:
+            for name, act in slow.items():
+                samples |= measure.interleave({name: act}, min(rounds, SLOW[name]), warm_up=0)
+            report.rows += [*judged(samples, level, fleet.size(cluster)), *results(where, level)]
+        measured[level] = samples
+        points.append(point(level, samples, fleet.size(cluster)))
+    report.rows += linear(measured, full, stretch)
+    note = (
+        "The lookup as second task, above a playbook of the first task alone: the client is loaded in both. MB: the whole list as JSON, before any selector. "
+        "Nodes are kept Ready by KWOK."
+    )
     report.growth.append({"name": "GPU nodes among all nodes", "note": note, "points": points})
 
 
+def lookup(selector: str, query: str = "[].name") -> Lookup:
+    options = [f"label_selector='{selector}'"] * bool(selector) + [f"query='{query}'"] * bool(query)
+    return {"ansible.builtin.debug": {"msg": f"{{{{ query({', '.join([repr('accelerators.openshift.gpu_nodes'), *options])}) }}}}"}}
+
+
+def info(**options: t.Any) -> Lookup:
+    return {"kubernetes.core.k8s_info": {"api_version": "v1", "kind": "Node", **options}}
+
+
 def acts(where: Surroundings) -> dict[str, measure.Contender]:
-    def lookup(selector: str) -> dict[str, t.Any]:
-        options = f"label_selector='{selector}', " if selector else ""
-        return {"ansible.builtin.debug": {"msg": f"{{{{ query('accelerators.openshift.gpu_nodes', {options}query='[].name') }}}}"}}
-
-    def info(**options: t.Any) -> dict[str, t.Any]:
-        return {"kubernetes.core.k8s_info": {"api_version": "v1", "kind": "Node", **options}}
-
+    assert where.cluster
+    client = where.cluster.client
     other = {"accelerators.openshift.gpu_plan": {"pools": [row_growth.pool(0)], "platform": "aws"}}
-    selector = f"{objects.GPU_LABEL}=true"
     plays = {
         BASE: where.write("scale-base", []),
-        SELECTED: where.write("scale-selected", [lookup(selector)]),
+        SELECTED: where.write("scale-selected", [lookup(SELECTOR)]),
         SCAN: where.write("scale-scan", [lookup("")]),
         LOADED: where.write("scale-loaded", [other]),
-        SELECTED_LATER: where.write("scale-selected-later", [other, lookup(selector)]),
+        SELECTED_LATER: where.write("scale-selected-later", [other, lookup(SELECTOR)]),
         SCAN_LATER: where.write("scale-scan-later", [other, lookup("")]),
-        PEER_SELECTED: where.write("scale-peer", [info(label_selectors=[selector])]),
+        PEER_SELECTED: where.write("scale-peer", [info(label_selectors=[SELECTOR])]),
         PEER_SCAN: where.write("scale-peer-scan", [info()]),
     }
-    commands = {KUBECTL_SELECTED: ["-l", selector], KUBECTL_SCAN: []}
-    client = where.cluster.client if where.cluster else None
-    assert client
+    commands = {KUBECTL_SELECTED: ["-l", SELECTOR], KUBECTL_SCAN: []}
     return {
-        HTTP_SELECTED: lambda _turn: bare(client, selector),
-        HTTP_SCAN: lambda _turn: bare(client, None),
+        HTTP_SELECTED: lambda _turn: fleet.bare(client, SELECTOR),
+        HTTP_SCAN: lambda _turn: fleet.bare(client, None),
         **{name: lambda _turn, path=path: where.play(path) for name, path in plays.items()},
         **{name: lambda _turn, words=words: where.kubectl("get", "nodes", "-o", "name", *words) for name, words in commands.items()},
     }
 
 
-def bare(client: Client, selector: str | None) -> measure.Sample:
-    """All pages of 500, read and not looked into: what the server and the wire take."""
-    query = {"limit": "500"} | ({"labelSelector": selector} if selector else {})
-    started, requests = time.monotonic(), 0
-    while True:
-        answer = client._pool.request("GET", f"{client.server}/api/v1/nodes?{urlencode(query)}", headers=client._headers)
-        requests += 1
-        further = re.search(rb'"continue":"([^"]+)"', answer.data[:2000])
-        if not further:
-            return measure.Sample(time.monotonic() - started, requests=requests)
-        query["continue"] = further.group(1).decode()
+def judged(samples: Samples, nodes: int, kilobytes: float) -> list[Row]:
+    base = samples[BASE]
 
-
-def fill(cluster: BenchCluster, numbers: range) -> None:
-    with ThreadPoolExecutor(8) as threads:
-        for _done in threads.map(lambda number: cluster.client.create(objects.node(number)), numbers):
-            pass
-
-
-def size(cluster: BenchCluster) -> float:
-    """KB of one node, with everything that the server adds."""
-    return len(json.dumps(cluster.client.get("v1", "nodes", objects.node(0)["metadata"]["name"]))) / 1000
-
-
-def judged(samples: Samples, base: list[measure.Sample], nodes: int, kilobytes: float) -> list[Row]:
-    def net(name: str, zero: list[measure.Sample] = base) -> list[float]:
-        return measure.over(samples[name], zero[: len(samples[name])])
+    def net(name: str, zero: str = BASE) -> list[float]:
+        some = samples[name]
+        return measure.over(some, samples[zero][: len(some)])
 
     def time_row(name: str, one: str, zero: str, other: str, also: dict[str, str]) -> Row:
-        ours, peer = net(one, samples[zero]), net(other)
+        ours, peer = net(one, zero), net(other)
         ratio = statistics.median(ours) / statistics.median(peer)
         return Row(
             metric="8",
-            name=f"{nodes} nodes of {kilobytes:.0f} KB: {name}",
+            name=f"{nodes:,} nodes of {kilobytes:.0f} KB: {name}",
             unit="s",
             runs=len(ours),
             ours=measure.values(ours),
@@ -131,7 +125,8 @@ def judged(samples: Samples, base: list[measure.Sample], nodes: int, kilobytes: 
             target="<= 1/30 of k8s_info",
             met=ratio <= 1 / 30,
             ratio=round(ratio, 5),
-            note=f"above {zero}; of it the API server and the wire, by bare HTTP: {statistics.median(measure.seconds(samples[also['http']])):.2f} s",
+            note=f"above {zero}; of it the API server and the wire, by bare HTTP: {statistics.median(measure.seconds(samples[also['http']])):.2f} s; "
+            f"{samples[one][-1].requests} requests; {other} had {len(peer)} turns",
         )
 
     def memory_row(name: str, one: str, other: str, kubectl: str, later: str, limit: int) -> Row:
@@ -140,7 +135,7 @@ def judged(samples: Samples, base: list[measure.Sample], nodes: int, kilobytes: 
         extra = {key: [sample.rss - floor for sample in samples[key]] for key in (one, other)}
         return Row(
             metric="9",
-            name=f"{nodes} nodes: {name}, memory above an empty playbook",
+            name=f"{nodes:,} nodes: {name}, memory above an empty playbook",
             unit="MiB",
             runs=len(extra[one]),
             ours=measure.values(extra[one], 1),
@@ -162,13 +157,54 @@ def judged(samples: Samples, base: list[measure.Sample], nodes: int, kilobytes: 
     ]
 
 
-def point(nodes: int, samples: Samples) -> dict[str, t.Any]:
-    found: dict[str, t.Any] = {"nodes": nodes}
-    base = samples[BASE]
-    for name, short in ((SELECTED, "by label"), (SCAN, "all")):
+def results(where: Surroundings, nodes: int) -> list[Row]:
+    """What a task hands to Ansible, as JSON; each counted once, since it is the same every time."""
+    log = where.directory / "results.jsonl"
+
+    def kib(name: str, task: Lookup) -> float:
+        log.unlink(missing_ok=True)
+        where.play(where.write(name, [task]), ANSIBLE_CALLBACKS_ENABLED="moments", BENCH_MOMENTS=str(log))
+        return float(json.loads(log.read_text().splitlines()[-1])["bytes"]) / 1024
+
+    peer = {PEER_SELECTED: measure.values([kib("result-peer", info(label_selectors=[SELECTOR]))], 1)}
+    made = []
+    for name, size in (
+        ("names of the GPU nodes", kib("result-names", lookup(SELECTOR))),
+        ("the GPU nodes as the lookup gives them without a query", kib("result-whole", lookup(SELECTOR, ""))),
+    ):
+        text = f"{nodes:,} nodes: size of the task's result, {name}"
+        made.append(Row("9", text, "KiB", 1, measure.values([size], 1), peer, f"<= {RESULT_KIB} KiB", size <= RESULT_KIB))
+    return made
+
+
+def linear(measured: dict[int, Samples], full: int, stretch: int) -> list[Row]:
+    made, limit = [], stretch / full * ALLOWANCE
+    for name, what in ((SELECTED_LATER, "by label"), (SCAN_LATER, "found by looking at all")):
+        more, less = (measure.over(measured[level][name], measured[level][LOADED]) for level in (stretch, full))
+        ratio = statistics.median(more) / statistics.median(less)
+        made.append(
+            Row(
+                metric="8",
+                name=f"{stretch:,} nodes against {full:,}: GPU nodes {what}, as one more task",
+                unit="s",
+                runs=len(more),
+                ours=measure.values(more),
+                peers={f"ours, {full:,} nodes": measure.values(less)},
+                target=f"linear: <= {limit:.2f} x ({stretch / full:g} x, and a tenth)",
+                met=ratio <= limit,
+                ratio=round(ratio, 4),
+            )
+        )
+    return made
+
+
+def point(nodes: int, samples: Samples, kilobytes: float) -> dict[str, t.Any]:
+    found: dict[str, t.Any] = {"nodes": nodes, "MB": round(nodes * kilobytes / 1000, 1)}
+    base = samples[LOADED]
+    for name, short in ((SELECTED_LATER, "by label"), (SCAN_LATER, "all")):
         some = samples[name]
         found[f"{short}: s"] = round(statistics.median(measure.over(some, base)), 2)
         found[f"{short}: processor s"] = round(statistics.median(one.cpu - zero.cpu for one, zero in zip(some, base, strict=True)), 2)
         found[f"{short}: MiB"] = round(statistics.median(one.rss for one in some) - statistics.median(one.rss for one in base))
-        found[f"{short}: requests"] = some[-1].requests
+        found[f"{short}: requests"] = some[-1].requests - base[-1].requests
     return found

@@ -71,7 +71,8 @@ def start(sandbox: Sandbox) -> None:
         sandbox.binary("control-plane", "kwok"),
         *("--kubeconfig", sandbox.component_kubeconfig("kwok"), "--config", config, "--manage-all-nodes=true", "--enable-crds", "Logs,ClusterLogs,Exec"),
         *("--server-address", f"127.0.0.1:{sandbox.port('kwok-nodes')}", "--node-port", str(sandbox.port("kwok-nodes")), "--node-ip", "127.0.0.1"),
-        *("--tls-cert-file", pki / "kubelet.crt", "--tls-private-key-file", pki / "kubelet.key", "--node-lease-duration-seconds", "40"),
+        *("--tls-cert-file", pki / "kubelet.crt", "--tls-private-key-file", pki / "kubelet.key"),
+        *("--node-lease-duration-seconds", str(int(delays.get("node_lease", 40)))),
         *("--cidr", "10.128.0.0/14"),
     ]
     sandbox.processes.start("kwok", argv, env={"HOME": str(sandbox.run)})

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes down when Ansible told the result of a task, on the clock that all processes of this machine share."""
+"""Writes down when Ansible told the result of a task, on the clock that all processes of this machine share, and how large it is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DOCUMENTATION = """
 name: moments
 type: notification
 short_description: Moments of results
-description: Writes one JSON line a result into the file that BENCH_MOMENTS names.
+description: Writes one JSON line a result, with its size, into the file that BENCH_MOMENTS names.
 """
 
 
@@ -28,6 +28,7 @@ class CallbackModule(CallbackBase):
 
     def v2_runner_on_ok(self, result: t.Any) -> None:
         told_at = time.monotonic()
-        line = {"task": result._task.name, "told_at": told_at, "known_at": result._result.get("known_at")}
+        size = len(json.dumps(result._result, default=str))
+        line = {"task": result._task.name, "told_at": told_at, "known_at": result._result.get("known_at"), "bytes": size}
         with open(os.environ["BENCH_MOMENTS"], "a") as log:
             log.write(json.dumps(line) + "\n")
