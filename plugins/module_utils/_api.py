@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _api_writes, _wait
+from ansible_collections.accelerators.openshift.plugins.module_utils import _api_deletes, _api_reads, _api_writes, _wait
 from ansible_collections.accelerators.openshift.plugins.module_utils._api_discovery import Discovery
 from ansible_collections.accelerators.openshift.plugins.module_utils._api_seen import Seen
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
@@ -114,7 +114,7 @@ class Api:
 
     def delete(self, kind: Kind, name: str, namespace: str | None = None, owned_only: bool = True, wait: bool = True, grace: int | None = None) -> bool:
         """Whether there was something of ours to delete. owned_only: without our label it stays, with a warning. wait: until it is gone."""
-        return _api_writes.delete(self, kind, name, namespace, owned_only, wait, grace)
+        return _api_deletes.delete(self, kind, name, namespace, owned_only, wait, grace)
 
     def wait(
         self,
@@ -137,4 +137,4 @@ class Api:
         """Waits until the object that was deleted has disappeared."""
         metadata = deleted["metadata"]
         query = Query(kind, metadata.get("namespace"), metadata["name"])
-        self.wait({"gone": query}, _api_writes.judge_gone(deleted), f"delete {deleted['kind']} {metadata['name']}")
+        self.wait({"gone": query}, _api_deletes.judge_gone(deleted), f"delete {deleted['kind']} {metadata['name']}")

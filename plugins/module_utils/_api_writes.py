@@ -10,10 +10,9 @@ import typing as t
 from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _diff
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ConflictError, InputError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, InputError, KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
@@ -22,9 +21,6 @@ Manifest = dict[str, t.Any]
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"
 _STRICT = {"fieldManager": _diff.MANAGER, "fieldValidation": "Strict"}
-_SHOWN_OF_DELETED = {"metadata": {"name": None, "namespace": None, "labels": None}}
-# A diff shows the spec of what was deleted as well, unless it is a book.
-_LONGEST_SPEC = 4000
 
 
 @dataclass(frozen=True)
@@ -80,12 +76,12 @@ def _first_dry_run(api: Api, kind: Kind, wanted: Manifest, force: bool) -> Manif
 def _apply(api: Api, kind: Kind, wanted: Manifest, force: bool, dry_run: bool) -> Manifest:
     metadata = wanted["metadata"]
     query = {**_STRICT, "force": str(force).lower()}
-    return _write(api, "PATCH", kind, metadata["name"], metadata.get("namespace"), wanted, query, _APPLY, dry_run)
+    return write(api, "PATCH", kind, metadata["name"], metadata.get("namespace"), wanted, query, _APPLY, dry_run)
 
 
 def merge_patch(api: Api, kind: Kind, name: str, namespace: str | None, body: t.Mapping[str, t.Any], subresource: str | None) -> Manifest:
     before = api.get(kind, name, namespace)
-    after = _write(api, "PATCH", kind, name, namespace, body, _STRICT, _MERGE, api.check_mode, subresource)
+    after = write(api, "PATCH", kind, name, namespace, body, _STRICT, _MERGE, api.check_mode, subresource, before=before)
     if before is not None and _diff.same(before, after):
         return after
     return _record(api, before, after, body)
@@ -93,66 +89,16 @@ def merge_patch(api: Api, kind: Kind, name: str, namespace: str | None, body: t.
 
 def create(api: Api, manifest: t.Mapping[str, t.Any], record: bool) -> Manifest:
     wanted = _diff.plain(manifest)
-    outcome = _write(api, "POST", _kind_of(api, wanted), None, wanted["metadata"].get("namespace"), wanted, _STRICT, dry_run=api.check_mode)
+    outcome = write(api, "POST", _kind_of(api, wanted), None, wanted["metadata"].get("namespace"), wanted, _STRICT, dry_run=api.check_mode)
     return _record(api, None, outcome, wanted) if record else outcome
 
 
 def dry_run_create(api: Api, manifest: t.Mapping[str, t.Any]) -> Manifest:
     wanted = _diff.plain(manifest)
-    return _write(api, "POST", _kind_of(api, wanted), None, wanted["metadata"].get("namespace"), wanted, _STRICT, dry_run=True)
+    return write(api, "POST", _kind_of(api, wanted), None, wanted["metadata"].get("namespace"), wanted, _STRICT, dry_run=True)
 
 
-def delete(api: Api, kind: Kind, name: str, namespace: str | None, owned_only: bool, wait: bool, grace: int | None) -> bool:
-    try:
-        live = api.get(kind, name, namespace)
-    except KindNotServedError:
-        return False
-    if live is None:
-        return False
-    if owned_only and not owned(live):
-        api.warn(f"{_diff.title(live)} was not created by this collection and stays.")
-        return False
-    options: Manifest = {"propagationPolicy": "Background", "preconditions": {"uid": live["metadata"]["uid"]}}
-    if grace is not None:
-        options["gracePeriodSeconds"] = grace
-    if api.check_mode:
-        # A DELETE with a body is read from its body alone: `?dryRun=All` beside it would really delete.
-        options["dryRun"] = ["All"]
-    try:
-        _write(api, "DELETE", kind, name, namespace, options, {}, dry_run=api.check_mode, absent_ok=True)
-    except ConflictError:
-        now = api.get(kind, name, namespace)
-        if now is not None and now["metadata"]["uid"] != live["metadata"]["uid"] and not api.deadline.passed:
-            # Somebody else deleted what we saw and made a new one: that one is judged by itself.
-            return delete(api, kind, name, namespace, owned_only, wait, grace)
-        if now is not None and "deletionTimestamp" not in now["metadata"]:
-            raise
-    api.changes.append(Change(_diff.title(live), _diff.owned_view(live, _shown_of_deleted(live)), {}))
-    if wait:
-        api.wait_gone(kind, live)
-    return True
-
-
-def _shown_of_deleted(live: Manifest) -> Manifest:
-    is_short = len(str(live.get("spec", ""))) <= _LONGEST_SPEC
-    return {**_SHOWN_OF_DELETED, "spec": None} if is_short else _SHOWN_OF_DELETED
-
-
-def judge_gone(deleted: Manifest) -> t.Callable[[dict[str, list[Manifest]]], Readiness]:
-    """Judge: the object that was deleted is not there any more (a new one of the same name may be)."""
-
-    def judge(snapshot: dict[str, list[Manifest]]) -> Readiness:
-        left = [obj for obj in snapshot["gone"] if obj["metadata"]["uid"] == deleted["metadata"]["uid"]]
-        if not left:
-            return ready("Gone", "deleted")
-        finalizers = ", ".join(left[0]["metadata"].get("finalizers", [])) or "none"
-        message = f"{_diff.title(deleted)} is still being deleted (finalizers: {finalizers})"
-        return pending("Deleting", message, code="WAIT-DELETE", remedy="See which controller owns the finalizers, and whether it runs.")
-
-    return judge
-
-
-def _write(
+def write(
     api: Api,
     method: str,
     kind: Kind,
@@ -164,16 +110,22 @@ def _write(
     dry_run: bool = False,
     subresource: str | None = None,
     absent_ok: bool = False,
+    before: Manifest | None = None,
 ) -> Manifest:
+    """One write, or its dry run. absent_ok: nothing to be found is a success. before: the object as it was, for the record of a write that ends in an error."""
     path = kind.path(namespace, name, subresource)
     if not dry_run:
         api.seen.forget()
     answer = api.http.request(method, path, {**query, **({"dryRun": "All"} if dry_run else {})}, body, content_type)
     for text in answer.warnings:
-        if "unknown field" in text.lower():
-            message = f"{kind.resource} {name or ''}: {text}"
-            raise ApiError("API-UNKNOWN-FIELD", message, "Correct or remove the field; the server would have ignored it.", status=400)
-        api.warn(text)
+        if "unknown field" not in text.lower():
+            api.warn(text)
+    if unknown := [text for text in answer.warnings if "unknown field" in text.lower()]:
+        message = f"{kind.resource} {name or ''}: {', '.join(unknown)}"
+        if answer.status < 300 and not dry_run:
+            _record(api, before, answer.body, body)
+            message += "; the rest has been stored"
+        raise ApiError("API-UNKNOWN-FIELD", message, "Correct or remove the field; the server would have ignored it.", status=400)
     if answer.status < 300:
         return t.cast(Manifest, answer.body)
     if absent_ok and answer.status == 404:

@@ -61,17 +61,50 @@ def test_an_object_that_existed_is_never_given_our_label() -> None:
     assert "was not created by this collection" in api.warnings[0]
 
 
+UNKNOWN = {"Warning": '299 - "unknown field \\"spec.foo\\""'}
+
+
 def test_an_unknown_field_warning_is_an_error_and_others_are_warnings() -> None:
     server = FakeServer()
-    missing = status(404, "NotFound", 'configmaps "a" not found', "a")
-    server.faults = [missing, Answer(201, {"metadata": {"name": "a"}}, {"Warning": '299 - "unknown field \\"spec.foo\\""'})]
-    with pytest.raises(ApiError) as caught:
-        api_on(server).apply(manifest())
+    server.faults = [status(404, "NotFound", 'configmaps "a" not found', "a"), Answer(201, manifest(x="1"), UNKNOWN)]
+    api = api_on(server)
+    with pytest.raises(ApiError, match=r"spec\.foo.*the rest has been stored") as caught:
+        api.apply(manifest(x="1"))
     assert caught.value.code == "API-UNKNOWN-FIELD"
+    # It is there now, and said to be.
+    assert [(change.before, change.after.get("data")) for change in api.changes] == [({}, {"x": "1"})]
     server.faults = [status(404, "NotFound", 'configmaps "a" not found', "a"), Answer(201, manifest(), {"Warning": '299 - "v1 is deprecated"'})]
     api = api_on(server)
     api.apply(manifest())
     assert api.warnings == ["v1 is deprecated"]
+
+
+def test_an_unknown_field_of_an_object_that_exists_is_found_before_the_write() -> None:
+    server = FakeServer()
+    live = server.put(manifest(x="1"))
+    server.faults = [Answer(200, live), Answer(200, live, UNKNOWN)]
+    api = api_on(server)
+    with pytest.raises(ApiError, match=r"spec\.foo") as caught:
+        api.apply(manifest(x="2"))
+    assert "stored" not in caught.value.message
+    assert api.changes == []
+    assert server.writes() == []
+
+
+def test_what_is_written_says_who_writes_and_lets_nothing_unknown_pass() -> None:
+    server = FakeServer()
+    asked = {"fieldManager": "accelerators.openshift", "fieldValidation": "Strict"}
+    api_on(server).apply(manifest(x="1"))
+    api_on(server).apply(manifest(x="2"), force_conflicts=True)
+    api_on(server).merge_patch(CONFIG_MAP, "a", "x", {"data": {"y": "1"}})
+    api_on(server).create({**manifest(), "metadata": {"name": "b", "namespace": "x"}})
+    assert [(method, query) for method, _path, query in server.requests if method != "GET"] == [
+        ("PATCH", {**asked, "force": "false"}),
+        ("PATCH", {**asked, "force": "true", "dryRun": "All"}),
+        ("PATCH", {**asked, "force": "true"}),
+        ("PATCH", asked),
+        ("POST", asked),
+    ]
 
 
 def test_a_lost_answer_to_a_create_is_recognised_as_ours() -> None:
