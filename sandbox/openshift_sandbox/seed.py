@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 from concurrent.futures import ThreadPoolExecutor
 
-from openshift_sandbox import seed_baremetal, seed_cluster, seed_names
+from openshift_sandbox import seed_baremetal, seed_cluster, seed_mirrored, seed_names
 from openshift_sandbox.client import ApiError, Client, resource_path
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.seed_nodes import CONTROL_PLANE_TAINT, Object, machine, machine_set, node_manifest
@@ -21,14 +21,14 @@ def seed(client: Client, scenario: Scenario) -> None:
     """Safe to repeat after an interruption: what exists is kept, statuses are written again."""
     cluster = dict(scenario.cluster)
     _put_all(client, seed_cluster.namespaces())
-    _put_all(client, seed_cluster.objects(cluster))
+    _put_all(client, [*seed_cluster.objects(cluster), *seed_mirrored.policies(cluster)])
     if cluster["platform"] == "BareMetal":
         cluster |= {"host_uids": {one["metadata"]["name"]: one["metadata"]["uid"] for one in _put_all(client, seed_baremetal.hosts(cluster))}}
     sets = _put_all(client, machine_sets(cluster)) if has_machine_api(cluster) else []
     pairs = machines(cluster, {one["metadata"]["name"]: one for one in sets})
     _put_all(client, [*(node for node, _machine in pairs), *other_nodes(cluster)])
     if has_machine_api(cluster):
-        _put_all(client, [one for _node, one in pairs])
+        _put_all(client, [*(one for _node, one in pairs), seed_cluster.termination_handler()])
 
 
 def has_machine_api(cluster: Object) -> bool:
@@ -40,9 +40,10 @@ def machine_sets(cluster: Object) -> list[Object]:
     if not workers.get("machine_sets", True):
         return []
     where, kind, count = platform(cluster), workers["instance_type"], workers["replicas_per_zone"]
-    return [
+    made = [
         machine_set(cluster, where.machine_set(cluster, zone), where.provider_spec(cluster, "worker", zone, kind), kind, count) for zone in cluster["zones"]
     ]
+    return seed_mirrored.with_mirrored(cluster, made)
 
 
 def machines(cluster: Object, sets: t.Mapping[str, Object]) -> list[tuple[Object, Object]]:
@@ -93,7 +94,8 @@ def _member(cluster: Object, number: int, name: str, role: str, zone: str, kind:
         labels=host.get("node_labels"),
         description=host.get("hardware"),
     )
-    return node, machine(cluster, name, role, zone, kind, node, owner if role == "worker" else None)
+    made = machine(cluster, name, role, zone, kind, node, owner if role == "worker" else None)
+    return node, seed_mirrored.mirrored(made) if role == "worker" and where.machine_set(cluster, zone) in seed_mirrored.names(cluster) else made
 
 
 def _put_all(client: Client, objects: t.Sequence[Object]) -> list[Object]:

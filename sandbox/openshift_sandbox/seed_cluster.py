@@ -132,6 +132,25 @@ def machine_config_pool(cluster: Object, pool: str, count: int) -> Object:
     }
 
 
+def termination_handler() -> Object:
+    """The health check that replaces spot instances which the cloud is about to take."""
+    return {
+        "apiVersion": "machine.openshift.io/v1beta1",
+        "kind": "MachineHealthCheck",
+        "metadata": {
+            "name": "machine-api-termination-handler",
+            "namespace": MACHINE_NAMESPACE,
+            "labels": {"api": "clusterapi", "k8s-app": "termination-handler"},
+        },
+        "spec": {
+            "selector": {"matchLabels": {"machine.openshift.io/interruptible-instance": ""}},
+            "maxUnhealthy": "100%",
+            "nodeStartupTimeout": "0",
+            "unhealthyConditions": [{"type": "Terminating", "status": "True", "timeout": "0s"}],
+        },
+    }
+
+
 def driver_toolkit(cluster: Object) -> Object:
     """One tag for each OSTREE_VERSION that the release knows, and `latest`."""
     images = {tag: _image(cluster, "ocp-v4.0-art-dev", tag) for tag in cluster["driver_toolkit"]}

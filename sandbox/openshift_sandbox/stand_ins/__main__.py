@@ -18,6 +18,8 @@ MODULES = (
     "bare_metal_hosts",
     "node_certificates",
     "nodelink",
+    "machine_config_pools",
+    "boot_images",
     "machine_health",
     "machine_autoscalers",
     "cluster_autoscaler",
