@@ -17,6 +17,7 @@ import typing as t
 
 import bench_cluster
 import report
+import row_delay
 import row_enable
 import row_growth
 import row_playbook
@@ -38,6 +39,7 @@ PARTS: t.Final[dict[str, tuple[Rows, Cluster | None]]] = {
     "requests": (row_requests.rows, bench_cluster.plain),
     "task": (row_task.rows, bench_cluster.plain),
     "playbook": (row_playbook.rows, bench_cluster.plain),
+    "delay": (row_delay.rows, bench_cluster.plain),
     "wait": (row_wait.rows, bench_cluster.plain),
     "enable": (row_enable.rows, bench_cluster.whole),
     "scale": (row_scale.rows, bench_cluster.kubelets),

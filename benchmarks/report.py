@@ -16,10 +16,9 @@ from pathlib import Path
 
 from measure import Report, Row
 
-from playbooks import HERE
-
 Data = dict[str, t.Any]
 
+HERE: t.Final = Path(__file__).resolve().parent
 RESULTS: t.Final = HERE / "results.json"
 README: t.Final = HERE / "README.md"
 MARK: t.Final = "<!-- {} of the tables -->"
@@ -39,10 +38,14 @@ def save(part: str, rounds: int, report: Report, load: tuple[float, float]) -> N
     results["rows"] = sorted(rows, key=lambda row: row["metric"])
     results["growth"] = [one for one in results["growth"] if one["part"] != part] + [{"part": part, **one} for one in report.growth]
     RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
-    text = README.read_text()
+    README.write_text(shown(README.read_text(), results))
+
+
+def shown(text: str, results: Data) -> str:
+    """The text with tables of these results in the place of those that it has."""
     start, end = MARK.format("start"), MARK.format("end")
     tables = "\n".join((start, "", *_tables(results), end))
-    README.write_text(re.sub(f"{start}.*{end}", lambda _match: tables, text, flags=re.DOTALL))
+    return re.sub(f"{start}.*{end}", lambda _match: tables, text, flags=re.DOTALL)
 
 
 def machine() -> Data:
@@ -70,6 +73,10 @@ def _tables(results: Data) -> list[str]:
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     dates = "; ".join(f"{part} {one['date']} ({one['rounds']} rounds, load {' to '.join(map(str, one['load']))})" for part, one in results["parts"].items())
     lines = [f"Machine: {about['cpus']} x {about['cpu']}, {about['memory_gib']} GiB, Python {about['python']}; {versions}.", f"Measured: {dates}.", ""]
+    lines += [
+        "Medians; p99 is the 99th percentile by nearest rank: with fewer than 100 runs the largest. Runs of each row: results.json.",
+        "",
+    ]
     lines += ["| # | what | ours | against | target | result |", "|---|---|---|---|---|---|"]
     for row in results["rows"]:
         ours, against = _number(row["ours"], row["unit"]), "; ".join(f"{name} {_number(numbers, row['unit'])}" for name, numbers in row["peers"].items())
@@ -92,6 +99,8 @@ def _verdict(row: Data) -> str:
 def _value(row: Data) -> str:
     if row["ratio"] is None:
         return _number(row["ours"], row["unit"])
+    if row["ratio"] <= 0:
+        return "nothing above the base"
     return f"ratio {row['ratio']:.3g}" if row["ratio"] >= 0.1 else f"1/{1 / row['ratio']:.3g}"
 
 

@@ -27,7 +27,7 @@ BASE: t.Final = "empty playbook"
 SLUGS: t.Final = {BASE: "base", OURS: "ours", OURS_LIST: "ourslist", PEER: "peer", PEER_LIST: "peerlist", KUBECTL: "kubectl", HTTP: "http"}
 
 
-def measured(where: Surroundings, rounds: int) -> tuple[Samples, Samples]:
+def measured(where: Surroundings, rounds: int, names: t.Collection[str] = tuple(SLUGS)) -> tuple[Samples, Samples]:
     """First runs and re-runs; every contender and round has objects of its own."""
     assert where.cluster
     client, again = where.cluster.client, False
@@ -46,9 +46,9 @@ def measured(where: Surroundings, rounds: int) -> tuple[Samples, Samples]:
 
         return act
 
-    contenders = {name: contender(name) for name in SLUGS}
-    first: Samples = {name: [] for name in SLUGS}
-    second: Samples = {name: [] for name in SLUGS}
+    contenders = {name: contender(name) for name in names}
+    first: Samples = {name: [] for name in names}
+    second: Samples = {name: [] for name in names}
     for turn in range(rounds + 1):
         for samples in (first, second):
             again = samples is second

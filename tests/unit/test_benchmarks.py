@@ -1,0 +1,93 @@
+"""What `make bench` has written: complete rows, and a README whose tables say the same."""
+
+from __future__ import annotations
+
+import json
+import re
+import typing as t
+
+import measure
+import pytest
+import report
+from measure import Sample
+
+Data = dict[str, t.Any]
+RESULTS: t.Final[Data] = json.loads(report.RESULTS.read_text())
+FIELDS: t.Final = {"part", "metric", "name", "unit", "runs", "ours", "peers", "target", "met", "ratio", "note"}
+
+
+@pytest.mark.parametrize("row", RESULTS["rows"], ids=lambda row: f"{row['metric']}, {row['name']}, {row['target']}")
+def test_a_row_says_everything(row: Data) -> None:
+    assert set(row) == FIELDS
+    assert row["metric"] in "123456789"
+    assert row["name"]
+    assert row["target"]
+    assert row["runs"] >= 1
+    assert row["met"] in (True, False)
+    assert isinstance(row["ratio"], float | int | None)
+    for numbers in (row["ours"], *row["peers"].values()):
+        assert isinstance(numbers["median"], float | int)
+        assert numbers.get("p99", numbers["median"]) >= numbers["median"]
+    assert row["part"] in RESULTS["parts"]
+
+
+def test_rows_are_told_apart() -> None:
+    told = [(row["metric"], row["name"], row["target"]) for row in RESULTS["rows"]]
+    assert len(told) == len(set(told))
+
+
+@pytest.mark.parametrize("part", RESULTS["parts"])
+def test_a_part_says_when_and_beside_what(part: str) -> None:
+    one = RESULTS["parts"][part]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", one["date"])
+    assert one["rounds"] >= 1
+    assert len(one["load"]) == 2
+    assert any(entry["part"] == part for entry in (*RESULTS["rows"], *RESULTS["growth"]))
+
+
+def test_the_machine_and_its_versions() -> None:
+    assert RESULTS["machine"]["cpus"] >= 1
+    assert set(RESULTS["machine"]["versions"]) == {*report.PACKAGES, "kubernetes.core"}
+
+
+@pytest.mark.parametrize("one", RESULTS["growth"], ids=lambda one: one["name"])
+def test_growth_has_one_shape_a_table(one: Data) -> None:
+    assert len(one["points"]) >= 2
+    assert len({tuple(point) for point in one["points"]}) == 1
+
+
+def test_the_readme_shows_the_results() -> None:
+    text = report.README.read_text()
+    assert report.shown(text, RESULTS) == text, "benchmarks/README.md was edited between its marks, or results.json by hand"
+    changed = {**RESULTS, "rows": [{**RESULTS["rows"][0], "name": "something else"}]}
+    assert "something else" in report.shown(text, changed)
+
+
+def test_a_missed_target_is_shown_as_missed() -> None:
+    row = measure.Row("1", "claim", "s", 9, {"median": 2.0, "p99": 3.0}, {"peer": {"median": 1.0, "p99": 1.5}}, "< 1", False, 2.0)
+    results = {**RESULTS, "rows": [{"part": "playbook", **row.data()}], "growth": []}
+    assert "| 1 | claim | 2.00 s (p99 3.00 s) | peer 1.00 s (p99 1.50 s) | < 1 | ratio 2: **missed** |" in report.shown(report.README.read_text(), results)
+
+
+@pytest.mark.parametrize(("count", "rank"), [(1, 1), (9, 9), (99, 99), (100, 99), (200, 198)])
+def test_p99_by_nearest_rank(count: int, rank: int) -> None:
+    assert measure.values(map(float, range(1, count + 1)))["p99"] == rank
+
+
+def test_what_is_above_the_base_is_taken_round_by_round() -> None:
+    assert measure.over([Sample(3.0), Sample(5.0)], [Sample(1.0), Sample(2.0)]) == [2.0, 3.0]
+
+
+def test_contenders_take_turns_and_the_warm_up_is_not_counted() -> None:
+    order: list[str] = []
+
+    def contender(name: str) -> measure.Contender:
+        def act(turn: int) -> Sample:
+            order.append(f"{name}{turn}")
+            return Sample(float(turn))
+
+        return act
+
+    samples = measure.interleave({"a": contender("a"), "b": contender("b")}, 2)
+    assert order == ["a0", "b0", "a1", "b1", "a2", "b2"]
+    assert [one.seconds for one in samples["a"]] == [1.0, 2.0]
