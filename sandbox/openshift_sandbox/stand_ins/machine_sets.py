@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+from openshift_sandbox.stand_ins import authority
 from openshift_sandbox.stand_ins.cloud import Cloud, provider_spec
 from openshift_sandbox.stand_ins.clouds import cloud_of
 from openshift_sandbox.stand_ins.conditions import holds
@@ -21,7 +22,7 @@ class MachineSets(Reconciler):
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         for machine_set in cluster.objects("MachineSet"):
-            if not machine_set["metadata"].get("deletionTimestamp"):
+            if not machine_set["metadata"].get("deletionTimestamp") and not authority.paused(cluster, machine_set):
                 self._annotate(cluster, machine_set)
                 self._scale(cluster, machine_set)
                 self._report(cluster, machine_set)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins import drain
+from openshift_sandbox.stand_ins import authority, drain
 from openshift_sandbox.stand_ins.cloud import Cloud, Instance, Lost, Refusal, Waiting, provider_spec, where
 from openshift_sandbox.stand_ins.clouds import cloud_of
 from openshift_sandbox.stand_ins.conditions import condition, holds, merged, timestamp
@@ -36,6 +36,8 @@ class Machines(Reconciler):
             return
         self._losses.look(cluster, cloud)
         for machine in cluster.objects("Machine"):
+            if authority.paused(cluster, machine):
+                continue
             if machine["metadata"].get("deletionTimestamp"):
                 self._delete(cluster, cloud, machine)
             elif FINALIZER not in (machine["metadata"].get("finalizers") or []):

@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 
-from openshift_sandbox import hardware, scenario, seed, seed_baremetal, seed_cluster, seed_vsphere
+from openshift_sandbox import hardware, scenario, seed, seed_baremetal, seed_cluster, seed_mirrored, seed_vsphere
 from openshift_sandbox.seed_platforms import PLATFORMS
 
 Object = dict[str, t.Any]
@@ -168,3 +168,21 @@ class TestWithoutMachineApi:
         infrastructure = seed_cluster.infrastructure(cluster_of("oci-external"))
         assert infrastructure["spec"]["platformSpec"]["external"] == {"platformName": "oci"}
         assert labels_of(nodes("oci-external")[-2], PLACE) == ("us-phoenix-1", "PHX-AD-1", "BM.GPU.L40S.4")
+
+
+class TestMirrored:
+    CLUSTER = cluster_of("mirrored-machine-set")
+
+    def test_sets_of_two_kinds_are_mirrored_and_the_others_are_not(self) -> None:
+        authorities = {one["metadata"]["name"]: one["spec"].get("authoritativeAPI") for one in seed.machine_sets(self.CLUSTER)}
+        assert {name for name, authority in authorities.items() if authority == "ClusterAPI"} == {"demo-x7k2p-worker-us-east-2b", "demo-x7k2p-t4-us-east-2a"}
+        assert len(authorities) == 4
+
+    def test_machines_follow_their_set(self) -> None:
+        found = [machine for _node, machine in seed.machines(self.CLUSTER, {}) if machine["spec"].get("authoritativeAPI")]
+        assert [machine["metadata"]["name"].rpartition("-")[0] for machine in found] == ["demo-x7k2p-worker-us-east-2b"]
+        assert found[0]["status"]["authoritativeAPI"] == "ClusterAPI"
+
+    def test_only_such_a_cluster_has_the_policy(self) -> None:
+        assert [one["kind"] for one in seed_mirrored.policies(self.CLUSTER)] == ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]
+        assert seed_mirrored.policies(cluster_of("aws")) == []
