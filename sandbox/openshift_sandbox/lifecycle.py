@@ -17,7 +17,7 @@ import typing as t
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from openshift_sandbox import build, control_plane, crds, kwok, oauth, olm, scenario, seed
+from openshift_sandbox import admission, build, control_plane, crds, kwok, oauth, olm, scenario, seed
 from openshift_sandbox.processes import ProcessDied
 from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 from openshift_sandbox.scenario import Scenario
@@ -85,6 +85,8 @@ def _bring_up(sandbox: Sandbox, started: float) -> None:
     with ThreadPoolExecutor(1) as background:
         catalogues = background.submit(olm.prepare, sandbox)
         repair(sandbox, started)
+        if admission.wanted(sandbox):
+            admission.start(sandbox)
         if not sandbox.state.get("seeded"):
             _fill(sandbox, started)
         kwok.start(sandbox)

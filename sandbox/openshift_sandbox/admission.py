@@ -1,0 +1,82 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The admission webhooks of the Machine API: their server's process, and the configurations by which the API server asks it."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import sys
+import time
+import typing as t
+
+from openshift_sandbox.pki import Authority
+from openshift_sandbox.sandbox import Sandbox, SandboxError
+
+NAME: t.Final = "machine-webhook"
+DEFAULTING, VALIDATING = "/mutate", "/validate"
+GROUP: t.Final = "admissionregistration.k8s.io/v1"
+TIMEOUT_SECONDS: t.Final = 3
+READY_SECONDS: t.Final = 20.0
+
+Object = dict[str, t.Any]
+
+
+def wanted(sandbox: Sandbox) -> bool:
+    return "machine.openshift.io" not in sandbox.scenario.cluster.get("absent_groups", [])
+
+
+def start(sandbox: Sandbox) -> None:
+    """Up and asked from now on. When it is away the API server goes on without it, as on a real cluster."""
+    authority = Authority(sandbox.run / "pki")
+    authority.server(NAME)
+    sandbox.processes.start(NAME, [sys.executable, "-m", "openshift_sandbox.stand_ins.admission_server", "--dir", sandbox.directory])
+    _wait_ready(sandbox)
+    client = sandbox.client("machine-api-operator")
+    for configuration in configurations(f"https://127.0.0.1:{sandbox.port(NAME)}", authority.certificate.read_bytes()):
+        client.apply(configuration)
+
+
+def configurations(url: str, certificate: bytes) -> list[Object]:
+    """As the machine-api operator makes them, but for the address and a timeout that tests can bear."""
+    kinds = (("Validating", "validation", VALIDATING, ["CREATE", "UPDATE"]), ("Mutating", "default", DEFAULTING, ["CREATE"]))
+    return [
+        {
+            "apiVersion": GROUP,
+            "kind": f"{kind}WebhookConfiguration",
+            "metadata": {"name": "machine-api"},
+            "webhooks": [_webhook(f"{prefix}.{resource}", resource, f"{url}{path}", certificate, operations) for resource in ("machine", "machineset")],
+        }
+        for kind, prefix, path, operations in kinds
+    ]
+
+
+def _webhook(name: str, resource: str, url: str, certificate: bytes, operations: list[str]) -> Object:
+    rule = {"apiGroups": ["machine.openshift.io"], "apiVersions": ["v1beta1"], "resources": [f"{resource}s"], "operations": operations}
+    return {
+        "name": f"{name}.machine.openshift.io",
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": {"url": url, "caBundle": base64.b64encode(certificate).decode()},
+        "failurePolicy": "Ignore",
+        "rules": [rule],
+        "sideEffects": "None",
+        "timeoutSeconds": TIMEOUT_SECONDS,
+    }
+
+
+def _wait_ready(sandbox: Sandbox) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while (problem := _silence(sandbox)) is not None:
+        sandbox.processes.check(NAME)
+        if time.monotonic() > deadline:
+            raise SandboxError(f"the Machine API's webhook is silent after {READY_SECONDS:.0f} s: {problem}; see {sandbox.logs / f'{NAME}.log'}")
+        time.sleep(0.05)
+
+
+def _silence(sandbox: Sandbox) -> OSError | None:
+    try:
+        socket.create_connection(("127.0.0.1", sandbox.port(NAME)), 1.0).close()
+    except OSError as error:
+        return error
+    return None

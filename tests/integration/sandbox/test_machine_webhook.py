@@ -1,0 +1,131 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Machine API's webhook through the real API server, on Google Cloud: refused, rewritten, warned of, and done without; then the machines that pass."""
+
+from __future__ import annotations
+
+import copy
+import json
+import signal
+import time
+import typing as t
+
+import pytest
+import urllib3
+from integration.sandbox.subscriptions import until
+
+from openshift_sandbox import admission, faults, hardware, lifecycle
+from openshift_sandbox.client import ApiError, Client
+from openshift_sandbox.sandbox import Sandbox
+
+Data = dict[str, t.Any]
+
+API = "machine.openshift.io/v1beta1"
+MACHINES = "openshift-machine-api"
+T4 = {"machineType": "n1-standard-4", "gpus": [{"type": "nvidia-tesla-t4"}], "onHostMaintenance": "Terminate"}
+
+
+@pytest.fixture(scope="module")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Sandbox]:
+    sandbox = Sandbox(tmp_path_factory.mktemp("machine-webhook") / "sandbox")
+    try:
+        lifecycle.up(sandbox, "gcp")
+        yield sandbox
+    finally:
+        lifecycle.down(sandbox)
+
+
+@pytest.fixture(scope="module")
+def client(sandbox: Sandbox) -> Client:
+    return sandbox.client("test")
+
+
+def worker(client: Client) -> Data:
+    return t.cast(Data, client.get(API, "machinesets", "demo-x7k2p-worker-a", MACHINES))
+
+
+def machine_set(client: Client, name: str, **over: t.Any) -> Data:
+    """A set as the installer's workers, with other fields in its provider specification."""
+    labels = {"machine.openshift.io/cluster-api-cluster": "demo-x7k2p", "machine.openshift.io/cluster-api-machineset": name}
+    value = copy.deepcopy(worker(client)["spec"]["template"]["spec"]["providerSpec"]["value"]) | over
+    template = {"metadata": {"labels": labels}, "spec": {"providerSpec": {"value": value}}}
+    spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}
+    return {"apiVersion": API, "kind": "MachineSet", "metadata": {"name": name, "namespace": MACHINES}, "spec": spec}
+
+
+def value_of(machine_set: Data) -> Data:
+    return t.cast(Data, machine_set["spec"]["template"]["spec"]["providerSpec"]["value"])
+
+
+def patched(sandbox: Sandbox, name: str, value: Data, query: str = "") -> tuple[int, Data, str]:
+    """Status, answer and the warnings in its head."""
+    pki = sandbox.run / "pki"
+    pool = urllib3.PoolManager(cert_file=str(pki / "admin.crt"), key_file=str(pki / "admin.key"), ca_certs=str(pki / "ca.crt"))
+    body = json.dumps({"spec": {"template": {"spec": {"providerSpec": {"value": value}}}}})
+    path = f"{sandbox.url}/apis/{API}/namespaces/{MACHINES}/machinesets/{name}{query}"
+    answer = pool.request("PATCH", path, body=body, headers={"Content-Type": "application/merge-patch+json"})
+    return answer.status, answer.json(), answer.headers.get("Warning", "")
+
+
+def test_a_wrong_set_is_refused_in_the_webhook_s_name(client: Client) -> None:
+    with pytest.raises(ApiError) as refused:
+        client.create(machine_set(client, "wrong", **T4 | {"onHostMaintenance": "Migrate"}))
+    assert refused.value.status == 403
+    assert refused.value.message.startswith(
+        'admission webhook "validation.machineset.machine.openshift.io" denied the request: providerSpec.onHostMaintenance: Forbid'
+    )
+    assert client.get(API, "machinesets", "wrong", MACHINES) is None
+
+
+def test_a_new_set_is_rewritten_and_becomes_a_gpu_node(client: Client) -> None:
+    made = client.create(machine_set(client, "pool", **T4, gpuCount=1))
+    assert value_of(made)["gpus"] == [{"count": 1, "type": "nvidia-tesla-t4"}]
+    assert "gpuCount" not in value_of(made)
+    client.patch(API, "machinesets", "pool", MACHINES, {"spec": {"replicas": 1}})
+    node = until(lambda: next((one for one in client.list("v1", "nodes") if one["metadata"]["name"].startswith("pool-")), None), "the Node", 20)
+    made_of = hardware.of_node(node)
+    assert made_of is not None
+    assert (made_of.gpus, made_of.gpu) == (1, hardware.GPUS["T4"])
+    until(
+        lambda: (worker_set := client.get(API, "machinesets", "pool", MACHINES)) and worker_set["metadata"]["annotations"]["machine.openshift.io/GPU"] == "1",
+        "GPU",
+    )
+
+
+def test_an_update_is_warned_of_dry_or_not(sandbox: Sandbox, client: Client) -> None:
+    client.create(machine_set(client, "warned"))
+    for query in ("?dryRun=All", ""):
+        status, answer, warning = patched(sandbox, "warned", {"gpuCount": 1}, query)
+        assert status == 200
+        assert value_of(answer)["gpuCount"] == 1
+        assert r'299 - "providerSpec.value: Unsupported value: \"gpuCount\": Unknown field (gpuCount) will be ignored"' in warning
+    assert patched(sandbox, "warned", {"gpuCount": None, "tags": ["other"]})[2] == ""
+
+
+def test_capacity_that_is_missing_fails_late_and_the_next_zone_has_some(sandbox: Sandbox, client: Client) -> None:
+    faults.add(sandbox, "no_capacity", {"zone": "us-central1-a", "instance_type": "g2-standard-4"})
+    l4 = {"machineType": "g2-standard-4", "onHostMaintenance": "Terminate"}
+    for zone in ("a", "b"):
+        client.create(machine_set(client, f"l4-{zone}", **l4, zone=f"us-central1-{zone}"))
+        client.patch(API, "machinesets", f"l4-{zone}", MACHINES, {"spec": {"replicas": 1}})
+    wanted = {"l4-a": "Failed", "l4-b": "Running"}
+    until(lambda: {name: phase(client, name) for name in wanted} == wanted, "one Failed, one Running", 30)
+
+
+def phase(client: Client, name: str) -> str | None:
+    found = client.list(API, "machines", MACHINES, f"machine.openshift.io/cluster-api-machineset={name}")
+    return found[0].get("status", {}).get("phase") if found else None
+
+
+def test_the_api_server_goes_on_without_the_webhook_and_up_brings_it_back(sandbox: Sandbox, client: Client) -> None:
+    sandbox.processes.signal(admission.NAME, signal.SIGSTOP)
+    started = time.monotonic()
+    client.create(machine_set(client, "unseen", onHostMaintenance="Sometimes"))
+    assert time.monotonic() - started < 3 * admission.TIMEOUT_SECONDS
+    sandbox.processes.signal(admission.NAME, signal.SIGKILL)
+    until(lambda: not sandbox.processes.alive(admission.NAME), "the webhook killed", 5)
+    client.create(machine_set(client, "unheard", onHostMaintenance="Sometimes"))
+    lifecycle.up(sandbox, "gcp")
+    with pytest.raises(ApiError, match="onHostMaintenance must be either Migrate or Terminate"):
+        client.create(machine_set(client, "heard", onHostMaintenance="Sometimes"))
