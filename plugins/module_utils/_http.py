@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import typing as t
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
@@ -29,6 +30,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._http_troub
 RACES = 10
 _SAY_AFTER = 5.0
 _GRACE = 0.9
+_NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,7 @@ class Http:
         accept: str = "application/json",
     ) -> Response:
         """The server's answer, of any status that is not worth another try. Raises ApiError when there is none in time."""
-        payload = None if body is None else json.dumps(body).encode()
+        payload = None if body is None else _encoded(body)
         headers = {**self._headers, "Accept": accept}
         if payload is not None:
             headers["Content-Type"] = content_type
@@ -167,3 +169,8 @@ class Http:
         if response.status == 200:
             self.trouble.is_over()
         return response
+
+
+def _encoded(body: t.Any) -> bytes:
+    """JSON that is YAML as well, as which an apply is read: there, pairs of surrogates mean nothing, and some characters end a line or may not be."""
+    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(body, ensure_ascii=False)).encode()

@@ -6,8 +6,13 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 from dataclasses import dataclass
+from urllib.parse import quote
+
+# What a part of a path may hold as it is.
+_PLAIN: t.Final = ":@!$&'()*+,;=~"
 
 
 @dataclass(frozen=True)
@@ -34,15 +39,21 @@ class Kind:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
+        """Names are quoted: those of roles may hold almost anything, and what a user gives as one must not lead elsewhere."""
         parts = [self.base]
         if self.namespaced and namespace:
-            parts += ["namespaces", namespace]
+            parts += ["namespaces", quote(namespace, _PLAIN)]
         parts.append(self.plural)
         if name:
-            parts.append(name)
+            parts.append(quote(name, _PLAIN))
         if subresource:
             parts.append(subresource)
         return "/".join(parts)
+
+
+def by_name(name: str) -> str:
+    """The field selector of one object."""
+    return "metadata.name=" + re.sub(r"([\\,=])", r"\\\1", name)
 
 
 _TABLE = """

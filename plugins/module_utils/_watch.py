@@ -17,7 +17,7 @@ import queue
 import threading
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _http_errors
+from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _http_errors, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import TRANSPORT_ERRORS
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import Pause
@@ -92,7 +92,7 @@ class Watch(threading.Thread):
         if self._query.labels:
             wanted["labelSelector"] = self._query.labels
         if self._query.name:
-            wanted["fieldSelector"] = f"metadata.name={self._query.name}"
+            wanted["fieldSelector"] = _kinds.by_name(self._query.name)
         try:
             self._response = self._api.http.stream(kind.path(self._query.namespace), wanted, self._api.http.limits.silence)
             if self._response.status != 200:

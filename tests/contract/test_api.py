@@ -5,10 +5,12 @@ from __future__ import annotations
 import typing as t
 
 import pytest
+from cluster import Cluster
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils import _api_discovery, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ConflictError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ConflictError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
 
@@ -102,3 +104,95 @@ def test_a_wait_sees_what_is_already_there(make_api: MakeApi) -> None:
     queries = {"one": Query(CONFIG_MAP, "contract", name="a"), "other": Query(CONFIG_MAP, "contract", labels="team=nobody")}
     snapshot = make_api().wait(queries, judge, "config map")
     assert [item["metadata"]["name"] for item in snapshot["one"]] == ["a"]
+
+
+def test_names_and_labels_as_long_as_they_may_be(make_api: MakeApi) -> None:
+    name, space = ".".join(["a" * 62] * 4 + ["b"]), "n" * 63
+    assert len(name) == 253
+    wanted = {**manifest(name, x="1"), "metadata": {"name": name, "namespace": space, "labels": {f"{'p' * 61}.{'q' * 63}.example.com/{'l' * 63}": "v" * 63}}}
+    make_api().apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}})
+    make_api().apply(wanted)
+    again = make_api()
+    again.apply(wanted)
+    assert again.changes == []
+    (label,) = wanted["metadata"]["labels"].items()
+    assert [item["metadata"]["name"] for item in make_api().list(CONFIG_MAP, space, labels="=".join(label))] == [name]
+    assert [item["metadata"]["name"] for item in make_api().list(CONFIG_MAP, space, fields=f"metadata.name={name}")] == [name]
+    assert make_api().delete(CONFIG_MAP, name, space)
+
+
+def test_annotations_in_any_script(make_api: MakeApi) -> None:
+    texts = {
+        "example.com/de": "Größe & Maß: 100 %",
+        "example.com/ja": "日本語",
+        "example.com/mood": "🚀",
+        "example.com/odd": '\x7f\x85\ufeff"\\\n\t\u2028</script>',
+        "example.com/none": "",
+    }
+    wanted = manifest(x="ключ")
+    wanted["metadata"]["annotations"] = texts
+    made = make_api().apply(wanted)
+    assert made["metadata"]["annotations"] == texts
+    again = make_api()
+    assert again.apply(wanted)["data"] == {"x": "ключ"}
+    assert again.changes == []
+
+
+def test_a_name_leads_nowhere_else(make_api: MakeApi) -> None:
+    make_api().apply(manifest("b", x="1"))
+    for name in ("b?x=1", "b#", "b/status", "../configmaps/b", "b%2f", "ü", "a b"):
+        try:
+            assert make_api().get(CONFIG_MAP, name, "contract") is None, name
+        except ApiError as exc:
+            # The real server says that there can be no such name.
+            assert exc.status in (400, 404), name  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ("env in (prod, test),tier!=front", ["a", "b"]),
+        ("env notin (prod),tier", ["c"]),
+        ("!tier,env", ["b"]),
+        ("example.com/team=ml-ops_1.x", ["a"]),
+        ("env==prod,tier in (back)", ["a"]),
+    ],
+)
+def test_selectors_that_need_quoting(cluster: Cluster, labels: str, names: list[str]) -> None:
+    """On the real server alone: the one in memory knows only what is equal."""
+    api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "contract-labels"}})
+    marks = {
+        "a": {"env": "prod", "tier": "back", "example.com/team": "ml-ops_1.x"},
+        "b": {"env": "test"},
+        "c": {"env": "test", "tier": "front"},
+    }
+    for name, own in marks.items():
+        api.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "contract-labels", "labels": own}})
+    assert [item["metadata"]["name"] for item in api.list(CONFIG_MAP, "contract-labels", labels=labels)] == names
+    seen = api.wait({"all": Query(CONFIG_MAP, "contract-labels", labels=labels)}, lambda _seen: ready(), "labels")
+    assert [item["metadata"]["name"] for item in seen["all"]] == names
+
+
+def test_a_role_may_have_any_name(cluster: Cluster) -> None:
+    """On the real server alone: other kinds have plainer names."""
+    api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
+    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "contract: a?b#c ü&d=e,f\\g"}, "rules": []}
+    api.apply(role)
+    assert api.get(_kinds.known("ClusterRole"), role["metadata"]["name"]) is not None
+    assert api.delete(_kinds.known("ClusterRole"), role["metadata"]["name"])
+    assert len(api.changes) == 2
+    # Until it is gone, which is a wait for a selector of its name.
+    assert api.get(_kinds.known("ClusterRole"), role["metadata"]["name"]) is None
+
+
+def test_what_a_server_serves_is_read_from_either_document(cluster: Cluster) -> None:
+    """On the real server alone: every kind is the same in the document of its group and in that of all groups."""
+    api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
+    answer = api.http.request("GET", _api_discovery.ALL_GROUPS, accept=_api_discovery.ACCEPT)
+    assert answer.body["kind"] == "APIGroupDiscoveryList"
+    together = {(kind.api_version, kind.kind): kind for kind in _api_discovery.in_all_groups(answer.body)}
+    assert {"apps/v1", "machine.openshift.io/v1beta1"} <= {version for version, _kind in together}
+    for version in {version for version, _kind in together}:
+        for kind in _api_discovery.in_group(version, api.http.request("GET", f"/apis/{version}").body):
+            assert together[(version, kind.kind)] == kind

@@ -11,7 +11,7 @@ import itertools
 import json
 import typing as t
 import uuid
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from urllib3 import HTTPHeaderDict
 
@@ -85,7 +85,7 @@ class FakeServer:
             return fault
         if parts.path == "/apis":
             return Answer(200, self._groups() if self.aggregated and "v=v2;as=APIGroupDiscoveryList" in (headers or {}).get("Accept", "") else {"groups": []})
-        return self._answer(method, parts.path.strip("/").split("/"), query, json.loads(body) if body else None)
+        return self._answer(method, [unquote(part) for part in parts.path.strip("/").split("/")], query, json.loads(body) if body else None)
 
     def _answer(self, method: str, path: list[str], query: dict[str, str], body: t.Any) -> Answer:
         version, rest = (path[1], path[2:]) if path[0] == "api" else ("/".join(path[1:3]), path[3:])

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from urllib.parse import unquote
+
 import pytest
 import urllib3
+import yaml
 from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer, status
 
@@ -322,3 +326,31 @@ def test_a_certificate_that_is_not_trusted_is_tried_with_fresh_credentials_once(
         api.get(CONFIG_MAP, "a", "x")
     assert caught.value.code == "API-TLS"
     assert opened == ["again"] * 2
+
+
+def test_what_is_sent_is_json_and_yaml() -> None:
+    """An apply is read as YAML, where half of a pair of surrogates is no character and U+2028 ends a line."""
+    sent: list[bytes] = []
+    server = FakeServer()
+    real = server.request
+    server.request = lambda method, url, body=None, **more: sent.append(body or b"") or real(method, url, body=body, **more)
+    data = {"x": '🚀 日本 "\\u2028" \\ ü', "y": "\x00\x7f\x85\u2028\ufeff\uffff\n"}
+    api_on(server).apply(manifest(**data))
+    assert json.loads(sent[-1])["data"] == data
+    assert yaml.safe_load(sent[-1])["data"] == data
+    assert "🚀 日本".encode() in sent[-1]
+
+
+@pytest.mark.parametrize("name", ["a?x=1", "a#b", "a/status", "../nodes/n", "a%2fb", "a b"])
+def test_a_name_stays_one_part_of_the_path(name: str) -> None:
+    path = CONFIG_MAP.path("x", name)
+    head, _slash, last = path.rpartition("/")
+    assert head == "/api/v1/namespaces/x/configmaps"
+    assert unquote(last) == name
+    assert not set(last) & set("?# ")
+    assert CONFIG_MAP.path(name, "a").split("/")[:4] == ["", "api", "v1", "namespaces"]
+
+
+def test_a_selector_of_a_name_escapes_what_selectors_are_made_of() -> None:
+    assert _kinds.by_name("a=b,c\\d") == "metadata.name=a\\=b\\,c\\\\d"
+    assert _kinds.by_name("gpu-node.example.com") == "metadata.name=gpu-node.example.com"
