@@ -146,9 +146,9 @@ def where(wanted: Wanted) -> dict[str, str]:
 
 
 def shortage(cloud: Cloud, cluster: Cluster, wanted: Wanted) -> Object | None:
-    """A trouble `no_capacity` that has nothing left for one more."""
+    """A trouble `no_capacity` that has nothing left for one more, and goes on if it does not last for ever."""
     found = cluster.trouble("no_capacity", **where(wanted))
-    if found is None:
+    if found is None or ("lasts" in found and cluster.due(tuple(sorted(found.items())), "shortage", float(found["lasts"]))):
         return None
     alike = [one for one in cluster.objects("Machine") if one["spec"].get("providerID") and cloud.lost(cluster, one) is None]
     running = [one for one in alike if where(cloud.wanted(provider_spec(one))) == where(wanted)]

@@ -257,6 +257,13 @@ class TestAws:
         assert outcome(world, aws(capacityReservationId=RESERVATION), "in-2")["status"]["phase"] == "Failed"
         assert outcome(world, aws(), "out")["status"]["phase"] == "Provisioning"
 
+    def test_a_shortage_may_last_for_a_while_from_the_first_refusal_on(self) -> None:
+        world = make("aws", {"type": "no_capacity", "lasts": 20})
+        world.settle(30)
+        assert outcome(world, aws(), seconds=15)["status"]["phase"] == "Provisioning"
+        world.settle(15)
+        assert world.api.get("Machine", "gpu-1", NAMESPACE)["status"]["phase"] == "Running"
+
     def test_no_spot_capacity_is_waited_for(self) -> None:
         world = make("aws", {"type": "spot_unavailable"})
         machine = outcome(world, aws(spotMarketOptions={}))
