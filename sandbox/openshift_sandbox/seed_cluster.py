@@ -31,7 +31,7 @@ READABLE: t.Final = (
     *("apps", "batch", "apiextensions.k8s.io", "scheduling.k8s.io", "policy", "networking.k8s.io", "rbac.authorization.k8s.io", "node.k8s.io"),
     *("config.openshift.io", "machine.openshift.io", "machineconfiguration.openshift.io", "image.openshift.io", "quota.openshift.io"),
     *("operators.coreos.com", "packages.operators.coreos.com", "nfd.openshift.io", "nfd.k8s-sigs.io", "nvidia.com", "tuned.openshift.io"),
-    *("monitoring.coreos.com", "security.openshift.io", "autoscaling.openshift.io"),
+    *("monitoring.coreos.com", "security.openshift.io", "autoscaling.openshift.io", "certificates.k8s.io"),
 )
 
 

@@ -15,6 +15,7 @@ from openshift_sandbox.stand_ins.cloud import Cloud, Lost, provider_spec, where
 from openshift_sandbox.stand_ins.conditions import condition, holds, merged
 from openshift_sandbox.stand_ins.loop import Cluster, Object
 
+ROLE: t.Final = "machine.openshift.io/cluster-api-machine-role"
 GONE: t.Final = Lost("can't find created instance")
 NOTICE: t.Final = condition("Terminating", True, "TerminationRequested", "The cloud provider has marked this instance for termination")
 
@@ -50,7 +51,7 @@ class LostInstances:
 
 
 def chosen(trouble: Object, cloud: Cloud, machines: t.Sequence[Object]) -> set[str]:
-    """The uids of Machines with an instance that a trouble means, the oldest first."""
+    """The uids of Machines with an instance that a trouble means, the oldest first; the control plane's only by name."""
     found = [one for one in machines if one["spec"].get("providerID") and _meant(trouble, cloud, one)]
     found.sort(key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]))
     return {one["metadata"]["uid"] for one in found[: trouble.get("count", len(found))]}
@@ -59,5 +60,7 @@ def chosen(trouble: Object, cloud: Cloud, machines: t.Sequence[Object]) -> set[s
 def _meant(trouble: Object, cloud: Cloud, machine: Object) -> bool:
     wanted = cloud.wanted(provider_spec(machine))
     place = where(wanted) | {"machine": machine["metadata"]["name"]}
-    spot = trouble["type"] == "instance_lost" or wanted.interruptible
-    return spot and all(trouble.get(field, value) == value for field, value in place.items())
+    if (machine["metadata"].get("labels") or {}).get(ROLE) == "master" and "machine" not in trouble:
+        return False
+    taken = trouble["type"] == "instance_lost" or wanted.interruptible
+    return taken and all(trouble.get(field, value) == value for field, value in place.items())

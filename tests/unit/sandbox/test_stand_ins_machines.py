@@ -351,3 +351,14 @@ class TestLosingInstances:
         world.scenario.now.troubles.append({"type": "spot_reclaimed"})
         world.settle(10)
         assert machine(world)["status"]["phase"] == "Running"
+
+    def test_the_control_plane_is_lost_only_by_name(self) -> None:
+        world = self.running("master-0")
+        label = {"machine.openshift.io/cluster-api-machine-role": "master"}
+        world.api.patch(API, "machines", "master-0", NAMESPACE, {"metadata": {"labels": label}})
+        world.scenario.now.troubles.append({"type": "instance_lost"})
+        world.settle(3)
+        assert machine(world, "master-0")["status"]["phase"] == "Running"
+        world.scenario.now.troubles.append({"type": "instance_lost", "machine": "master-0"})
+        world.settle(3)
+        assert machine(world, "master-0")["status"]["phase"] == "Failed"
