@@ -44,7 +44,7 @@ def running() -> t.Iterator[Cluster]:
         yield Cluster(kubeconfig, Client(kubeconfig, "integration-tests"), None)
         return
     for left_behind in FOLDER.glob("*"):
-        if not Path("/proc", left_behind.name).exists():
+        if not Path("/proc", left_behind.name.partition("-")[0]).exists():
             lifecycle.down(Sandbox(left_behind))
     sandbox = Sandbox(FOLDER / str(os.getpid()))
     try:

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import collections
+import os
 import typing as t
 
 import pytest
-from cluster import Cluster
+from cluster import FOLDER, ROOT, Cluster
 from integration.playbook import Playbook, Run, TaskResult
 from integration.wire import Audit
 
@@ -16,6 +18,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _kin
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
 from openshift_sandbox import audit as requests
+from openshift_sandbox import lifecycle
+from openshift_sandbox.client import Client
+from openshift_sandbox.sandbox import Sandbox
 
 Data = dict[str, t.Any]
 
@@ -54,6 +59,32 @@ STEPS: t.Final[list[tuple[str, Data, list[str]]]] = [
     ("kind of no group (absent)", manifests(UNKNOWN, state="absent"), ["get"]),
     ("plan", {"accelerators.openshift.gpu_plan": {"pools": POOLS, "platform": "aws"}}, []),
 ]
+
+# What enable_gpus.yml asks when nothing is left to do, with examples/demo.yml. Preflight looks at machine sets and both operators before their roles do.
+AGAIN: t.Final = {
+    "get infrastructures.config.openshift.io": 3,
+    "list machinesets.machine.openshift.io": 2,
+    "list machines.machine.openshift.io": 2,
+    "list subscriptions.operators.coreos.com": 4,
+    "list operatorgroups.operators.coreos.com": 4,
+    "get namespaces": 4,
+    "list installplans.operators.coreos.com": 4,
+    "list clusterserviceversions.operators.coreos.com": 5,
+    "list nodefeaturediscoveries.nfd.openshift.io": 1,
+    "watch nodefeaturediscoveries.nfd.openshift.io": 1,
+    "watch nodes": 1,
+    "list nodes": 6,
+    "list clusterpolicies.nvidia.com": 1,
+    "list daemonsets.apps": 1,
+    "list pods": 1,
+    "list controllerrevisions.apps": 1,
+    "list imagestreams.image.openshift.io": 1,
+    "get priorityclasses.scheduling.k8s.io": 1,
+    "list resourcequotas": 1,
+    # A dry run: whether the quota refuses one GPU too many.
+    "create pods": 1,
+    "get configmaps": 1,
+}
 
 
 @pytest.fixture(scope="module")
@@ -99,3 +130,35 @@ def test_the_second_run_writes_nothing(playbook: Playbook, audit: Audit, cluster
     assert not second.changed
     lists = [one.uri for one in audit.of(second) if one.verb == "list"]
     assert len(lists) == len(set(lists)), "the same list was read twice within a task"
+
+
+@pytest.fixture(scope="module")
+def chain(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[tuple[Playbook, Audit]]:
+    """A sandbox of its own, so that no other test finds operators that it has not installed."""
+    cluster.needs_sandbox()
+    sandbox = Sandbox(FOLDER / f"{os.getpid()}-chain")
+    try:
+        lifecycle.up(sandbox, "aws", fresh=True)
+        yield Playbook(tmp_path_factory.mktemp("chain"), sandbox.kubeconfig), Audit(sandbox.audit_log, Client(sandbox.kubeconfig, "integration-tests"))
+    finally:
+        lifecycle.down(sandbox)
+
+
+def test_the_whole_chain_again_writes_nothing_and_asks_no_more(chain: tuple[Playbook, Audit]) -> None:
+    playbook, audit = chain
+    pools = f"-e @{ROOT / 'examples/demo.yml'}"
+    first, again = (playbook.playbook("enable_gpus", pools) for _turn in range(2))
+    assert first.rc == 0, first.output[-4000:]
+    assert again.rc == 0, again.output[-4000:]
+    assert audit.writes(*first.tasks)
+    assert audit.writes(*again.tasks) == []
+    assert again.changed == 0
+    # The log tells the start of a watch and its end.
+    once = {one.event["auditID"]: one for one in audit.of(*again.tasks)}
+    asked = collections.Counter(f"{one.verb} {one.resource}" for one in once.values())
+    assert asked, "the audit log says nothing"
+    assert asked - collections.Counter(AGAIN) == {}, "something is asked more often than it was"
+    for task in again.tasks:
+        lists = collections.Counter(one.uri for one in audit.of(task) if one.verb == "list")
+        items = len(task.result.get("results", [None]))
+        assert not lists or max(lists.values()) <= items, f"{task.name}: {lists}"
