@@ -88,9 +88,10 @@ class Reader:
         config: Fields = provider.value["config"]
         known = {"client-secret": "", "idp-certificate-authority": ssl.get_default_verify_paths().cafile or _bundled()}
         copy = {"config": {**known, **config}}
-        issuer = str(config.get("idp-issuer-url"))
+        issuer, trial = str(config.get("idp-issuer-url")), type(provider)("auth-provider", copy, provider.path)
+        refresh: t.Callable[[t.Any], None] = super()._refresh_oidc  # type: ignore[misc]
         try:
-            within(_ISSUER_SECONDS, f"the issuer {issuer}", lambda: super(Reader, self)._refresh_oidc(type(provider)("auth-provider", copy, provider.path)))  # type: ignore[misc]
+            within(_ISSUER_SECONDS, f"the issuer {issuer}", lambda: refresh(trial))
         except Exception as exc:
             raise _refused(issuer, f"{type(exc).__name__}: {exc}") from exc
         if copy["config"].get("id-token") == config.get("id-token"):

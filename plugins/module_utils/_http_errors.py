@@ -117,6 +117,13 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
     }
     if status == 401:
         return ApiError("CRED-UNAUTHORIZED", f"The API server does not accept the credentials: {text}", "Log in again (oc login), or renew the token.", **facts)
+    if status == 403 and "cannot impersonate" in text:
+        return ForbiddenError(
+            "API-FORBIDDEN",
+            f"The identity may not act as the one that impersonate_user or the kubeconfig's user names: {text}",
+            "Grant it the verb impersonate on that user and those groups, or leave impersonate_user out.",
+            **facts,
+        )
     if status == 403:
         if "exceeded quota" in text or (_NO_ROLE not in text and "cannot " not in text):
             return ForbiddenError("API-REFUSED", text, "Change what the message names: an admission rule refused the object.", **facts)

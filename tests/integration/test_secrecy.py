@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A token that works is nowhere to be seen: not in -vvvv output, results, errors, diffs, artifacts, /tmp, argv or environment."""
+"""A token or password that works is nowhere to be seen: not in -vvvv output, results, errors, diffs, artifacts, /tmp, argv or environment."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 import yaml
 from cluster import Cluster
+from integration.oauth_login import OAuth
 from integration.playbook import Playbook
 
 
@@ -41,16 +42,17 @@ def token(cluster: Cluster) -> str:
 class Spy(threading.Thread):
     """Reads the arguments and environment of every process while a playbook runs."""
 
-    def __init__(self, secret: str) -> None:
+    def __init__(self, *secrets: str) -> None:
         super().__init__(daemon=True)
-        self._secret, self._done, self.looks = secret.encode(), threading.Event(), 0
+        self._secrets, self._done, self.looks = [secret.encode() for secret in secrets], threading.Event(), 0
         self.found: set[str] = set()
 
     def run(self) -> None:
         while not self._done.wait(0.05):
             self.looks += 1
             for name in ("cmdline", "environ"):
-                self.found.update(str(path) for path in Path("/proc").glob(f"[0-9]*/{name}") if self._secret in content(path))
+                found = ((path, content(path)) for path in Path("/proc").glob(f"[0-9]*/{name}"))
+                self.found.update(str(path) for path, text in found if any(secret in text for secret in self._secrets))
 
     def stop(self) -> None:
         self._done.set()
@@ -101,3 +103,33 @@ def test_a_token_is_nowhere_to_be_seen(cluster: Cluster, playbook: Playbook, tok
     assert token not in run.output
     secret.unlink()
     assert files_with(token, playbook.directory, Path(tempfile.gettempdir())) == []
+
+
+def test_a_password_and_its_token_are_nowhere_to_be_seen(cluster: Cluster, playbook: Playbook, in_process: bool, tmp_path: Path) -> None:
+    """Every OAuth token begins alike, and nothing else does that is not the hashed name of one."""
+    oauth = OAuth(cluster.needs_sandbox())
+    password, issued = oauth.password(), "Bearer sha256~"
+    secret = tmp_path / "credentials.yml"
+    secret.write_text(yaml.safe_dump({"credentials": oauth.options()}))
+    quota = {"namespace": "default", "name": "canary-login"}
+    nodes = "{{ query('accelerators.openshift.gpu_nodes', 'none', **credentials) }}"
+    tasks = [
+        {"accelerators.openshift.gpu_quota": {**quota, "gpus": 1}, "diff": True},
+        {"accelerators.openshift.gpu_quota": {**quota, "gpus": 1, "username": "{{ credentials.password }}"}, "ignore_errors": True},
+        {"accelerators.openshift.gpu_quota": {**quota, "state": "absent"}},
+        {"ansible.builtin.set_fact": {"found": nodes}},
+    ]
+    spy = Spy(password, issued)
+    spy.start()
+    run = playbook.tasks(*tasks, in_process=in_process, defaults="{{ credentials }}", cmdline=f"-vvvv -e @{secret}")
+    spy.stop()
+    assert [task.failed for task in run.tasks] == [False, True, False, False], run.output[-3000:]
+    assert run.tasks[1]["code"] == "CRED-LOGIN"
+    assert spy.looks > 5
+    assert spy.found == set()
+    assert password not in run.output
+    assert "sha256~" not in run.output
+    secret.unlink()
+    assert files_with(password, playbook.directory) == []
+    # Tokens leave no trace in Ansible's own files either; the sandbox's server keeps none on disk.
+    assert files_with("sha256~", playbook.directory) == []

@@ -5,16 +5,20 @@
 
 from __future__ import annotations
 
+import datetime
 import typing as t
 
 import pytest
 from unit.fake_server import Answer, FakeServer, status
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_login, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _credentials_login, _module, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_login import Login
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError, InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
 # Worked out with `printf %s abc | sha256sum | xxd -r -p | basenc --base64url`.
 NAME: t.Final = "sha256~ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0"
@@ -95,3 +99,77 @@ def test_a_task_that_sent_nothing_sends_nothing_in_the_end() -> None:
     server = FakeServer()
     assert _credentials_login.revoke(http(server, "sha256~abc", opened=False), "test") == []
     assert server.requests == []
+
+
+@pytest.mark.parametrize("error", [InputError("INPUT-X", "it is wrong", "mend it"), KeyError("x"), None])
+@pytest.mark.parametrize("refused", [True, False])
+def test_a_task_that_cannot_revoke_keeps_its_own_result(monkeypatch: pytest.MonkeyPatch, error: Exception | None, refused: bool) -> None:
+    server = FakeServer()
+
+    def ensure(api: Api, _params: t.Any) -> dict[str, t.Any]:
+        api.get(known("Node"), "a")
+        server.faults = [status(403, "Forbidden", "not allowed") if refused else RuntimeError("a bug")]
+        if error:
+            raise error
+        return {"done": True}
+
+    connection = Connection("https://a", server, True, list, tokens=lambda: ["sha256~abc"])
+    monkeypatch.setattr(_credentials, "connect", lambda _params: connection)
+    result = _module.execute("some_module", ensure, {"wait_timeout": 5}, check_mode=False, diff=False)
+    (warning,) = result["warnings"]
+    assert "could not be revoked" in warning
+    assert result.get("code") == (None if error is None else "INPUT-X" if isinstance(error, InputError) else "INTERNAL")
+    assert result.get("done") == (True if error is None else None)
+
+
+def test_a_token_is_revoked_when_somebody_ends_the_task(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = FakeServer()
+
+    def ensure(api: Api, _params: t.Any) -> t.NoReturn:
+        api.get(known("Node"), "a")
+        raise KeyboardInterrupt
+
+    connection = Connection("https://a", server, True, list, tokens=lambda: ["sha256~abc"])
+    monkeypatch.setattr(_credentials, "connect", lambda _params: connection)
+    with pytest.raises(KeyboardInterrupt):
+        _module.execute("some_module", ensure, {"wait_timeout": 5}, check_mode=False, diff=False)
+    assert server.requests[-1][:2] == ("DELETE", PATH)
+
+
+def test_a_token_that_ends_too_soon_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    end = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=60)
+    connection = Connection("https://a", FakeServer(), True, list, ends=("The token", end))
+    monkeypatch.setattr(_credentials, "connect", lambda _params: connection)
+    for seconds, warned in ((30, False), (90, True)):
+        result = _module.execute(
+            "some_module", lambda api, _params: {"node": api.get(known("Node"), "a")}, {"wait_timeout": seconds}, check_mode=False, diff=False
+        )
+        assert (f"The token expires at {end:%Y-%m-%d %H:%M:%S} UTC" in str(result.get("warnings"))) is warned
+
+
+@pytest.mark.parametrize("code", [429, 500, 503])
+def test_a_login_waits_for_a_server_that_is_away(code: int) -> None:
+    answers: list[t.Any] = [_credentials_login.refused("joe", "away", code), ConnectionRefusedError("refused"), "token-one"]
+
+    def ask() -> str:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return str(answer)
+
+    server, login = Remembers(), Login(ask)
+    connection = Connection("https://a", server, True, lambda: [("authorization", f"Bearer {login.token()}")], login.renew, lambda: login.tokens)
+    made = Http(lambda: connection, Deadline(60.0, sleep=lambda _seconds: None), "test", lambda _line: None)
+    server.faults = [Answer(200, {}), Answer(401, {"message": "Unauthorized"})]
+    answers += ["token-two"]
+    assert made.request("GET", "/api/v1/nodes").status == 200
+    assert made.request("GET", "/api/v1/nodes").status == 200
+    assert [one["authorization"] for one in server.headers] == ["Bearer token-one", "Bearer token-one", "Bearer token-two"]
+    assert login.tokens == ["token-one", "token-two"]
+
+
+@pytest.mark.parametrize(("code", "words"), [(401, "did not accept the user joe"), (404, "cannot log in"), (403, "cannot log in"), (0, "cannot log in")])
+def test_a_login_that_is_refused_is_final(code: int, words: str) -> None:
+    error = _credentials_login.refused("joe", "text", code)
+    assert isinstance(error, CredentialsError)
+    assert (error.code, words in error.message) == ("CRED-LOGIN", True)
