@@ -9,10 +9,12 @@ from __future__ import annotations
 import datetime
 import functools
 import ipaddress
+import os
 import socket
 import ssl
 import typing as t
 import warnings
+import weakref
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
@@ -26,6 +28,18 @@ try:
     TRANSPORT_ERRORS: tuple[type[Exception], ...] = (urllib3.exceptions.HTTPError, OSError)
 except ImportError:  # `_credentials` names the missing package before anything is sent
     TRANSPORT_ERRORS = (OSError,)
+
+
+_POOLS: t.Final[weakref.WeakSet[t.Any]] = weakref.WeakSet()
+
+
+def _leave_to_parent() -> None:
+    """Two processes on one socket would read each other's answers."""
+    for pool in _POOLS:
+        pool.clear()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
 
 
 @dataclass(frozen=True)
@@ -93,7 +107,8 @@ def tls_context(configuration: t.Any) -> ssl.SSLContext | None:
 
 
 def fast_pool(pool: t.Any, tls: ssl.SSLContext | None) -> None:
-    """Certificates from memory instead of files; no Nagle delay; a dead peer is noticed in half a minute, a dripping one in time."""
+    """Certificates from memory instead of files; no Nagle delay; a dead peer is noticed in half a minute, a dripping one in time; none outlives a fork."""
+    _POOLS.add(pool)
     pool.pool_classes_by_scheme = {scheme: _connection_patience.bounded(kind) for scheme, kind in pool.pool_classes_by_scheme.items()}
     _name_ourselves(pool)
     options = pool.connection_pool_kw

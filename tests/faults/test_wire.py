@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import os
 import random
 import time
 import tracemalloc
@@ -322,6 +323,30 @@ def test_a_new_authority_of_the_server(tmp_path: Path) -> None:
         (tmp_path / "ca.crt").write_bytes(ca.read_bytes())
         assert api.get(CONFIG_MAP, "a", "x")
         assert len(again.seen) == 1
+
+
+def test_a_fork_opens_a_connection_of_its_own(pki: tuple[Path, tuple[Path, Path]]) -> None:
+    """Ansible's main process may have asked something (a lookup in the play's own variables) before it forks its workers."""
+    with Served(certificate=pki[1]) as served:
+        served.state.put(manifest(x="1"))
+        api = api_of({"host": served.url, "ca_cert": str(pki[0]), **TOKEN})
+        assert api.get(CONFIG_MAP, "a", "x")
+        workers = []
+        for _worker in range(2):
+            pid = os.fork()
+            if pid == 0:
+                found = None
+                try:
+                    found = api.get(CONFIG_MAP, "a", "x")
+                finally:
+                    os._exit(0 if found else 1)
+            workers.append(pid)
+        assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in workers] == [0, 0]
+        # The one that was there before is still good.
+        assert api.get(CONFIG_MAP, "a", "x")
+        peers = [one.peer for one in served.seen]
+        assert peers[0] == peers[3]
+        assert len(set(peers)) == 3
 
 
 def test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
