@@ -70,7 +70,7 @@ integration: setup sandbox-build build ## pytest on the sandbox, and the tarball
 molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own
 	@$(BIN)/molecule test --all
 
-bench: setup sandbox-build ## measure beside kubernetes.core and kubectl, into benchmarks/ (20 minutes); BENCH=--quick for one round
+bench: setup sandbox-build ## measure beside kubernetes.core and kubectl, into benchmarks/ (half an hour); BENCH=--quick for the counts
 	@$(BIN)/python benchmarks/harness.py $(BENCH)
 
 docs: setup ## check the documentation of every plugin and role

@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import os
 import shutil
+import signal
 import sys
 import typing as t
 
@@ -57,6 +58,8 @@ def main() -> int:
     parser.add_argument("--only", nargs="+", choices=PARTS, help="some parts; the tables keep what was measured of the others")
     arguments = parser.parse_args()
     build.build()
+    # What was started is ended also when somebody loses patience.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("benchmarks: told to stop"))
     try:
         for part in arguments.only or (QUICK if arguments.quick else PARTS):
             _act, cluster = PARTS[part]
