@@ -16,7 +16,7 @@ import functools
 import json
 import re
 import typing as t
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from urllib.parse import urlencode
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _http_answer, _http_errors
@@ -135,8 +135,9 @@ class Http:
             self.deadline.sleep(LOOK)
 
     def reconnect(self) -> None:
-        """The next request reads the credentials and opens a connection anew."""
-        self.__dict__.pop("connection", None)
+        """Reads the credentials and opens a connection anew; what was logged in for before is still to be revoked."""
+        former, connection = self.connection, self._connect()
+        self.__dict__["connection"] = replace(connection, tokens=lambda: [*former.tokens(), *connection.tokens()])
 
     def _once(self, method: str, target: str, headers: t.Mapping[str, str], payload: bytes | None, read: float) -> Answer:
         # A try may end a moment past the deadline, so that the last answer is not thrown away.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from urllib.parse import unquote
 
 import pytest
@@ -316,16 +317,18 @@ def test_a_certificate_that_is_not_trusted_is_tried_with_fresh_credentials_once(
     server.put(manifest(x="1"))
     api = api_on(server, clock)
     connection = api.http.connection
-    api.http._connect = lambda: opened.append("again") or connection
+    api.http._connect = lambda: opened.append("again") or replace(connection, tokens=lambda: [f"token-{len(opened)}"])
     untrusted = urllib3.exceptions.SSLError("certificate verify failed: CERTIFICATE_VERIFY_FAILED")
     server.faults = [untrusted]
     assert api.get(CONFIG_MAP, "a", "x")
     assert (opened, clock.slept) == (["again"], [])
+    assert len(api.http.connection.tokens()) == 1
     server.faults = [untrusted, untrusted]
     with pytest.raises(ApiError, match="cannot be trusted") as caught:
         api.get(CONFIG_MAP, "a", "x")
     assert caught.value.code == "API-TLS"
     assert opened == ["again"] * 2
+    assert len(api.http.connection.tokens()) == 2
 
 
 def test_what_is_sent_is_json_and_yaml() -> None:
