@@ -68,8 +68,8 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
         points.append(point(level, samples, fleet.size(cluster)))
     report.rows += linear(measured, full, stretch)
     note = (
-        "The lookup as second task, above a playbook of the first task alone, so that loading our code is in both. MB: the whole list as JSON, before any selector. "
-        "Nodes are kept Ready by KWOK."
+        "The lookup as second task, above a playbook of the first task alone, so that loading our code is in both. "
+        "MB: the whole list as JSON. Nodes are kept Ready by KWOK."
     )
     report.growth.append({"name": "GPU nodes among all nodes", "note": note, "points": points})
 
