@@ -59,24 +59,35 @@ class Group:
         return max(0, self.target - len(self.ready))
 
 
-def group(
-    machine_set: Object, machines: list[Object], nodes: t.Sequence[Object], startup: t.Collection[str], stable: t.Callable[[Object], bool]
-) -> Group | None:
-    """None for a set without bounds, or one at zero of which nothing is known. `stable` says which nodes may serve as the template."""
+@dataclass(frozen=True)
+class View:
+    """What a look at the cluster starts from. `stable` says which nodes may serve as a template; `templates` remembers those that did, by set."""
+
+    machines: list[Object]
+    nodes: t.Sequence[Object]
+    startup: t.Collection[str]
+    stable: t.Callable[[Object], bool]
+    templates: dict[str, Room] = field(default_factory=dict)
+
+
+def group(machine_set: Object, view: View) -> Group | None:
+    """None for a set without bounds, or one at zero whose annotations tell nothing."""
     annotations = machine_set["metadata"].get("annotations") or {}
     try:
         bounds = int(annotations.get(MIN_SIZE, 0)), int(annotations.get(MAX_SIZE, 0))
     except ValueError:
         return None
-    own, target = members(machine_set, machines), machine_set["spec"].get("replicas", 1)
+    own, target = members(machine_set, view.machines), machine_set["spec"].get("replicas", 1)
     capacity = scale_from_zero(annotations)
     if bounds[1] == 0 or bounds[0] < 0 or bounds[1] < bounds[0] or (target == 0 and not {"cpu", "memory"} <= capacity.keys()):
         return None
     ids = {one["spec"].get("providerID") for one in own} - {None}
-    registered = [node for node in nodes if node["spec"].get("providerID") in ids]
-    up = [node for node in registered if ready(node, startup)]
-    model = next((node for node in up if not node["spec"].get("unschedulable") and stable(node)), None)
-    template = _of_node(model, startup) if model else _of_set(machine_set, capacity, registered, startup)
+    registered = [node for node in view.nodes if node["spec"].get("providerID") in ids]
+    up = [node for node in registered if ready(node, view.startup)]
+    model, uid = next((node for node in up if not node["spec"].get("unschedulable") and view.stable(node)), None), machine_set["metadata"]["uid"]
+    if model:
+        view.templates[uid] = _of_node(model, view.startup)
+    template = view.templates.get(uid) or _of_set(machine_set, capacity, registered, view.startup)
     return Group(machine_set, target, *bounds, own, registered, up, template)
 
 

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from openshift_sandbox.stand_ins import autoscaler_limits as limits
-from openshift_sandbox.stand_ins.autoscaler_groups import DELETED, Group
+from openshift_sandbox.stand_ins.autoscaler_groups import DELETED, Group, ready
 from openshift_sandbox.stand_ins.pod_fit import Room, rejections
 
 Object = dict[str, t.Any]
@@ -49,7 +49,7 @@ def scale_up(pods: t.Sequence[Object], groups: t.Sequence[Group], nodes: t.Seque
     if not waiting:
         return Plan()
     total = caps.get("maxNodesTotal") or 0
-    if total and len(nodes) >= total:
+    if total and sum(ready(node, ()) for node in nodes) >= total:
         return Plan(refused=[(pod, _text([TOTAL_REACHED], counted=False)) for pod in waiting])
     room = limits.left(caps, groups, nodes)
     skipped = {group.id: reasons for group in groups if (reasons := _skipped(group, room, backoff))}

@@ -15,11 +15,12 @@ from datetime import UTC, datetime
 
 from openshift_sandbox.seed_nodes import MACHINE_NAMESPACE
 from openshift_sandbox.stand_ins import autoscaler_deployment, autoscaler_plan, autoscaler_status, events
-from openshift_sandbox.stand_ins.autoscaler_groups import DELETED, Group, group
+from openshift_sandbox.stand_ins.autoscaler_groups import DELETED, Group, View, group
 from openshift_sandbox.stand_ins.conditions import timestamp
 from openshift_sandbox.stand_ins.durations import age, seconds
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.machine_sets import DELETE_FIRST
+from openshift_sandbox.stand_ins.pod_fit import Room
 
 NAME: t.Final = "default"
 COMPONENT: t.Final = "cluster-autoscaler"
@@ -56,6 +57,7 @@ class ClusterAutoscaler(Reconciler):
     def __init__(self) -> None:
         self._backoff: dict[str, float] = {}
         self._idle_since: dict[str, float] = {}
+        self._templates: dict[str, Room] = {}
         self._grown: float = float("-inf")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
@@ -74,13 +76,12 @@ class ClusterAutoscaler(Reconciler):
         self._report(cluster, groups)
 
     def _groups(self, cluster: Cluster, spec: Object) -> list[Group]:
-        machines, nodes, startup = cluster.objects("Machine"), cluster.objects("Node"), spec.get("startupTaints") or []
-
         def stable(node: Object) -> bool:
             return cluster.due(node["metadata"]["uid"], "autoscaler_stabilization", MINUTES)
 
         sets = [one for one in cluster.objects("MachineSet", MACHINE_NAMESPACE) if not one["metadata"].get("deletionTimestamp")]
-        found = [group(one, machines, nodes, startup, stable) for one in sets]
+        view = View(cluster.objects("Machine"), cluster.objects("Node"), spec.get("startupTaints") or [], stable, self._templates)
+        found = [group(one, view) for one in sets]
         return [one for one in found if one is not None]
 
     def _give_up(self, cluster: Cluster, spec: Object, groups: list[Group], now: float) -> bool:
@@ -102,6 +103,10 @@ class ClusterAutoscaler(Reconciler):
         plan = autoscaler_plan.scale_up(pods, groups, cluster.objects("Node"), spec.get("resourceLimits") or {}, self._backoff)
         for pod, text in plan.refused:
             events.record(cluster, pod, COMPONENT, "NotTriggerScaleUp", text)
+            told = cluster.find("ConfigMap", autoscaler_status.NAME, MACHINE_NAMESPACE)
+            if autoscaler_plan.TOTAL_REACHED in text and told:
+                total = spec["resourceLimits"]["maxNodesTotal"]
+                events.record(cluster, told, COMPONENT, "MaxNodesTotalReached", f"Max total nodes in cluster reached: {total}", "Warning")
         if plan.group is None or plan.size <= plan.group.target:
             return False
         _resize(cluster, plan.group, plan.size)

@@ -274,12 +274,33 @@ class TestLimits:
         world = make(machine_set(), machine_autoscaler(), node("worker"), pending(), resourceLimits={"maxNodesTotal": 1})
         assert replicas(world) == 0
         assert events(world, "NotTriggerScaleUp") == ["pod didn't trigger scale-up: max total nodes in cluster reached"]
+        assert events(world, "MaxNodesTotalReached") == ["Max total nodes in cluster reached: 1"]
+
+    def test_nodes_that_are_not_ready_leave_the_pod_without_a_word(self) -> None:
+        broken = node("worker")
+        broken["status"]["conditions"] = []
+        world = make(machine_set(), machine_autoscaler(), broken, pending(), resourceLimits={"maxNodesTotal": 1})
+        assert replicas(world) == 0
+        assert events(world, "NotTriggerScaleUp") == []
 
 
 class TestWhatANodeWouldBe:
     def test_upstream_s_keys_come_first(self) -> None:
         mixed = OPENSHIFT | {"capacity.cluster-autoscaler.kubernetes.io/gpu-count": "4", "capacity.cluster-autoscaler.kubernetes.io/gpu-type": "amd.com/gpu"}
         assert autoscaler_groups.scale_from_zero(mixed) == {"cpu": 4, "memory": 16 * 2**30, "nvidia.com/gpu": 4, "pods": 110}
+
+    def test_a_node_that_was_there_is_remembered_instead_of_newer_annotations(self) -> None:
+        gpu = node("gpu-1", 1, ACCELERATOR)
+        world = make(machine_set(replicas=1), machine_autoscaler(), machine("gpu-1", nodeRef={"name": "gpu-1"}), gpu, scaleDown={"enabled": False})
+        world.settle(61)
+        world.api.delete(MACHINE_API, "machines", "gpu-1", NAMESPACE)
+        world.api.delete("v1", "nodes", "gpu-1")
+        newer = {"capacity.cluster-autoscaler.kubernetes.io/gpu-count": "8"}
+        world.api.patch(MACHINE_API, "machinesets", "gpu-a", NAMESPACE, {"metadata": {"annotations": newer}, "spec": {"replicas": 0}})
+        world.api.create(pending(gpus=8))
+        world.settle(3)
+        assert replicas(world) == 0
+        assert events(world, "NotTriggerScaleUp") == ["pod didn't trigger scale-up: 1 Insufficient nvidia.com/gpu"]
 
     def test_a_set_at_zero_of_unknown_capacity_is_no_node_group(self) -> None:
         world = make(machine_set(annotations={"machine.openshift.io/GPU": "1"}), machine_autoscaler(), pending())
