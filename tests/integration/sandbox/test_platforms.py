@@ -1,0 +1,136 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every platform as a running sandbox: the API server takes what its installer leaves, and a MachineSet scaled up there becomes a node with GPUs."""
+
+from __future__ import annotations
+
+import copy
+import typing as t
+
+import pytest
+from integration.sandbox.subscriptions import until
+
+from openshift_sandbox import hardware, lifecycle
+from openshift_sandbox.client import ApiError, Client
+from openshift_sandbox.sandbox import Sandbox
+
+Data = dict[str, t.Any]
+
+MACHINE_API = "machine.openshift.io/v1beta1"
+MACHINES = "openshift-machine-api"
+PREFIX = "machine.openshift.io/"
+
+
+@pytest.fixture
+def started(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[t.Callable[[str], Client]]:
+    sandboxes: list[Sandbox] = []
+
+    def start(scenario: str) -> Client:
+        sandbox = Sandbox(tmp_path_factory.mktemp(scenario) / "sandbox")
+        sandboxes.append(sandbox)
+        lifecycle.up(sandbox, scenario)
+        return sandbox.client("test")
+
+    yield start
+    for sandbox in sandboxes:
+        lifecycle.down(sandbox)
+
+
+def worker_set(client: Client) -> Data:
+    return min(client.list(MACHINE_API, "machinesets", MACHINES), key=lambda one: one["metadata"]["name"])
+
+
+def gpu_set(client: Client, changes: Data) -> str:
+    """A set of one machine made out of a worker set."""
+    worker, name = worker_set(client), "demo-x7k2p-gpu-0"
+    labels = {f"{PREFIX}cluster-api-cluster": "demo-x7k2p", f"{PREFIX}cluster-api-machineset": name}
+    value = copy.deepcopy(worker["spec"]["template"]["spec"]["providerSpec"]["value"]) | changes
+    template = {"metadata": {"labels": labels}, "spec": {"metadata": {"labels": {"pool": "gpu"}}, "providerSpec": {"value": value}}}
+    spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
+    client.create({"apiVersion": MACHINE_API, "kind": "MachineSet", "metadata": {"name": name, "namespace": MACHINES}, "spec": spec})
+    return name
+
+
+def members(client: Client, name: str) -> list[Data]:
+    return client.list(MACHINE_API, "machines", MACHINES, f"{PREFIX}cluster-api-machineset={name}")
+
+
+def running(client: Client, name: str) -> Data | None:
+    return next((one for one in members(client, name) if one.get("status", {}).get("phase") == "Running"), None)
+
+
+def ready_node(client: Client, name: str) -> Data | None:
+    node = client.get("v1", "nodes", name)
+    conditions = (node or {}).get("status", {}).get("conditions") or []
+    return node if any(one["type"] == "Ready" and one["status"] == "True" for one in conditions) else None
+
+
+@pytest.mark.parametrize(
+    ("scenario", "changes", "gpus", "told"),
+    [
+        ("baremetal", {"hostSelector": {"matchLabels": {"gpu": "h100"}}}, 8, {}),
+        ("vsphere", {"template": "rhcos-9.8-2xL40S", "numCPUs": 16, "memoryMiB": 65536}, 2, {"vCPU": "16", "memoryMb": "65536"}),
+        ("openstack", {"flavor": "g1.t4.2"}, 2, {"vCPU": "16", "memoryMb": "65536"}),
+        ("nutanix", {"gpus": [{"type": "Name", "name": "Ampere 40"}]}, 1, {"vCPU": "8", "memoryMb": "32768"}),
+        ("ibmcloud", {"profile": "gx3-16x80x1l4"}, 1, {"vCPU": "16", "memoryMb": "81920"}),
+    ],
+)
+def test_a_set_scaled_up_becomes_a_node_with_gpus_and_goes_again(
+    started: t.Callable[[str], Client], scenario: str, changes: Data, gpus: int, told: dict[str, str]
+) -> None:
+    client = started(scenario)
+    name = gpu_set(client, changes)
+    machine = until(lambda: running(client, name), "the Machine Running", 30)
+    node = until(lambda: ready_node(client, machine["status"]["nodeRef"]["name"]), "the Node Ready", 20)
+    made_of = hardware.of_node(node)
+    assert made_of is not None
+    assert (made_of.gpus, made_of.has_nvidia_gpus, node["metadata"]["labels"]["pool"]) == (gpus, True, "gpu")
+    assert node["spec"]["providerID"] == machine["spec"]["providerID"]
+    annotations = worker_like(client, name)["metadata"].get("annotations") or {}
+    assert {key: value for key, value in annotations.items() if key.startswith(PREFIX)} == {f"{PREFIX}{key}": value for key, value in told.items()}
+    client.delete(MACHINE_API, "machinesets", name, MACHINES)
+    until(lambda: not members(client, name) and not client.get("v1", "nodes", node["metadata"]["name"]), "Machine and Node gone", 30)
+    if scenario == "baremetal":
+        hosts = {one["metadata"]["name"]: one for one in client.list("metal3.io/v1alpha1", "baremetalhosts", MACHINES)}
+        assert [hosts[one]["status"]["provisioning"]["state"] for one in ("gpu-0", "gpu-1")] == ["available", "available"]
+
+
+def worker_like(client: Client, name: str) -> Data:
+    return t.cast(Data, client.get(MACHINE_API, "machinesets", name, MACHINES))
+
+
+@pytest.mark.parametrize(
+    ("scenario", "platform", "control_plane"),
+    [("hosted", "AWS", "External"), ("single-node", "None", "SingleReplica"), ("oci-external", "External", "HighlyAvailable")],
+)
+def test_a_cluster_that_nobody_makes_machines_for_has_gpu_nodes(started: t.Callable[[str], Client], scenario: str, platform: str, control_plane: str) -> None:
+    client = started(scenario)
+    status = t.cast(Data, client.get("config.openshift.io/v1", "infrastructures", "cluster"))["status"]
+    assert (status["platformStatus"]["type"], status["controlPlaneTopology"]) == (platform, control_plane)
+    assert client.request("GET", f"/apis/{MACHINE_API}/machinesets")[0] == 404
+    assert [node for node in client.list("v1", "nodes") if (made_of := hardware.of_node(node)) and made_of.has_nvidia_gpus]
+
+
+def test_a_mirrored_set_is_nobodys_to_write(started: t.Callable[[str], Client]) -> None:
+    client = started("mirrored-machine-set")
+    name = "demo-x7k2p-t4-us-east-2a"
+    mirrored = until(lambda: paused(client, name), "the set paused", 20)
+    assert (mirrored["spec"]["authoritativeAPI"], mirrored["status"]["authoritativeAPI"]) == ("ClusterAPI", "ClusterAPI")
+    changes = {"You may only modify spec.authoritativeAPI.": {"spec": {"replicas": 2}}}
+    changes |= {"machine.openshift.io/*": {"metadata": {"annotations": {f"{PREFIX}GPU": "9"}, "labels": {f"{PREFIX}x": "y"}}}}
+    for text, change in changes.items():
+        with pytest.raises(ApiError, match="denied request") as refused:
+            client.patch(MACHINE_API, "machinesets", name, MACHINES, change)
+        assert refused.value.status == 422
+        assert text in refused.value.message
+    client.patch(MACHINE_API, "machinesets", name, MACHINES, {"metadata": {"labels": {"team": "ml"}}, "spec": {"authoritativeAPI": "MachineAPI"}})
+    assert members(client, name) == []
+    own = gpu_set(client, {"instanceType": "g4dn.xlarge"})
+    until(lambda: running(client, own), "a Machine of another set Running", 30)
+    assert worker_like(client, own)["status"]["authoritativeAPI"] == "MachineAPI"
+
+
+def paused(client: Client, name: str) -> Data | None:
+    found = worker_like(client, name)
+    return found if any(one["type"] == "Paused" and one["status"] == "True" for one in found["status"].get("conditions", [])) else None
