@@ -6,6 +6,7 @@ import typing as t
 
 import pytest
 from cluster import Cluster
+from integration.wire import Audit
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _api_discovery, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
@@ -13,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from openshift_sandbox import audit
 
 CONFIG_MAP = _kinds.known("ConfigMap")
 MakeApi = t.Callable[..., Api]
@@ -196,3 +198,24 @@ def test_what_a_server_serves_is_read_from_either_document(cluster: Cluster) -> 
     for version in {version for version, _kind in together}:
         for kind in _api_discovery.in_group(version, api.http.request("GET", f"/apis/{version}").body):
             assert together[(version, kind.kind)] == kind
+
+
+def test_kinds_outside_the_table_cost_two_requests(cluster: Cluster) -> None:
+    """On the real server alone: its audit log counts."""
+    sandbox = cluster.needs_sandbox()
+    log = sandbox.directory / "audit.log"
+    start = audit.position(log)
+    kinds = {
+        "StorageClass": ("storage.k8s.io/v1", "storageclasses", False),
+        "CSIDriver": ("storage.k8s.io/v1", "csidrivers", False),
+        "CertificateSigningRequest": ("certificates.k8s.io/v1", "certificatesigningrequests", False),
+        "EndpointSlice": ("discovery.k8s.io/v1", "endpointslices", True),
+        "Lease": ("coordination.k8s.io/v1", "leases", True),
+    }
+    api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract-kinds")
+    for name, (version, plural, namespaced) in kinds.items():
+        assert _kinds.find(version, name) is None
+        assert api.resolve(version, name) == _kinds.Kind(version, name, plural, namespaced)
+    Audit(log, cluster.client).flush()
+    asked = [one.uri for one in audit.read(log, start, "accelerators.openshift/contract-kinds")]
+    assert asked == ["/apis/storage.k8s.io/v1", "/apis"]

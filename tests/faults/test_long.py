@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Minutes without an API server or without etcd, and a new certificate, in the middle of a wait and of a write. Only with FAULTS_LONG=1."""
+"""Minutes without an API server or without etcd, a new certificate, a fresh start, in the middle of waits and writes. Only with FAULTS_LONG=1."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from faults.conftest import CONFIG_MAP, NAMESPACE, Bench, manifest
 from faults.operations import before
 from faults.proxy import Call
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import USUAL
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
@@ -45,7 +46,7 @@ class Pair:
         self.written = self.seen = 0.0
         self.failures: list[BaseException] = []
         self._threads = [self._start(self._wait)]
-        assert bench.proxy.wait_for(f"{name}/waiter", "watch")
+        assert bench.proxy.wait_for(f"{name}/waiter", "watch", 3)
 
     def _api(self, role: str) -> Api:
         return self.bench.api(f"{self.name}/{role}", seconds=300, limits=USUAL)
@@ -66,7 +67,9 @@ class Pair:
             assert len(snapshot["one"]) == 1
             return ready() if snapshot["one"][0]["data"] == {"x": "2"} else pending("Old", "still 1")
 
-        self.waiter.wait({"one": Query(CONFIG_MAP, NAMESPACE, name=self.name)}, judge, "one")
+        # Three queries, which together ask no more often than one.
+        others = {"all": Query(CONFIG_MAP, NAMESPACE, labels="of=cell"), "spaces": Query(_kinds.known("Namespace"), name=NAMESPACE)}
+        self.waiter.wait({"one": Query(CONFIG_MAP, NAMESPACE, name=self.name), **others}, judge, "one")
         self.seen = time.monotonic()
 
     def write(self) -> None:
@@ -119,6 +122,21 @@ def test_two_minutes_without_api(cluster: Cluster, bench: Bench, hang: bool) -> 
     if not hang:
         # A silent server's first sign of life is the answer to the try that is under way.
         assert max(pair.written, pair.seen) - back <= BACK
+
+
+def test_tasks_that_start_while_the_server_does(cluster: Cluster, bench: Bench) -> None:
+    """None is told that it may not: for a moment the server knows neither accounts nor roles."""
+    sandbox = cluster.needs_sandbox()
+    before(bench, "long-fresh", x="1")
+    sandbox.processes.signal("kube-apiserver", signal.SIGKILL)
+    control_plane.start_apiserver(sandbox)
+    end = time.monotonic() + 8.0
+    while time.monotonic() < end:
+        # A task each, with a connection of its own, for which there has been no trouble yet.
+        found = bench.api("long-fresh", connection=_credentials.connect(bench.params, {})).get(CONFIG_MAP, "long-fresh", NAMESPACE)
+        assert found is not None
+        assert found["data"] == {"x": "1"}
+    lifecycle.repair(sandbox, time.monotonic())
 
 
 def test_etcd_is_killed_and_comes_back(cluster: Cluster, bench: Bench) -> None:

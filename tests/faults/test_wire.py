@@ -362,7 +362,10 @@ def test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one(monk
 
     monkeypatch.setattr(Connection, "send", send)
     gone = back = 0.0
-    done = lambda seen: ready() if all(seen[key] for key in seen) else pending("Absent", "absent")  # noqa: E731
+
+    def done(seen: t.Any) -> t.Any:
+        return ready() if all(seen.values()) else pending("Absent", "absent")
+
     with ThreadPoolExecutor(1) as worker:
         waiting = worker.submit(api.wait, {kind.plural: Query(kind, "x" if kind.namespaced else None) for kind in kinds}, done, "three")
         while sum("watch=" in one.path for one in list(served.seen)) < 3:
