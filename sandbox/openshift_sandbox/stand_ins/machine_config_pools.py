@@ -15,6 +15,7 @@ from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.selectors import matches
 
 KEYS: t.Final = "machineconfiguration.openshift.io/"
+FAILING: t.Final = {"Degraded", "Unreconcilable"}
 STANDARD: t.Final = ("master", "worker")
 
 
@@ -44,13 +45,14 @@ def pool_of(node: Object, pools: t.Sequence[Object]) -> Object | None:
 def status(pool: Object, nodes: t.Sequence[Object]) -> Object:
     name = pool["spec"]["configuration"]["name"]
     updated = [node for node in nodes if _says(node) == (name, name, "Done")]
-    available = [node for node in nodes if holds(node, "Ready") and not node["spec"].get("unschedulable")]
+    ready = [node for node in nodes if holds(node, "Ready") and not node["spec"].get("unschedulable")]
+    unavailable = [node for node in nodes if node not in ready or _works(node)]
     counts = {
         "machineCount": len(nodes),
         "updatedMachineCount": len(updated),
-        "readyMachineCount": sum(1 for node in updated if node in available),
-        "unavailableMachineCount": len(nodes) - len(available),
-        "degradedMachineCount": sum(1 for node in nodes if _says(node)[2] == "Degraded"),
+        "readyMachineCount": sum(1 for node in updated if node in ready),
+        "unavailableMachineCount": len(unavailable),
+        "degradedMachineCount": sum(1 for node in nodes if _says(node)[2] in FAILING),
     }
     done = counts["updatedMachineCount"] == counts["readyMachineCount"] == counts["machineCount"] and not counts["unavailableMachineCount"]
     going = not done and not pool["spec"].get("paused")
@@ -58,7 +60,14 @@ def status(pool: Object, nodes: t.Sequence[Object]) -> Object:
         condition("Updated", done, "", f"All nodes are updated with MachineConfig {name}" if done else ""),
         condition("Updating", going, "", f"All nodes are updating to MachineConfig {name}" if going else ""),
     ]
-    return counts | {"observedGeneration": pool["metadata"]["generation"], "conditions": conditions}
+    configuration = {"configuration": pool["spec"]["configuration"]} if done else {}
+    return counts | configuration | {"observedGeneration": pool["metadata"]["generation"], "conditions": conditions}
+
+
+def _works(node: Object) -> bool:
+    """Not where it is told to be, and not given up either."""
+    current, desired, state = _says(node)
+    return not (current == desired and state == "Done") and state not in FAILING
 
 
 def _says(node: Object) -> tuple[str | None, str | None, str | None]:

@@ -104,15 +104,16 @@ class TestPools:
         status = counted(pool(), node("a"), node("b"), node("m", "master"))
         assert numbers(status) == (2, 2, 2, 0, 0)
         assert states(status) == {"Updated": "True", "Updating": "False"}
-        assert status["observedGeneration"] == 1
+        assert (status["observedGeneration"], status["configuration"]) == (1, {"name": CONFIGURATION})
 
     @pytest.mark.parametrize(
         ("bad", "expected"),
         [
             (node("b", ready=False), (2, 2, 1, 1, 0)),
             (node("b", cordoned=True), (2, 2, 1, 1, 0)),
-            (node("b", state="Working"), (2, 1, 1, 0, 0)),
+            (node("b", state="Working"), (2, 1, 1, 1, 0)),
             (node("b", state="Degraded"), (2, 1, 1, 0, 1)),
+            (node("b", state="Unreconcilable"), (2, 1, 1, 0, 1)),
         ],
     )
     def test_one_that_is_not(self, bad: Data, expected: tuple[int, ...]) -> None:
