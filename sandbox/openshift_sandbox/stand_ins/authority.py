@@ -19,7 +19,7 @@ def paused(cluster: Cluster, obj: Object) -> bool:
     if authority != status.get("authoritativeAPI") or conditions != status.get("conditions"):
         body = {"status": {"authoritativeAPI": authority, "conditions": conditions}}
         cluster.patch(obj["kind"], obj["metadata"]["name"], obj["metadata"]["namespace"], body, "status")
-    return authority != "MachineAPI"
+    return bool(authority != "MachineAPI")
 
 
 def _condition(authority: str) -> Object:

@@ -19,6 +19,11 @@ ERRORS: t.Final = {
     "provisioning error": "provisioning",
 }
 """Where a host stands while it has an error of that type."""
+TEXTS: t.Final = {
+    "registration error": "Failed to get power state for node {node}. Error: Redfish exception occurred. Error: HTTP GET {bmc} returned code 401.",
+    "inspection error": "timeout reached while inspecting the node",
+    "provisioning error": "Image provisioning failed (url: ): Timeout reached while waiting for callback for node {node}",
+}
 
 
 class BareMetalHosts(Reconciler):
@@ -45,7 +50,7 @@ class BareMetalHosts(Reconciler):
         trouble = cluster.trouble("host_error", host=name)
         kind = str((trouble or {}).get("error_type", "provisioning error"))
         if trouble and _struck(host, state, kind):
-            self._report(cluster, host, ERRORS[kind], errorType=kind, errorMessage=trouble.get("message", "Timeout reached while waiting for callback"))
+            self._report(cluster, host, ERRORS[kind], errorType=kind, errorMessage=trouble.get("message") or text(host, kind))
         elif host["status"].get("errorType") and not trouble:
             self._report(cluster, host, "available" if state in ERRORS.values() and not wanted(host) else state)
         elif state in FREE and wanted(host):
@@ -99,6 +104,12 @@ def selects(selector: Object, host: Object) -> bool:
     labels = host["metadata"].get("labels") or {}
     exact = selector.get("matchLabels") or {}
     return exact.items() <= labels.items() and all(_fulfils(one, labels) for one in selector.get("matchExpressions") or [])
+
+
+def text(host: Object, kind: str) -> str:
+    """What Ironic says most often when that goes wrong."""
+    address = str(host["spec"]["bmc"]["address"]).replace("redfish-virtualmedia", "https")
+    return TEXTS.get(kind, kind).format(node=host["status"]["provisioning"]["ID"], bmc=address)
 
 
 def wanted(host: Object) -> bool:

@@ -10,7 +10,7 @@ import typing as t
 from openshift_sandbox.hardware import DESCRIPTION
 from openshift_sandbox.seed_baremetal import provider_id_of
 from openshift_sandbox.stand_ins.bare_metal_hosts import FREE, is_consumer, selects, wanted
-from openshift_sandbox.stand_ins.cloud import INVALID, Cloud, Instance, Refusal, Waiting, Wanted, provider_spec, shortage
+from openshift_sandbox.stand_ins.cloud import INVALID, Cloud, Instance, Lost, Refusal, Waiting, Wanted, provider_spec, shortage
 from openshift_sandbox.stand_ins.loop import Cluster, Object
 
 HOST: t.Final = "metal3.io/BareMetalHost"
@@ -46,6 +46,10 @@ class BareMetal(Cloud):
         host = _mine(cluster, machine)
         assert host is not None, "its Machine has a providerID"
         return _instance(host)
+
+    def lost(self, cluster: Cluster, machine: Object) -> Lost | None:
+        """A host that was deleted, or given to another."""
+        return None if _mine(cluster, machine) else Lost("can't find created instance")
 
     def terminated(self, cluster: Cluster, machine: Object) -> bool:
         """The host is deprovisioned first, and free for others then."""

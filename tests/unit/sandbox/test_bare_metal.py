@@ -121,6 +121,13 @@ def test_a_broken_host_is_never_chosen_until_it_is_repaired(kind: str) -> None:
     assert machine(world)["status"]["phase"] == "Running"
 
 
+def test_the_scenarios_of_broken_hosts_speak_as_ironic_does() -> None:
+    world = make(*scenario.load("baremetal-no-host").troubles)
+    world.settle(2)
+    assert host(world, "gpu-0")["status"]["errorMessage"].startswith("Failed to get power state for node ")
+    assert host(world, "gpu-1")["status"]["errorMessage"] == "timeout reached while inspecting the node"
+
+
 def test_a_host_that_fails_while_it_is_provisioned_keeps_its_machine_waiting_without_a_word() -> None:
     world = make({"type": "host_error", "host": "gpu-0", "error_type": "provisioning error", "message": "Image provisioning failed"})
     add(world)
@@ -151,6 +158,16 @@ def test_a_deleted_machine_gives_its_host_back() -> None:
     assert not free["spec"].get("consumerRef")
     assert (free["spec"]["online"], free["status"]["poweredOn"]) == (False, False)
     assert not [node for node in world.api.all("Node") if node["metadata"]["name"] == "gpu-0"]
+
+
+def test_a_host_that_is_taken_away_fails_its_machine() -> None:
+    world = make()
+    add(world)
+    world.settle(8)
+    world.api.delete("metal3.io/v1alpha1", "baremetalhosts", "gpu-0", NAMESPACE)
+    world.settle(4)
+    status = machine(world)["status"]
+    assert (status["phase"], status["errorMessage"]) == ("Failed", "can't find created instance")
 
 
 def test_a_specification_without_anything_to_install_is_an_error_that_is_not_final() -> None:
