@@ -119,14 +119,17 @@ def fast_pool(pool: t.Any, tls: ssl.SSLContext | None) -> None:
         if tls.verify_mode == ssl.CERT_NONE:
             options["cert_reqs"] = "CERT_NONE"
             options["assert_hostname"] = False
-            # Said once as an Ansible warning instead of once a request.
-            warnings.simplefilter("ignore", urllib3.exceptions.InsecureRequestWarning)
     sockets = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1), (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
     for name, seconds in (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):
         if hasattr(socket, name):
             sockets.append((socket.IPPROTO_TCP, getattr(socket, name), seconds))
     options["socket_options"] = sockets
     options["maxsize"] = 8
+
+
+def quiet() -> None:
+    """That a certificate is not checked is said once, as an Ansible warning, instead of once a request."""
+    warnings.simplefilter("ignore", urllib3.exceptions.InsecureRequestWarning)
 
 
 def _name_ourselves(pool: t.Any) -> None:

@@ -15,7 +15,7 @@ import ssl
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_kept, _credentials_plain, _expiry, _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection, fast_pool, tls_context
+from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection, fast_pool, quiet, tls_context
 from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_login import Login
 from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_settings import Params, settings
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, CredentialsError
@@ -41,6 +41,8 @@ def connect(params: Params, environ: t.Mapping[str, str] | None = None) -> Conne
     """Opens nothing yet: a pool of connections, the address, and the headers of every request."""
     wanted = settings(params, os.environ if environ is None else environ)
     source, configuration, pool, ends = _credentials_kept.kept(wanted) or _open(wanted)
+    if not configuration.verify_ssl:
+        quiet()
     seconds = float(params.get("wait_timeout") or math.inf)
     login = Login(lambda: str(source.login(configuration, wanted, seconds))) if "username" in wanted and "api_key" not in wanted else None
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import typing as t
+import warnings
 from pathlib import Path
 
 import pytest
@@ -126,3 +127,16 @@ def test_broken_credentials_are_the_tasks_to_tell(path: Path) -> None:
     assert _credentials.preload() == ""
     with pytest.raises(_credentials.CredentialsError, match="cannot be used"):
         opened()
+
+
+def test_an_unchecked_certificate_is_no_matter_of_other_plugins(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading ahead happens in a process whose settings everybody's workers inherit."""
+    config = yaml.safe_load(path.read_text())
+    config["clusters"][0]["cluster"] = {"server": "https://127.0.0.1:1", "insecure-skip-tls-verify": True}
+    path.write_text(yaml.safe_dump(config))
+    with warnings.catch_warnings():
+        before = list(warnings.filters)
+        _credentials.preload()
+        assert list(warnings.filters) == before
+        assert opened().pool is opened().pool
+        assert list(warnings.filters) != before
