@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._diff import covers
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import name
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, provider_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import CHOSEN
 
 Data = dict[str, t.Any]
 
@@ -41,8 +43,9 @@ def mirrored(live: Data) -> str:
 def remark(live: Data, wanted: Data) -> str:
     """What only new machines will get; empty when there is nothing of the kind."""
     have, want = provider_of(live), provider_of(wanted)
-    ours = set(want) | {"spotMarketOptions", "marketType", "capacityReservationId"} & set(have)
-    changed = sorted(key for key in ours if have.get(key) != want.get(key))
+    # What is false or empty is as good as absent: the API server writes some of it of itself.
+    given_up = {key for key in CHOSEN & set(have) - set(want) if have[key] or isinstance(have[key], dict)}
+    changed = sorted(given_up | {key for key in want if not covers(have.get(key), want[key])})
     return f"Machine set {name_of(live)}: {', '.join(changed)} changed; the machines that exist keep what they have, new ones get it." if changed else ""
 
 

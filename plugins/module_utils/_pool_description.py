@@ -12,7 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pool_schem
 
 Data = dict[str, t.Any]
 # What planning adds to a candidate.
-_DERIVED: t.Final = {"arch", "vendor", "gpus_per_node", "gpu_memory_gib", "vcpus", "memory_gib", "mig_capable", "accelerator", "expected"}
+_DERIVED: t.Final = {"gpus_per_node", "mig_capable", "accelerator", "expected"}
 
 
 def is_planned(pool: t.Any) -> bool:
@@ -33,5 +33,5 @@ def described(pool: t.Any) -> t.Any:
 def described_candidate(candidate: t.Any) -> t.Any:
     if not isinstance(candidate, dict):
         return candidate
-    own = {key: value for key, value in candidate.items() if key not in _DERIVED}
+    own = {key: value for key, value in candidate.items() if key not in _DERIVED and value is not None}
     return {**own, "gpus": candidate["gpus_per_node"]} if "gpus_per_node" in candidate else own

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import difflib
 import typing as t
+from dataclasses import replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import InstanceType
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY, Platform, unknown_fields
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import read
@@ -29,7 +31,7 @@ def read_markets(pool: Data, path: str, problems: Problems) -> None:
 
 
 def settle(pool: Data, path: str, cloud: str | None, problems: Problems) -> None:
-    """Hands the pool's options for the platform down to the candidates, and lets the platform check each. cloud: None where it is not known yet."""
+    """Hands the pool's options for the platform down to the candidates. cloud: None where it is not known yet."""
     platform = BY_KEY.get(cloud or "")
     for holder, where in [(pool, path), *_candidates(pool, path)]:
         for key in sorted(set(BY_KEY) & set(holder)):
@@ -37,12 +39,19 @@ def settle(pool: Data, path: str, cloud: str | None, problems: Problems) -> None
                 problems.add("POOL-PLATFORM", f"{where}.{key}", f"is for {key}, but this cluster runs on {cloud}.", f"Remove {key}.")
         if PATCH in holder:
             _check_patch(holder[PATCH], f"{where}.{PATCH}", platform, problems)
-    for candidate, where in _candidates(pool, path):
+    for candidate, _where in _candidates(pool, path):
         for key in [*BY_KEY, PATCH]:
-            if key in pool or key in candidate:
-                candidate[key] = {**(pool.get(key) or {}), **(candidate.get(key) or {})}
+            mine, given = candidate.get(key) or {}, pool.get(key) or {}
+            if (key in pool or key in candidate) and isinstance(mine, dict) and isinstance(given, dict):
+                candidate[key] = {**given, **mine}
+
+
+def check(pool: Data, kinds: t.Sequence[InstanceType | None], path: str, cloud: str | None, problems: Problems) -> None:
+    """Lets the platform check each candidate. kinds: what is known of each one's instance type."""
+    platform = BY_KEY.get(cloud or "")
+    for (candidate, where), kind in zip(_candidates(pool, path), kinds, strict=True):
         if platform is not None:
-            _check(platform, pool, candidate, path, where, problems)
+            _check(platform, pool, candidate, kind, path, where, problems)
 
 
 def wanted(pool: Data, candidate: Data, key: str, zone: str = "", image: str = "") -> Wanted:
@@ -67,13 +76,19 @@ def _candidates(pool: Data, path: str) -> list[tuple[Data, str]]:
     return [(candidate, f"{path}.candidates[{index}]") for index, candidate in enumerate(pool.get("candidates") or [])]
 
 
-def _check(platform: Platform, pool: Data, candidate: Data, path: str, where: str, problems: Problems) -> None:
+def _check(platform: Platform, pool: Data, candidate: Data, kind: InstanceType | None, path: str, where: str, problems: Problems) -> None:
     if platform.ZONED and not candidate.get("zones") and not problems.at(f"{where}.zones"):
         problems.add("POOL-REQUIRED", f"{where}.zones", f"is required on {platform.KEY}.", "Name the zones in which machines may be made.")
-    market, options = (where if "market" in candidate else path), (where if platform.KEY not in pool else path)
-    if "instance_type" in candidate:
-        paths = Paths(where, f"{market}.market", f"{path}.disk", f"{options}.{platform.KEY}")
-        platform.check(wanted(pool, candidate, platform.KEY), paths, problems)
+    market, options, patch = ((path if key in pool and not own else where) for key, own in _written(pool, candidate, platform.KEY))
+    if "instance_type" in candidate and isinstance(candidate.get(PATCH, {}), dict):
+        paths = Paths(where, f"{market}.market", f"{path}.disk", f"{options}.{platform.KEY}", f"{patch}.{PATCH}")
+        asked = replace(wanted(pool, candidate, platform.KEY), zones=tuple(candidate.get("zones") or ()), kind=kind)
+        platform.check(asked, paths, problems)
+
+
+def _written(pool: Data, candidate: Data, key: str) -> list[tuple[str, bool]]:
+    """Each option, and whether the candidate itself says something about it that the pool does not."""
+    return [("market", "market" in candidate), *((one, candidate.get(one) != pool.get(one)) for one in (key, PATCH))]
 
 
 def _market(value: t.Any, path: str, problems: Problems) -> Data:

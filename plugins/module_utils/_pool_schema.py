@@ -6,8 +6,10 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import ENTRY, FACTS
 from ansible_collections.accelerators.openshift.plugins.module_utils._labels import key_fault, name_fault, value_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field
@@ -16,6 +18,11 @@ MARKETS: t.Final = ("on_demand", "spot", "capacity_block")
 BENCHMARKS: t.Final = ("vectoradd", "nvidia_smi", "matmul")
 EFFECTS: t.Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
+
+def _price_fault(text: str) -> str:
+    return "" if re.fullmatch(r"\d{1,6}(\.\d{1,5})?", text) and float(text) else "is no price an hour, such as 1.25"
+
+
 _NAME: t.Final = Field("text", required=True, fault=name_fault)
 # What a pool says for all its candidates, and a candidate for itself.
 _PLATFORM: t.Final = {**{key: Field("map", fields=platform.OPTIONS) for key, platform in BY_KEY.items()}, "provider_spec_patch": Field("any")}
@@ -23,14 +30,13 @@ _CANDIDATE: t.Final = {
     "instance_type": Field("text", required=True),
     "zones": Field("list", entry=Field("text")),
     # For a type that the catalogue does not have.
-    "gpus": Field("integer", low=1, high=16),
-    "gpu_model": Field("text", fault=value_fault),
+    **{key: ENTRY[key] for key in FACTS},
     "market": Field("any"),
     **_PLATFORM,
 }
 _MARKET: t.Final = {
     "type": Field("text", required=True, choices=MARKETS),
-    "max_price": Field("text"),
+    "max_price": Field("text", fault=_price_fault),
     "reservation": Field("text"),
 }
 _SHARES: t.Final = {"replicas": Field("integer", required=True, low=2, high=64), "rename": Field("flag")}

@@ -9,7 +9,9 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_checks, _pool_conflicts, _pool_later, _pool_outputs, _pool_platform
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import BUILT_IN, Catalogue, InstanceType
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_attached import conflict
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_candidates import describe, resolve
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_description import described
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import read_map
@@ -32,10 +34,12 @@ def plan(
     cloud: str | None = None,
     prefix: str | None = None,
     accelerator_limits: t.Collection[str] | None = None,
+    catalogue: Catalogue = BUILT_IN,
 ) -> Data:
     """The normalised pools and what follows from them; raises InputError with every problem that was found.
 
     name: how the user calls the list, for paths. cloud: as the catalogue of instance types spells it; None: any. prefix: the infrastructure name.
+    catalogue: of instance types. What it says of a candidate's stays with the candidate, so the steps after this one need it no more.
     """
     problems = Problems()
     if not isinstance(pools, (list, tuple)):
@@ -43,7 +47,7 @@ def plan(
     elif not pools:
         problems.add("POOL-NONE", name, "names no pools, so there is nothing to do.", _EXAMPLE.format(name=name))
     problems.raise_if_any()
-    read_in = [_read(described(pool), f"{name}[{index}]", cloud, problems) for index, pool in enumerate(pools)]
+    read_in = [_read(described(pool), f"{name}[{index}]", cloud, catalogue, problems) for index, pool in enumerate(pools)]
     for index, pool in enumerate(read_in):
         path = f"{name}[{index}]"
         _pool_checks.check(pool, path, problems, accelerator_limits, prefix)
@@ -59,7 +63,7 @@ def plan(
 def single(entry: Data, cloud: str | None = None, prefix: str | None = None) -> Data:
     """One pool that is described by a task's own options; the paths are those options."""
     problems = Problems()
-    pool = _read(entry, "", cloud, problems)
+    pool = _read(entry, "", cloud, BUILT_IN, problems)
     _pool_checks.check(pool, "", problems, None, prefix)
     _architectures(pool, "", problems)
     if not problems.found:
@@ -68,7 +72,7 @@ def single(entry: Data, cloud: str | None = None, prefix: str | None = None) -> 
     return _normalise(pool)
 
 
-def _read(raw: t.Any, path: str, cloud: str | None, problems: Problems) -> Data:
+def _read(raw: t.Any, path: str, cloud: str | None, catalogue: Catalogue, problems: Problems) -> Data:
     pool = read_map(raw, POOL, path, problems)
     # What was noted as wrong is None here; the checks across fields look at the rest.
     pool = {key: value for key, value in pool.items() if value is not None}
@@ -76,14 +80,22 @@ def _read(raw: t.Any, path: str, cloud: str | None, problems: Problems) -> Data:
         pool["candidates"] = [{key: value for key, value in one.items() if value is not None} for one in pool["candidates"]]
     _pool_platform.read_markets(pool, path, problems)
     _pool_platform.settle(pool, path, cloud, problems)
+    kinds = [_kind(pool, candidate, cloud, f"{path}.candidates[{index}]", catalogue, problems) for index, candidate in enumerate(pool.get("candidates") or [])]
+    _pool_platform.check(pool, kinds, path, cloud, problems)
     sharing = pool.get("sharing") or {}
-    resolved = []
     sound = len(sharing) <= 1 and not problems.at(f"{path}.sharing") and _one_way(sharing)
-    for index, candidate in enumerate(pool.get("candidates") or []):
-        kind = resolve(candidate, cloud, f"{path}.candidates[{index}]", problems)
-        if kind is not None:
-            resolved.append(describe(candidate, kind, sharing if sound else {}, path, problems))
+    described_by = zip(pool.get("candidates") or [], kinds, strict=True)
+    resolved = [describe(candidate, kind, sharing if sound else {}, path, problems) for candidate, kind in described_by if kind is not None]
     return {**pool, "resolved": resolved}
+
+
+def _kind(pool: Data, candidate: Data, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems) -> InstanceType | None:
+    """What the candidate's instance type is made of; it is called from here on as the catalogue calls it."""
+    conflict(candidate, path, problems)
+    kind = resolve(candidate, cloud, path, problems, pool.get("accelerator") or "", catalogue)
+    if kind is not None:
+        candidate["instance_type"] = kind.name
+    return kind
 
 
 def _one_way(sharing: Data) -> bool:

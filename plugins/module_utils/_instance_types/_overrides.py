@@ -47,6 +47,8 @@ ENTRY: t.Final[dict[str, Field]] = {
     "confidential": Field("flag"),
     "accelerator_type": Field("text"),
 }
+# What can be said of a type, without whose it is.
+FACTS: t.Final = ("gpus", "gpu_model", "gpu_memory_gib", "gpu_share", "vendor", "driver", "vcpus", "memory_gib", "arch")
 _TAKEN_OVER: t.Final = ("gpus", "vcpus", "memory_gib", "arch", "fabric", "rdma", "nvlink", "confidential", "accelerator_type")
 
 
@@ -63,14 +65,15 @@ def extended(entries: t.Any, base: Catalogue = BUILT_IN, path: str = "catalogue"
         if key in seen:
             problems.add("POOL-DUPLICATE", f"{where}.instance_type", f"{key[1]} of {key[0]} is there twice.", "Describe it once.")
         seen.add(key)
-        kind = _described(entry, base.find(*key), where, problems)
+        kind = described(entry, base.find(*key), where, problems)
         if kind:
             types.setdefault(key[0], {})[kind.name] = kind
     problems.raise_if_any()
     return Catalogue(types)
 
 
-def _described(entry: Data, known: InstanceType | None, path: str, problems: Problems) -> InstanceType | None:
+def described(entry: Data, known: InstanceType | None, path: str, problems: Problems) -> InstanceType | None:
+    """A type with what an entry says of it; None where a problem was noted. known: the catalogue's."""
     if known is None:
         for key in ("gpus", "gpu_model"):
             if key not in entry:

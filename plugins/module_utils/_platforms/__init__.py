@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _aws
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _aws, _azure, _gcp
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import merged, unknown
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field
@@ -42,8 +42,14 @@ class Platform(t.Protocol):
         """A whitelist copy of the source with what is wanted put in its place; the boot image stays the source's unless one is wanted."""
 
 
-PLATFORMS: t.Final[dict[str, Platform]] = {"AWS": t.cast(Platform, _aws)}
+PLATFORMS: t.Final[dict[str, Platform]] = {
+    "AWS": t.cast(Platform, _aws),
+    "Azure": t.cast(Platform, _azure),
+    "GCP": t.cast(Platform, _gcp),
+}
 BY_KEY: t.Final[dict[str, Platform]] = {platform.KEY: platform for platform in PLATFORMS.values()}
+# Fields of a provider's value that are there only where a pool asks for them: how its machines are bought, placed and wired.
+CHOSEN: t.Final = frozenset(key for platform in PLATFORMS.values() for key in getattr(platform, "CHOSEN", ()))
 
 
 def build(platform: Platform, source: Provider, wanted: Wanted) -> Data:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import InstanceType
+
 Data = dict[str, t.Any]
 
 
@@ -18,6 +20,7 @@ class Wanted:
 
     disk: size_gib, type, iops, throughput_mib. market: its type and fields. image: boots instead of the reference's.
     options: those of the platform's own key (C(aws), C(gcp)...), the candidate's over the pool's. patch: provider_spec_patch, RFC 7386.
+    For checks alone: zones, all of the candidate's; kind: what is known of the instance type, None where nothing is.
     """
 
     instance_type: str
@@ -27,6 +30,13 @@ class Wanted:
     image: str = ""
     options: Data = field(default_factory=dict)
     patch: Data = field(default_factory=dict)
+    zones: tuple[str, ...] = ()
+    kind: InstanceType | None = None
+
+    @property
+    def known(self) -> InstanceType | None:
+        """The type as the catalogue has it; what a user says of a type of his own does not say all that a platform can check."""
+        return self.kind if self.kind and self.kind.as_of else None
 
 
 @dataclass(frozen=True)
@@ -37,3 +47,8 @@ class Paths:
     market: str
     disk: str
     options: str
+    patch: str = ""
+
+    def of(self, field: str, option: str, patch: Data) -> str:
+        """The option, or the field of the patch where that has the last word."""
+        return f"{self.patch}.{field}" if field in patch else option

@@ -74,6 +74,10 @@ class Asking:
         plan = _machine_plan.plan(self.cluster, self.pool, self.search.shares, live, self.params, record)
         existing = {name_of(one): one for one in live}
         for name, manifest in plan.manifests.items():
+            if name not in existing:
+                # A field that this API does not know must not make machines of another kind: the refusal comes before the first one.
+                self.api.dry_run_create(manifest)
+        for name, manifest in plan.manifests.items():
             self.api.apply(manifest, live=existing.get(name))
         machines = self.api.list(known("Machine"), self.params["namespace"], labels=selector(pool_label(self.pool["name"])))
         for machine, body in plan.patches(machines).items():

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure, _machine_drift, _machine_plan, _machine_set, _placement, _pools, _search
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _infrastructure,
+    _machine_drift,
+    _machine_plan,
+    _machine_set,
+    _placement,
+    _pools,
+    _search,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import PLATFORMS, unknown_fields
@@ -120,7 +128,7 @@ def test_one_set_a_zone() -> None:
         ({"type": "on_demand", "reservation": "cr-0123456789abcdef0"}, {"capacityReservationId": "cr-0123456789abcdef0"}),
         ("spot", {"spotMarketOptions": {}}),
         ({"type": "spot", "max_price": "1.5"}, {"spotMarketOptions": {"maxPrice": "1.5"}}),
-        ({"type": "capacity_block", "reservation": "cr-1"}, {"marketType": "CapacityBlock", "capacityReservationId": "cr-1"}),
+        ({"type": "capacity_block", "reservation": "cr-0123456789abcdef0"}, {"marketType": "CapacityBlock", "capacityReservationId": "cr-0123456789abcdef0"}),
     ],
 )
 def test_markets(market: t.Any, fields: Data) -> None:
@@ -187,7 +195,7 @@ def test_zones_that_are_given_up() -> None:
         ({"on": cluster("None")}, "MACH-NO-API"),
         ({"on": cluster("External")}, "MACH-NO-API"),
         ({"on": cluster(topology="External")}, "MACH-NO-API"),
-        ({"on": cluster("Azure"), "instance_type": "Standard_NC4as_T4_v3"}, "MACH-PLATFORM"),
+        ({"on": cluster("PowerVS"), "instance_type": None, "candidates": [{"instance_type": "s922", "gpus": 1}]}, "MACH-PLATFORM"),
     ],
     ids=str,
 )
@@ -248,7 +256,8 @@ def test_labels_and_taints_are_handed_to_existing_machines() -> None:
 def test_a_plan_s_candidate_is_an_entry() -> None:
     candidate = _pools.plan([{"name": "t4", "candidates": [{"instance_type": "p9.xlarge", "zones": ["a"], "gpus": 2, "gpu_model": "R1"}], "replicas": 1}])
     entry = _machine_plan.entry({**params(instance_type=None), "candidates": candidate["pools"][0]["candidates"]})
-    assert entry["candidates"] == [{"instance_type": "p9.xlarge", "zones": ["a"], "gpus": 2, "gpu_model": "R1"}]
+    (again,) = _pools.plan([entry | {"name": "t4"}], cloud="aws")["pools"]
+    assert again["candidates"] == candidate["pools"][0]["candidates"]
 
 
 def test_a_planned_pool_means_the_same_again() -> None:
