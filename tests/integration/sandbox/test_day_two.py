@@ -54,12 +54,12 @@ def machine_set(client: Client) -> t.Iterator[t.Callable[..., str]]:
     """GPU machine sets made out of the worker set of a zone; gone in the end."""
     made: list[str] = []
 
-    def make(pool: str, replicas: int = 1, labels: Data = ACCELERATOR, **provider: t.Any) -> str:
+    def make(pool: str, replicas: int = 1, labels: Data | None = None, **provider: t.Any) -> str:
         worker = t.cast(Data, client.get(MACHINE_API, "machinesets", f"demo-x7k2p-worker-{ZONE}", MACHINES))
         name = f"demo-x7k2p-{pool}-{ZONE}"
         selected = {"machine.openshift.io/cluster-api-cluster": "demo-x7k2p", "machine.openshift.io/cluster-api-machineset": name}
         value = copy.deepcopy(worker["spec"]["template"]["spec"]["providerSpec"]["value"]) | {"instanceType": "g4dn.xlarge"} | provider
-        spec = {"metadata": {"labels": {"pool": pool} | labels}, "providerSpec": {"value": value}}
+        spec = {"metadata": {"labels": {"pool": pool} | (ACCELERATOR if labels is None else labels)}, "providerSpec": {"value": value}}
         body = {"replicas": replicas, "selector": {"matchLabels": selected}, "template": {"metadata": {"labels": selected}, "spec": spec}}
         client.create({"apiVersion": MACHINE_API, "kind": "MachineSet", "metadata": {"name": name, "namespace": MACHINES}, "spec": body})
         made.append(name)
