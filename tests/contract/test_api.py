@@ -219,3 +219,38 @@ def test_kinds_outside_the_table_cost_two_requests(cluster: Cluster) -> None:
     Audit(log, cluster.client).flush()
     asked = [one.uri for one in audit.read(log, start, "accelerators.openshift/contract-kinds")]
     assert asked == ["/apis/storage.k8s.io/v1", "/apis"]
+
+
+def test_a_conflict_names_manager_and_field_and_force_is_a_choice(cluster: Cluster) -> None:
+    """On the real server alone: the one in memory knows no managers but ours."""
+    api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "contract-conflict"}})
+    theirs = {**manifest(x="1", y="1"), "metadata": {"name": "a", "namespace": "contract-conflict"}}
+    cluster.client.apply(theirs)
+    ours = {**theirs, "data": {"x": "2"}}
+    with pytest.raises(ConflictError) as caught:
+        api.apply(ours)
+    assert caught.value.code == "API-CONFLICT"
+    assert ".data.x" in caught.value.message
+    assert cluster.client.user_agent in caught.value.message
+    assert cluster.client.user_agent in caught.value.remedy
+    assert "force_conflicts" in caught.value.remedy
+    assert api.get(CONFIG_MAP, "a", "contract-conflict")["data"] == theirs["data"]
+    assert api.apply(ours, force_conflicts=True)["data"] == {"x": "2", "y": "1"}
+    again = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
+    again.apply(ours)
+    assert again.changes == []
+
+
+def test_an_unknown_field_is_refused_and_named(cluster: Cluster) -> None:
+    """On the real server alone: the one in memory has no schemas."""
+    api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "contract-strict"}})
+    before = len(api.changes)
+    wrong = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "wrong", "namespace": "contract-strict"}, "dta": {"x": "1"}}
+    for act in (api.apply, api.create, api.dry_run_create):
+        with pytest.raises(ApiError, match="dta") as caught:
+            act(wrong)
+        assert caught.value.code == "API-INVALID"
+    assert len(api.changes) == before
+    assert api.get(CONFIG_MAP, "wrong", "contract-strict") is None
