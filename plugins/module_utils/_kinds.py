@@ -42,13 +42,18 @@ class Kind:
         """Names are quoted: those of roles may hold almost anything, and what a user gives as one must not lead elsewhere."""
         parts = [self.base]
         if self.namespaced and namespace:
-            parts += ["namespaces", quote(namespace, _PLAIN)]
+            parts += ["namespaces", _part(namespace)]
         parts.append(self.plural)
         if name:
-            parts.append(quote(name, _PLAIN))
+            parts.append(_part(name))
         if subresource:
             parts.append(subresource)
         return "/".join(parts)
+
+
+def _part(name: str) -> str:
+    # A client would take these two for a way upwards.
+    return name.replace(".", "%2E") if name in (".", "..") else quote(name, _PLAIN)
 
 
 def by_name(name: str) -> str:

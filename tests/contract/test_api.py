@@ -142,7 +142,7 @@ def test_annotations_in_any_script(make_api: MakeApi) -> None:
 
 def test_a_name_leads_nowhere_else(make_api: MakeApi) -> None:
     make_api().apply(manifest("b", x="1"))
-    for name in ("b?x=1", "b#", "b/status", "../configmaps/b", "b%2f", "ü", "a b"):
+    for name in (".", "..", "b?x=1", "b#", "b/status", "../configmaps/b", "b%2f", "ü", "a b"):
         try:
             assert make_api().get(CONFIG_MAP, name, "contract") is None, name
         except ApiError as exc:

@@ -344,13 +344,14 @@ def test_what_is_sent_is_json_and_yaml() -> None:
     assert "🚀 日本".encode() in sent[-1]
 
 
-@pytest.mark.parametrize("name", ["a?x=1", "a#b", "a/status", "../nodes/n", "a%2fb", "a b"])
+@pytest.mark.parametrize("name", ["a?x=1", "a#b", "a/status", "../nodes/n", "a%2fb", "a b", ".", ".."])
 def test_a_name_stays_one_part_of_the_path(name: str) -> None:
     path = CONFIG_MAP.path("x", name)
     head, _slash, last = path.rpartition("/")
     assert head == "/api/v1/namespaces/x/configmaps"
     assert unquote(last) == name
     assert not set(last) & set("?# ")
+    assert last.strip(".")
     assert CONFIG_MAP.path(name, "a").split("/")[:4] == ["", "api", "v1", "namespaces"]
 
 
