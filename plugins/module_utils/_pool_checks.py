@@ -15,8 +15,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pool_probl
 
 Data = dict[str, t.Any]
 ACCELERATOR: t.Final = "cluster-api/accelerator"
-# A machine set is called <infrastructure>-<pool>-<zone>, and its name is also a label value (63); the installer's part takes up to 27.
-LONGEST_SET: t.Final = 63
+# A machine set is called <infrastructure>-<pool>-<zone>; a machine of it has six characters more, and is a host of that name (63) on most platforms.
+# The installer's part takes up to 27.
+LONGEST_SET: t.Final = 57
 _LONGEST_PREFIX: t.Final = 27
 # What means machines that are made here.
 _MACHINES: t.Final = ("candidates", "replicas", "min_replicas", "autoscale", "market", "disk", "labels", "mixed", "accelerator", "provider_spec_patch")

@@ -60,7 +60,7 @@ def groups(pools: t.Iterable[Data]) -> list[Data]:
             found.append({"name": pool["name"], "node_selector": pool["node_selector"], "expected": pool["expected"], "min_nodes": least})
             continue
         found += [
-            {"name": pool["name"], "node_selector": {**pool["node_selector"], INSTANCE_TYPE: kind}, "expected": expected, "min_nodes": 0}
+            {"name": pool["name"], "node_selector": {**pool["node_selector"], INSTANCE_TYPE: kind.partition("+")[0]}, "expected": expected, "min_nodes": 0}
             for kind, expected in offers.items()
         ]
     return found
@@ -92,6 +92,25 @@ def expected_labels(pools: t.Iterable[Data]) -> list[Data]:
         }
         for pool in pools
     ]
+
+
+def are_nvidias(pool: Data) -> bool:
+    """Whether the pool's devices are what the GPU Operator drives."""
+    return all(candidate["vendor"] == "nvidia" for candidate in pool["candidates"])
+
+
+def drivers(pools: t.Iterable[Data]) -> list[str]:
+    """Remarks on devices that the GPU Operator's usual driver does not know."""
+    remarks = []
+    for pool in pools:
+        for candidate in pool["candidates"]:
+            of_pool = f"{candidate['instance_type']} of pool {pool['name']}"
+            if candidate["driver"] == "grid":
+                share = f"{candidate['gpu_share']} of " if candidate["gpu_share"] != "1" else ""
+                remarks.append(f"{of_pool} has {share}its {candidate['gpu_model']} as a vGPU: it needs NVIDIA's GRID guest driver and a licence")
+            elif candidate["vendor"] != "nvidia":
+                remarks.append(f"{of_pool} has {candidate['gpu_model']} devices ({candidate['vendor']}): its nodes are made, their driver and operator are not")
+    return remarks
 
 
 def short_quotas(pools: t.Sequence[Data], quota: t.Iterable[Data]) -> list[str]:

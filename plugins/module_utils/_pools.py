@@ -51,7 +51,7 @@ def plan(
     for index, pool in enumerate(read_in):
         path = f"{name}[{index}]"
         _pool_checks.check(pool, path, problems, accelerator_limits, prefix)
-        _architectures(pool, path, problems)
+        _alike(pool, path, problems)
     _pool_conflicts.check(read_in, name, problems)
     for index, pool in enumerate(read_in):
         if not problems.at(f"{name}[{index}]"):
@@ -65,7 +65,7 @@ def single(entry: Data, cloud: str | None = None, prefix: str | None = None) -> 
     problems = Problems()
     pool = _read(entry, "", cloud, BUILT_IN, problems)
     _pool_checks.check(pool, "", problems, None, prefix)
-    _architectures(pool, "", problems)
+    _alike(pool, "", problems)
     if not problems.found:
         _pool_later.refuse(pool, "", problems)
     problems.raise_if_any()
@@ -103,7 +103,17 @@ def _one_way(sharing: Data) -> bool:
     return mig is None or (len({"slices", "profile", "layout"} & set(mig)) == 1 and isinstance(mig.get("profile", ""), (str, dict)))
 
 
-def _architectures(pool: Data, path: str, problems: Problems) -> None:
+def _alike(pool: Data, path: str, problems: Problems) -> None:
+    """What all of a pool's candidates must have in common."""
+    vendors = {one["vendor"] for one in pool["resolved"]}
+    if len(vendors) > 1:
+        problems.add("POOL-VENDOR", f"{path}.candidates", f"mixes devices of {' and '.join(sorted(vendors))} in one pool.", "Make one pool a vendor.")
+    offers: Data = {}
+    for one in pool["resolved"]:
+        machine = one["instance_type"].partition("+")[0]
+        if offers.setdefault(machine, one["expected"]) != one["expected"]:
+            message = f"has {machine} with different devices, and nothing on a node says which it has."
+            problems.add("POOL-CONFLICT", f"{path}.candidates", message, "Make two pools of them.")
     archs = {one["arch"] for one in pool["resolved"]}
     if len(archs) > 1:
         problems.add("POOL-ARCH", f"{path}.candidates", f"mixes {' and '.join(sorted(archs))} instance types in one pool.", "Make one pool an architecture.")
@@ -146,13 +156,15 @@ def _normalise(pool: Data) -> Data:
 
 def _assemble(pools: list[Data], name: str) -> Data:
     quotas = _pool_outputs.quotas(pools)
+    driven = [pool for pool in pools if _pool_outputs.are_nvidias(pool)]
+    remarks = [*_pool_outputs.drivers(pools), *_pool_outputs.short_quotas(driven, quotas)]
     return {
         "pools": pools,
-        "groups": _pool_outputs.groups(pools),
-        "tolerations": _pool_outputs.tolerations(pools),
+        "groups": _pool_outputs.groups(driven),
+        "tolerations": _pool_outputs.tolerations(driven),
         "quotas": quotas,
         "priorities": _pool_outputs.priorities(pools),
-        "validations": _pool_outputs.validations(pools),
-        "expected_labels": _pool_outputs.expected_labels(pools),
-        "remarks": [f"{name}: {remark}" for remark in _pool_outputs.short_quotas(pools, quotas)],
+        "validations": _pool_outputs.validations(driven),
+        "expected_labels": _pool_outputs.expected_labels(driven),
+        "remarks": [f"{name}: {remark}" for remark in remarks],
     }

@@ -19,7 +19,7 @@ description:
     labels and taints are handed to existing machines too. Another instance type is refused (C(POOL-DRIFT)).
   - Sets of the pool in zones that it no longer has are removed once the others are ready.
   - Fails at once with the provider's own text when a machine is C(Failed), and after O(capacity_timeout) when the provider has no capacity.
-  - Platforms - AWS.
+  - Platforms - AWS, Azure, Google Cloud.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
@@ -75,15 +75,20 @@ options:
     description: Value of the label C(cluster-api/accelerator), by which the autoscaler counts GPU nodes. By default C(nvidia-) and the GPU's model.
     type: str
   disk:
-    description: Root disk, C(size_gib), C(type), C(iops) and C(throughput_mib). By default the worker set's, of at least 120 GiB.
+    description: Root disk, C(size_gib), C(type), C(iops) and C(throughput_mib) (both on AWS alone). By default the worker set's, of at least 120 GiB.
     type: dict
     default: {}
   market:
-    description: V(on_demand), V(spot), V(capacity_block), or a mapping with C(type), C(max_price) and C(reservation).
+    description:
+      - V(on_demand), V(spot), V(capacity_block), or a mapping with C(type), C(max_price) and C(reservation).
+      - A reservation is a capacity reservation or block (C(cr-...)) on AWS, and the id of a capacity reservation group on Azure.
+        The Machine API cannot name one of Google Cloud.
     type: raw
     default: on_demand
   image:
-    description: Image to boot (on AWS the id of an AMI) instead of the worker set's, for new sets. Needed for an instance type of another architecture.
+    description:
+      - Image to boot instead of the worker set's, for new sets. Needed for an instance type of another architecture.
+      - The id of an AMI on AWS, of an image or C(PUBLISHER:OFFER:SKU:VERSION) on Azure, C(projects/PROJECT/global/images/IMAGE) on Google Cloud.
     type: str
   reference:
     description: Name of the machine set to copy from. By default the first plain worker set of each zone.

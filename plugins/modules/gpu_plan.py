@@ -28,7 +28,10 @@ options:
         (C(node_selector) and C(expected) devices per node) for nodes that are there already.
       - Optional are C(market) (C(on_demand), C(spot), C(capacity_block), or a mapping with C(type), C(max_price), C(reservation)), C(taints), C(labels),
         C(accelerator), C(disk) (C(size_gib), C(type), C(iops), C(throughput_mib)), C(quota), C(priority) and C(validate).
-      - For an instance type that is newer than the catalogue, add C(gpus) and C(gpu_model) to the candidate.
+      - For an instance type that is newer than the catalogue, add C(gpus) and C(gpu_model) to the candidate, and what else is known of it - C(gpu_memory_gib),
+        C(gpu_share), C(vendor), C(driver), C(vcpus), C(memory_gib), C(arch). Or describe it in O(catalogue).
+      - A type whose devices are not NVIDIA's is refused, unless C(accelerator) says that it is meant, for example C(amd-mi300x).
+      - A pool or a candidate can have options of its platform alone, which M(accelerators.openshift.gpu_machineset) describes.
     type: list
     elements: raw
     required: true
@@ -48,6 +51,13 @@ options:
       - When given, a pool that scales and whose accelerator label is not among them is refused.
     type: list
     elements: str
+  catalogue:
+    description:
+      - Instance types of your own, as the option of the same name of P(accelerators.openshift.gpu_instance_types#lookup) describes them.
+      - What they say is part of the plan, so later tasks that are given the plan's pools need no catalogue.
+    type: list
+    elements: dict
+    default: []
 """
 
 EXAMPLES = r"""
@@ -129,6 +139,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _inf
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import extended
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 
@@ -138,6 +149,7 @@ SPEC = ArgumentSpec(
         "gpu_pools_name": {"type": "str", "default": "gpu_pools"},
         "platform": {"type": "str", "choices": ["aws", "azure", "gcp", "ibm", "oci", "other"]},
         "accelerator_limits": {"type": "list", "elements": "str"},
+        "catalogue": {"type": "list", "elements": "dict", "default": []},
     },
 ).merge(AUTH, WAIT)
 
@@ -145,11 +157,12 @@ SPEC = ArgumentSpec(
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     name, limits = params["gpu_pools_name"], params["accelerator_limits"]
     # Whatever the platform: wrong input is told before the first request.
-    plan = _pools.plan(params["pools"], name, params["platform"], accelerator_limits=limits)
+    catalogue = extended(params["catalogue"])
+    plan = _pools.plan(params["pools"], name, params["platform"], accelerator_limits=limits, catalogue=catalogue)
     if not params["platform"]:
         cluster = infrastructure(api)
         if cluster is not None:
-            plan = _pools.plan(params["pools"], name, cluster.cloud or None, cluster.name or None, limits)
+            plan = _pools.plan(params["pools"], name, cluster.cloud or None, cluster.name or None, limits, catalogue)
     for remark in plan.pop("remarks"):
         api.warn(remark)
     return {"plan": plan}
