@@ -11,6 +11,7 @@ Object = dict[str, t.Any]
 
 CREDENTIALS: t.Final = "gcp-cloud-credentials"
 RUNNING: t.Final = "RUNNING"
+LONGEST_HOST: t.Final = 63
 
 
 def platform_spec(cluster: Object) -> Object:
@@ -66,7 +67,9 @@ def address(cluster: Object, zone: str, number: int) -> str:
 
 
 def host_name(cluster: Object, machine: str, address: str) -> str:
-    return f"{machine}.c.{cluster['project']}.internal"
+    """A name that is too long for a host is cut at its first dot, as RHCOS does."""
+    name = f"{machine}.c.{cluster['project']}.internal"
+    return name if len(name) <= LONGEST_HOST else machine
 
 
 def node_zone(cluster: Object, zone: str) -> str:

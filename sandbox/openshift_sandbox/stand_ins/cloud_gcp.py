@@ -114,7 +114,7 @@ class Gcp(Cloud):
         name, project = machine["metadata"]["name"], cluster.scenario.cluster["project"]
         wanted = self.wanted(provider_spec(machine))
         host = seed_gcp.host_name(cluster.scenario.cluster, name, address)
-        names = (f"{name}.{wanted.zone}.c.{project}.internal", host, name)
+        names = dict.fromkeys((f"{name}.{wanted.zone}.c.{project}.internal", host, name))
         addresses = (("InternalIP", address), *(("InternalDNS", one) for one in names))
         return Instance(seed_gcp.provider_id(cluster.scenario.cluster, wanted.zone, name), name, wanted, addresses, host, state)
 
