@@ -16,9 +16,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pool_probl
 Data = dict[str, t.Any]
 ACCELERATOR: t.Final = "cluster-api/accelerator"
 # A machine set is called <infrastructure>-<pool>-<zone>; a machine of it has six characters more, and is a host of that name (63) on most platforms.
-# The installer's part takes up to 27.
 LONGEST_SET: t.Final = 57
-_LONGEST_PREFIX: t.Final = 27
+# The infrastructure's name is the cluster's with six characters more. Where it is not known yet, only what no cluster could have is refused.
+_SHORTEST_PREFIX: t.Final = 7
 # What means machines that are made here.
 _MACHINES: t.Final = ("candidates", "replicas", "min_replicas", "autoscale", "market", "disk", "labels", "mixed", "accelerator", "provider_spec_patch")
 
@@ -65,7 +65,7 @@ def _zones(pool: Data, path: str, problems: Problems, prefix: str | None) -> Non
         if len(set(zones)) < len(zones):
             problems.add("POOL-DUPLICATE", where, "names a zone twice.", "Name each zone once; replicas are spread over them.")
         for zone in dict.fromkeys(zones):
-            most = LONGEST_SET - (len(prefix) if prefix else _LONGEST_PREFIX) - len(zone) - 2
+            most = LONGEST_SET - (len(prefix) if prefix else _SHORTEST_PREFIX) - len(zone) - 2
             if len(pool.get("name") or "") > most:
                 problems.add(
                     "POOL-NAME",
