@@ -99,9 +99,9 @@ def _verdict(row: Data) -> str:
 def _value(row: Data) -> str:
     if row["ratio"] is None:
         return _number(row["ours"], row["unit"])
-    if row["ratio"] <= 0:
+    if row["ratio"] < 0:
         return "nothing above the base"
-    return f"ratio {row['ratio']:.3g}" if row["ratio"] >= 0.1 else f"1/{1 / row['ratio']:.3g}"
+    return f"ratio {row['ratio']:.3g}" if row["ratio"] >= 0.1 or not row["ratio"] else f"1/{1 / row['ratio']:.3g}"
 
 
 def _number(numbers: Data, unit: str) -> str:

@@ -69,6 +69,12 @@ def test_a_missed_target_is_shown_as_missed() -> None:
     assert "| 1 | claim | 2.00 s (p99 3.00 s) | peer 1.00 s (p99 1.50 s) | < 1 | ratio 2: **missed** |" in report.shown(report.README.read_text(), results)
 
 
+@pytest.mark.parametrize(("ratio", "text"), [(2.0, "ratio 2"), (0.05, "1/20"), (0.0, "ratio 0"), (-0.1, "nothing above the base")])
+def test_ratios_as_people_read_them(ratio: float, text: str) -> None:
+    row = measure.Row("1", "claim", "s", 9, {"median": 2.0, "p99": 3.0}, {}, "< 1", True, ratio)
+    assert f": {text}, target" in report.line(row)
+
+
 @pytest.mark.parametrize(("count", "rank"), [(1, 1), (9, 9), (99, 99), (100, 99), (200, 198)])
 def test_p99_by_nearest_rank(count: int, rank: int) -> None:
     assert measure.values(map(float, range(1, count + 1)))["p99"] == rank
