@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import sys
 import typing as t
+from pathlib import Path
 
 import measure
 import pytest
@@ -97,3 +100,13 @@ def test_contenders_take_turns_and_the_warm_up_is_not_counted() -> None:
     samples = measure.interleave({"a": contender("a"), "b": contender("b")}, 2)
     assert order == ["a0", "b0", "a1", "b1", "a2", "b2"]
     assert [one.seconds for one in samples["a"]] == [1.0, 2.0]
+
+
+def test_a_program_is_not_charged_with_the_memory_of_the_harness(tmp_path: Path) -> None:
+    held = bytearray(os.urandom(1 << 20) * 200)
+    sample = measure.run([sys.executable, "-S", "-c", "print('done')"], os.environ, tmp_path / "output.log")
+    assert held
+    assert sample.output == "done\n"
+    assert 1 < sample.rss < 100
+    with pytest.raises(measure.RunError, match="ended with 3"):
+        measure.run([sys.executable, "-S", "-c", "raise SystemExit(3)"], os.environ, tmp_path / "output.log")
