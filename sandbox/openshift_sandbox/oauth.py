@@ -17,8 +17,9 @@ from openshift_sandbox.pki import Authority
 from openshift_sandbox.sandbox import Sandbox, SandboxError
 
 NAME: t.Final = "oauth"
-# As the installer makes it: the one administrator before an identity provider is set up, and somebody who may nothing.
+# As the installer makes it: the one administrator before an identity provider is set up, and somebody who may nothing, and whose password is not all ASCII.
 LOGINS: t.Final = {"kubeadmin": ("kube:admin", ["system:cluster-admins"]), "developer": ("developer", [])}
+START: t.Final = {"developer": "pässwörd-€-"}
 OAUTH_GROUP: t.Final = "system:authenticated:oauth"
 READY_SECONDS: t.Final = 20.0
 

@@ -39,7 +39,8 @@ class OAuth:
 
     def log_in(self, login: str = "kubeadmin", password: str | None = None) -> str | int:
         """A token, or the status of the refusal."""
-        headers = urllib3.make_headers(basic_auth=f"{login}:{self.password(login) if password is None else password}") | {"X-Csrf-Token": "1"}
+        pair = f"{login}:{self.password(login) if password is None else password}".encode().decode("latin-1")  # urllib3 encodes it again
+        headers = urllib3.make_headers(basic_auth=pair) | {"X-Csrf-Token": "1"}
         answer = self._pool.request("GET", self.url + AUTHORIZE, headers=headers, redirect=False)
         fragment = parse_qs(urlsplit(answer.headers.get("Location", "")).fragment)
         return fragment["access_token"][0] if answer.status == 302 else answer.status

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 import typing as t
 
@@ -15,7 +16,7 @@ from integration.playbook import Data, Playbook
 from integration.wire import Audit
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _module
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, CredentialsError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
 REMEMBERED: t.Final = 10.0  # seconds for which an API server believes a token that it has just believed
@@ -116,6 +117,16 @@ def test_an_api_server_without_a_login(oauth: OAuth, playbook: Playbook) -> None
     run = playbook.tasks(manifests(MAP), defaults={**oauth.options(), "host": oauth.sandbox.url})
     assert run.failure["code"] == "CRED-LOGIN"
     assert "cannot log in with a password" in run.failure["message"]
+
+
+def test_an_endpoint_that_is_silent_is_not_waited_for_beyond_the_tasks_time() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        params = {"host": f"https://127.0.0.1:{silent.getsockname()[1]}", "username": "joe", "password": "pass-of-joe", "wait_timeout": 2}
+        started = time.monotonic()
+        with pytest.raises(ApiError) as caught:
+            _module.connect(params, "login").list(known("Node"))
+    assert time.monotonic() - started < 5
+    assert caught.value.code == "API-UNREACHABLE"
 
 
 def test_an_authority_that_did_not_sign_the_endpoint(oauth: OAuth) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import datetime
+import json
 import typing as t
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
 NODE: t.Final = known("Node")
+V1: t.Final = "client.authentication.k8s.io/v1"
 SHORTEST: t.Final = 600  # seconds; the API server issues no shorter token
 
 
@@ -58,6 +60,12 @@ def token(cluster: Cluster, name: str) -> str:
     return str(answer["status"]["token"])
 
 
+def restricted(cluster: Cluster) -> str:
+    """A token that may read."""
+    config = yaml.safe_load(cluster.needs_sandbox().restricted.read_text())
+    return str(config["users"][0]["user"]["token"])
+
+
 # Acting as somebody
 
 
@@ -83,9 +91,8 @@ def test_acting_as_somebody_who_may_not_names_him(cluster: Cluster) -> None:
 
 
 def test_not_being_allowed_to_act_as_somebody_says_so(cluster: Cluster) -> None:
-    restricted = cluster.needs_sandbox().restricted
     with pytest.raises(ApiError, match=r'User "restricted" cannot impersonate') as caught:
-        nodes({"kubeconfig": str(restricted), "impersonate_user": "jim"})
+        nodes({"kubeconfig": str(cluster.needs_sandbox().restricted), "impersonate_user": "jim"})
     assert caught.value.code == "API-FORBIDDEN"
     assert caught.value.message.startswith("The identity may not act as the one that impersonate_user")
     assert "verb impersonate" in caught.value.remedy
@@ -127,6 +134,15 @@ def test_a_client_certificate_that_has_ended(cluster: Cluster, admin: Data) -> N
         api.list(NODE)
     assert caught.value.code == "CRED-UNAUTHORIZED"
     assert f"The client certificate expired at {ended:%Y-%m-%d %H:%M:%S} UTC" in "\n".join(api.warnings)
+
+
+def test_a_plugin_whose_token_is_refused_is_asked_again(cluster: Cluster, admin: Data, tmp_path: Path) -> None:
+    """Its first token is one that nobody knows."""
+    for name, one in (("first", "token-that-nobody-knows"), ("next", restricted(cluster))):
+        (tmp_path / name).write_text(json.dumps({"apiVersion": V1, "kind": "ExecCredential", "status": {"token": one}}))
+    plugin = {"apiVersion": V1, "command": "sh", "args": ["-c", f"cd {tmp_path}; cat first 2>/dev/null || cat next; rm -f first"]}
+    assert nodes({"kubeconfig": with_user(admin, {"exec": plugin})})
+    assert not (tmp_path / "first").exists()
 
 
 # How the server is known
