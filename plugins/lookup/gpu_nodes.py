@@ -26,6 +26,10 @@ options:
   label_selector:
     description: Only nodes that this label selector finds.
     type: str
+  labels:
+    description: Whether each node's labels are returned as well. A node with all its features has a hundred of them.
+    type: bool
+    default: false
   query:
     description: A JMESPath expression, applied to the list of nodes; its result is returned.
     type: str
@@ -85,18 +89,19 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         self.set_options(var_options=variables, direct=kwargs)
         options = self.get_options()
         pool, query = options.pop("pool"), options.pop("query")
+        with_labels = options.pop("labels")
         labels = [part for part in (options.pop("label_selector"), selector(pool_label(pool)) if pool else "") if part]
         try:
-            nodes = found(options, labels, terms)
+            nodes = found(options, labels, terms, with_labels)
             return searched(query, nodes) if query else nodes
         except AcceleratorError as exc:
             raise AnsibleLookupError(_secrets.censor_text(exc.to_result()["msg"])) from exc
 
 
-def found(options: dict[str, t.Any], labels: list[str], names: list[t.Any]) -> list[dict[str, t.Any]]:
+def found(options: dict[str, t.Any], labels: list[str], names: list[t.Any], with_labels: bool) -> list[dict[str, t.Any]]:
     api = connect(options, "gpu_nodes")
     try:
-        return api.list(known("Node"), labels=",".join(labels) or None, keep=lambda node: summary(node) if is_wanted(node, names) else None)
+        return api.list(known("Node"), labels=",".join(labels) or None, keep=lambda node: summary(node, with_labels) if is_wanted(node, names) else None)
     finally:
         disconnect(api, "gpu_nodes")
         for warning in api.warnings:
@@ -112,7 +117,7 @@ def is_gpu_node(node: dict[str, t.Any]) -> bool:
     return bool(pool_of(node)) or has_nvidia_pci(marks) or marks.get("nvidia.com/gpu.present") == "true" or bool(_geometry_live.resources(node))
 
 
-def summary(node: dict[str, t.Any]) -> dict[str, t.Any]:
+def summary(node: dict[str, t.Any], with_labels: bool) -> dict[str, t.Any]:
     spec = node.get("spec") or {}
     return {
         "name": _node.name(node),
@@ -125,7 +130,7 @@ def summary(node: dict[str, t.Any]) -> dict[str, t.Any]:
         "driver_version": _geometry_live.driver_version(node),
         "devices": _geometry_live.resources(node),
         "taints": spec.get("taints") or [],
-        "labels": _node.labels(node),
+        **({"labels": _node.labels(node)} if with_labels else {}),
     }
 
 

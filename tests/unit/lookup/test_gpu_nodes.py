@@ -37,9 +37,11 @@ def test_which_nodes_are_gpu_nodes(one: Data, found: bool) -> None:
 
 def test_summary() -> None:
     marks = {"accelerators.openshift/pool": "t4", "node.kubernetes.io/instance-type": "g4dn.xlarge", "nvidia.com/gpu.product": "Tesla-T4"}
-    found = gpu_nodes.summary(node(allocatable={"nvidia.com/gpu": "2", "cpu": "4"}, **marks))
+    found = gpu_nodes.summary(node(allocatable={"nvidia.com/gpu": "2", "cpu": "4"}, **marks), with_labels=False)
     assert found | {"pool": "t4", "instance_type": "g4dn.xlarge", "product": "Tesla-T4", "devices": {"nvidia.com/gpu": 2}} == found
     assert (found["ready"], found["schedulable"]) == (True, False)
+    assert "labels" not in found
+    assert gpu_nodes.summary(node(**marks), with_labels=True)["labels"] == {key.replace("__", "/"): value for key, value in marks.items()}
 
 
 @pytest.mark.parametrize(("query", "result"), [("[].name", ["a", "b"]), ("[0].name", ["a"]), ("[?name=='c']", []), ("[0].nothing", [])])
