@@ -31,6 +31,7 @@ POOLS: t.Final[list[Data]] = yaml.safe_load((ROOT / "examples/demo.yml").read_te
 ENABLE, REMOVE = "enable_gpus", "remove_gpus"
 POOL: t.Final = "accelerators.openshift/pool=demo"
 OPERATORS: t.Final = "operators.coreos.com/v1alpha1"
+MACHINE_SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets", "openshift-machine-api", POOL)
 MACHINES: t.Final = ("machine.openshift.io/v1beta1", "machines", "openshift-machine-api", POOL)
 GPU: t.Final = "nvidia-gpu-operator"
 POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies")
@@ -193,7 +194,9 @@ def test_the_cloud_gives_no_machine(cluster: Cluster, demo: Demo, audit: Audit, 
         assert [line for line in found["evidence"] if text in line]
         assert (found["nodes"], found["attempts"][0]["obtained"]) == ([], 0)
         assert found["duration"] < 20
-        assert len(audit.writes(*run.tasks)) == 2
+        # two sets made, and taken away again
+        assert len(audit.writes(*run.tasks)) == 4
+        assert cluster.client.list(*MACHINE_SETS) == []
     assert cluster.client.list(*MACHINES) == []
 
 

@@ -18,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._infrastruc
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _in_line
 
 Data = dict[str, t.Any]
 _GIVE_UP: t.Final = {"metadata": {"annotations": {_machine.DELETE_FIRST: "true"}}}
@@ -80,9 +81,8 @@ class Asking:
         for name, manifest in plan.manifests.items():
             self.api.apply(manifest, live=existing.get(name))
         machines = self.api.list(known("Machine"), self.params["namespace"], labels=selector(pool_label(self.pool["name"])))
-        for machine, body in plan.patches(machines).items():
-            self.api.merge_patch(known("Machine"), machine, self.params["namespace"], body)
-        for remark in (*plan.remarks, *plan.left_behind(machines)):
+        _in_line.bring(self.api, self.params["namespace"], machines, plan.manifests)
+        for remark in plan.remarks:
             self.api.warn(remark)
         return plan
 
@@ -103,14 +103,15 @@ class Asking:
         )
         step = self.search.lose({mine[name]: why for name, why in refused.items() if name in mine}, obtained)
         self.api.progress(f"pool {self.pool['name']}: {_described(self.search.attempts[-1])}; {_SAID[step]}")
+        is_over = (step == _search.GIVE_UP and not self.search.won) or (step == _search.NEXT and not self.pool["mixed"])
+        recorded = {one.name for one in self.held if one.obtained}
+        ended = [name for name in plan.manifests if name not in recorded] if is_over else []
         for machine in judge.seen.get("machines", ()):
-            if _machine.set_name(machine) in refused and not judge.has_instance(machine) and _machine.phase(machine) != "Deleting":
+            if _machine.set_name(machine) in set(refused) - set(ended) and not judge.has_instance(machine) and _machine.phase(machine) != "Deleting":
                 self.api.merge_patch(known("Machine"), _machine.name(machine), self.params["namespace"], _GIVE_UP)
+        self._remove(ended, "given back")
         if step == _search.GIVE_UP and self.search.won:
             self._ask(self.api.list(known("MachineSet"), self.params["namespace"]), self.held[0].obtained)
-        elif step == _search.GIVE_UP or (step == _search.NEXT and not self.pool["mixed"]):
-            recorded = {one.name for one in self.held if one.obtained}
-            self._remove([name for name in plan.manifests if name not in recorded], "given back")
         if step == _search.GIVE_UP:
             facts = {**_machine_pool.facts(judge.seen, plan), "attempts": self.search.attempts}
             last = _nothing_left(self.pool, self.search, exc, facts)
