@@ -44,7 +44,7 @@ def remark(live: Data, wanted: Data) -> str:
     """What only new machines will get; empty when there is nothing of the kind."""
     have, want = provider_of(live), provider_of(wanted)
     # What is false or empty is as good as absent: the API server writes some of it of itself.
-    given_up = {key for key in CHOSEN & set(have) - set(want) if have[key] or isinstance(have[key], dict)}
+    given_up = {key for key in CHOSEN.keys() & set(have) - set(want) if have[key] or isinstance(have[key], dict)}
     changed = sorted(given_up | {key for key in want if not covers(have.get(key), want[key])})
     return f"Machine set {name_of(live)}: {', '.join(changed)} changed; the machines that exist keep what they have, new ones get it." if changed else ""
 

@@ -48,8 +48,10 @@ PLATFORMS: t.Final[dict[str, Platform]] = {
     "GCP": t.cast(Platform, _gcp),
 }
 BY_KEY: t.Final[dict[str, Platform]] = {platform.KEY: platform for platform in PLATFORMS.values()}
-# Fields of a provider's value that are there only where a pool asks for them: how its machines are bought, placed and wired.
-CHOSEN: t.Final = frozenset(key for platform in PLATFORMS.values() for key in getattr(platform, "CHOSEN", ()))
+# Fields of a provider's value that are there only where a pool asks for them, by which option: how its machines are bought, placed and wired.
+CHOSEN: t.Final[dict[str, str]] = {field: option for platform in PLATFORMS.values() for field, option in getattr(platform, "CHOSEN", {}).items()}
+# Fields that hold a boot image, which the machine-config operator writes too.
+IMAGES: t.Final = frozenset(getattr(platform, "IMAGE", "") for platform in PLATFORMS.values()) - {""}
 
 
 def build(platform: Platform, source: Provider, wanted: Wanted) -> Data:

@@ -84,7 +84,15 @@ COPIED: t.Final = (
     "subnet",
     "metadataServiceOptions",
 )
-CHOSEN: t.Final = ("spotMarketOptions", "marketType", "capacityReservationId", "placementGroupName", "placementGroupPartition", "networkInterfaceType")
+IMAGE: t.Final = "ami"
+CHOSEN: t.Final = {
+    "spotMarketOptions": "market",
+    "marketType": "market",
+    "capacityReservationId": "market.reservation",
+    "placementGroupName": "aws.placement_group",
+    "placementGroupPartition": "aws.placement_partition",
+    "networkInterfaceType": "aws.efa",
+}
 _DISK: t.Final = {"size_gib": "volumeSize", "type": "volumeType", "iops": "iops", "throughput_mib": "throughputMib"}
 _LEAST_DISK: t.Final = 120
 _LEAST_IOPS: t.Final = 3000

@@ -64,7 +64,14 @@ COPIED: t.Final = (
     "diagnostics",
     "acceleratedNetworking",
 )
-CHOSEN: t.Final = ("spotVMOptions", "capacityReservationGroupID", "ultraSSDCapability", "dataDisks", "acceleratedNetworking")
+IMAGE: t.Final = "image"
+CHOSEN: t.Final = {
+    "spotVMOptions": "market",
+    "capacityReservationGroupID": "market.reservation",
+    "ultraSSDCapability": "azure.ultra_disks",
+    "dataDisks": "azure.data_disks",
+    "acceleratedNetworking": "azure.accelerated_networking",
+}
 _LEAST_DISK: t.Final = 128
 _MOST_DISK: t.Final = 32767
 _GROUP: t.Final = re.compile(r"/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.Compute/capacityReservationGroups/[^/]+", re.IGNORECASE)

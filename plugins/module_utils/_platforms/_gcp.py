@@ -40,7 +40,12 @@ COPIED: t.Final = (
     "projectID",
     "resourceManagerTags",
 )
-CHOSEN: t.Final = ("preemptible", "provisioningModel", "restartPolicy")
+IMAGE: t.Final = "disks"
+CHOSEN: t.Final = {
+    "preemptible": "gcp.preemptible",
+    "provisioningModel": "market: spot without gcp.preemptible: true, which older releases know",
+    "restartPolicy": "gcp.restart_policy",
+}
 _LEAST_DISK: t.Final = 128
 _HYPERDISK: t.Final = "hyperdisk-balanced"
 _DISKS: t.Final = ("pd-ssd", "pd-balanced", "pd-standard", _HYPERDISK)

@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._infrastruc
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _in_line
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _in_line, _machine_writes
 
 Data = dict[str, t.Any]
 _GIVE_UP: t.Final = {"metadata": {"annotations": {_machine.DELETE_FIRST: "true"}}}
@@ -73,13 +73,7 @@ class Asking:
 
     def _ask(self, live: list[Data], record: str) -> _machine_plan.MachinePlan:
         plan = _machine_plan.plan(self.cluster, self.pool, self.search.shares, live, self.params, record)
-        existing = {name_of(one): one for one in live}
-        for name, manifest in plan.manifests.items():
-            if name not in existing:
-                # A field that this API does not know must not make machines of another kind: the refusal comes before the first one.
-                self.api.dry_run_create(manifest)
-        for name, manifest in plan.manifests.items():
-            self.api.apply(manifest, live=existing.get(name))
+        _machine_writes.apply(self.api, plan, {name_of(one): one for one in live})
         machines = self.api.list(known("Machine"), self.params["namespace"], labels=selector(pool_label(self.pool["name"])))
         _in_line.bring(self.api, self.params["namespace"], machines, plan.manifests)
         for remark in plan.remarks:

@@ -1,0 +1,39 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""A pool's machine sets written: nothing is bought that was not asked for, and a boot image that somebody else keeps up to date is no obstacle."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_answer as answer
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ConflictError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import PATCH
+
+Data = dict[str, t.Any]
+
+
+def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, Data]) -> None:
+    """existing: machine sets by name. Every new set is rehearsed before the first one is written."""
+    for name, manifest in plan.manifests.items():
+        if name not in existing:
+            answer.check(api.dry_run_create(manifest), manifest, _patch(plan, name))
+    for name, manifest in plan.manifests.items():
+        answer.check(_applied(api, manifest, existing.get(name)), manifest, _patch(plan, name))
+
+
+def _applied(api: Api, manifest: Data, live: Data | None) -> Data:
+    try:
+        return api.apply(manifest, live=live)
+    except ConflictError as exc:
+        if live is None or not answer.is_about_images(exc.evidence):
+            raise
+        return api.apply(manifest, force_conflicts=True, live=live)
+
+
+def _patch(plan: MachinePlan, name: str) -> Data:
+    return plan.shares[name].candidate.get(PATCH) or {}
