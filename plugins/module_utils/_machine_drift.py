@@ -2,14 +2,13 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Between a live machine set and the wanted one: what must not be overwritten, and what existing machines must be told."""
+"""Between a live machine set and the wanted one: what must not be overwritten, and what differs."""
 
 from __future__ import annotations
 
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._diff import covers
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import name
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, provider_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
@@ -44,40 +43,6 @@ def remark(live: Data, wanted: Data) -> str:
     """What only new machines will get; empty when there is nothing of the kind."""
     have, want = provider_of(live), provider_of(wanted)
     # What is false or empty is as good as absent: the API server writes some of it of itself.
-    given_up = {key for key in CHOSEN.keys() & set(have) - set(want) if have[key] or isinstance(have[key], dict)}
+    given_up = {key for key in set(CHOSEN) & set(have) - set(want) if have[key] or isinstance(have[key], dict)}
     changed = sorted(given_up | {key for key in want if not covers(have.get(key), want[key])})
     return f"Machine set {name_of(live)}: {', '.join(changed)} changed; the machines that exist keep what they have, new ones get it." if changed else ""
-
-
-def handed_down(machine: Data, wanted: Data) -> Data:
-    """A merge patch that gives a Machine the template's labels and taints for its Node; empty when it has them.
-
-    A template's change reaches no existing Machine; labels and taints are the part that a Machine hands on while it runs.
-    """
-    spec, template = machine["spec"], wanted["spec"]["template"]["spec"]
-    labels = (spec.get("metadata") or {}).get("labels") or {}
-    patch: Data = {}
-    new = {key: value for key, value in template["metadata"]["labels"].items() if labels.get(key) != value}
-    if new:
-        patch["metadata"] = {"labels": new}
-    taints = spec.get("taints") or []
-    marks = {(taint["key"], taint["effect"]) for taint in template.get("taints") or []}
-    merged = [taint for taint in taints if (taint["key"], taint["effect"]) not in marks] + list(template.get("taints") or [])
-    if sorted(map(_mark, merged)) != sorted(map(_mark, taints)):
-        patch["taints"] = merged
-    return {"spec": patch} if patch else {}
-
-
-def _mark(taint: t.Mapping[str, t.Any]) -> tuple[str, str, str]:
-    return str(taint["key"]), str(taint.get("value") or ""), str(taint["effect"])
-
-
-def left_behind(machine: Data, wanted: Data) -> str:
-    """Labels and taints that the pool no longer has, but this Machine and its Node do; empty when there are none."""
-    spec, template = machine["spec"], wanted["spec"]["template"]["spec"]
-    labels = set((spec.get("metadata") or {}).get("labels") or {}) - set(template["metadata"]["labels"])
-    taints = {f"{taint['key']}:{taint['effect']}" for taint in spec.get("taints") or []}
-    taints -= {f"{taint['key']}:{taint['effect']}" for taint in template.get("taints") or []}
-    if not labels | taints:
-        return ""
-    return f"Machine {name(machine)} and its node keep {', '.join(sorted(labels | taints))}, which the pool no longer has; new machines do not get it."

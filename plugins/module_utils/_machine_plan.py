@@ -15,8 +15,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _mac
 from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms as platforms
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_platform as pool_platform
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import phase
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import set_name as set_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import Platform
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_description import described, described_candidate
@@ -59,16 +57,6 @@ class MachinePlan:
     def place(self, name: str) -> str:
         share = self.shares[name]
         return f"{share.candidate['instance_type']} in {share.zone}" if share.zone else str(share.candidate["instance_type"])
-
-    def patches(self, machines: t.Iterable[Data]) -> dict[str, Data]:
-        """Merge patches that hand changed labels and taints to existing Machines, by name."""
-        ours = [machine for machine in machines if set_of(machine) in self.manifests and phase(machine) != "Deleting"]
-        bodies = {machine["metadata"]["name"]: drift.handed_down(machine, self.manifests[set_of(machine)]) for machine in ours}
-        return {name: body for name, body in bodies.items() if body}
-
-    def left_behind(self, machines: t.Iterable[Data]) -> list[str]:
-        found = [drift.left_behind(machine, self.manifests[set_of(machine)]) for machine in machines if set_of(machine) in self.manifests]
-        return [remark for remark in found if remark]
 
 
 def entry(params: t.Mapping[str, t.Any]) -> Data:

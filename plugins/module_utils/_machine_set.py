@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import NOTE, of_template
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_checks import ACCELERATOR
@@ -19,6 +20,8 @@ Data = dict[str, t.Any]
 API_VERSION: t.Final = "machine.openshift.io/v1beta1"
 CLUSTER: t.Final = "machine.openshift.io/cluster-api-cluster"
 _ROLE: t.Final = "machine.openshift.io/cluster-api-machine-role"
+# `oc get nodes` shows it as a role; a kubelet may not give it to itself, the Machine API may.
+NODE_ROLE: t.Final = "node-role.kubernetes.io/gpu"
 # On each of a pool's sets: which candidate it is made for, so that a later run stays with it, also where the provider's value does not say the type.
 CANDIDATE: t.Final = "accelerators.openshift/candidate"
 # On each of them once the pool is complete: machines obtained of machines asked for, in all zones. A pool that has it is never moved unasked.
@@ -36,7 +39,7 @@ def node_labels(pool: t.Mapping[str, t.Any], candidate: t.Mapping[str, t.Any]) -
     """What the nodes of the pool carry; the autoscaler counts GPU nodes by the accelerator label: the pool's own, else that of the candidate's GPUs."""
     usual = pool["candidates"][0].get("accelerator")
     accelerator = candidate["accelerator"] if pool["accelerator"] == usual else pool["accelerator"]
-    return {**pool["labels"], **pool_label(pool["name"]), ACCELERATOR: accelerator}
+    return {**pool["labels"], **pool_label(pool["name"]), ACCELERATOR: accelerator, NODE_ROLE: ""}
 
 
 def build(name: str, infrastructure: str, pool: t.Mapping[str, t.Any], candidate: t.Mapping[str, t.Any], replicas: int, namespace: str, provider: Data) -> Data:
@@ -45,7 +48,7 @@ def build(name: str, infrastructure: str, pool: t.Mapping[str, t.Any], candidate
     template: Data = {"metadata": {"labels": node_labels(pool, candidate)}, "providerSpec": {"value": provider}}
     if pool["taints"]:
         template["taints"] = pool["taints"]
-    return {
+    manifest: Data = {
         "apiVersion": API_VERSION,
         "kind": "MachineSet",
         "metadata": {
@@ -60,6 +63,8 @@ def build(name: str, infrastructure: str, pool: t.Mapping[str, t.Any], candidate
             "template": {"metadata": {"labels": {**selector, _ROLE: "worker", _TYPE: "worker", **pool_label(pool["name"])}}, "spec": template},
         },
     }
+    manifest["spec"]["template"]["metadata"]["annotations"] = {NOTE: of_template(manifest).note}
+    return manifest
 
 
 def name_of(machine_set: t.Mapping[str, t.Any]) -> str:

@@ -11,7 +11,6 @@ import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _infrastructure,
-    _machine_drift,
     _machine_plan,
     _machine_set,
     _placement,
@@ -94,7 +93,12 @@ def test_the_gpu_copy_of_a_worker_set() -> None:
     }
     assert selector["machine.openshift.io/cluster-api-machineset"] == name
     assert selector.items() <= template["metadata"]["labels"].items()
-    assert template["spec"]["metadata"]["labels"] == {"team": "ml", "accelerators.openshift/pool": "t4", "cluster-api/accelerator": "nvidia-t4"}
+    assert template["spec"]["metadata"]["labels"] == {
+        "team": "ml",
+        "accelerators.openshift/pool": "t4",
+        "cluster-api/accelerator": "nvidia-t4",
+        "node-role.kubernetes.io/gpu": "",
+    }
     assert template["spec"]["taints"] == TAINTS
     provider = template["spec"]["providerSpec"]["value"]
     source = WORKER["spec"]["template"]["spec"]["providerSpec"]["value"]
@@ -230,27 +234,6 @@ def test_a_foreign_set_is_left_alone() -> None:
 
 def test_another_instance_type_is_never_written_over() -> None:
     assert code(live=[worker(), *lived(plan())], instance_type="g4dn.2xlarge") == "POOL-DRIFT"
-
-
-def machine(labels: Data, taints: list[Data]) -> Data:
-    return {
-        "metadata": {"name": "m-1", "labels": {"machine.openshift.io/cluster-api-machineset": "demo-x7k2p-t4-us-east-2a"}},
-        "spec": {"metadata": {"labels": labels}, "taints": taints},
-    }
-
-
-def test_labels_and_taints_are_handed_to_existing_machines() -> None:
-    planned = plan(labels={"team": "ml"}, taints=TAINTS)
-    (manifest,) = planned.manifests.values()
-    given = manifest["spec"]["template"]["spec"]["metadata"]["labels"]
-    other = {"key": "own", "effect": "NoSchedule"}
-    assert planned.patches([machine(given, TAINTS)]) == {}
-    assert planned.patches([machine({**given, "own": "x"}, [other, *TAINTS])]) == {}
-    assert planned.patches([machine({**given, "team": "old"}, [other])]) == {
-        "m-1": {"spec": {"metadata": {"labels": {"team": "ml"}}, "taints": [other, *TAINTS]}}
-    }
-    assert _machine_drift.left_behind(machine({**given, "old": "x"}, TAINTS), manifest).count("old") == 1
-    assert planned.left_behind([machine(given, TAINTS)]) == []
 
 
 def test_a_plan_s_candidate_is_an_entry() -> None:

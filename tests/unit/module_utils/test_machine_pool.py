@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._search imp
 
 Data = dict[str, t.Any]
 NAME = "demo-t4-a"
-LABELS = {"cluster-api/accelerator": "nvidia-t4", "accelerators.openshift/pool": "t4"}
+LABELS = {"cluster-api/accelerator": "nvidia-t4", "accelerators.openshift/pool": "t4", "node-role.kubernetes.io/gpu": ""}
 TAINT = {"key": "nvidia.com/gpu", "effect": "NoSchedule"}
 
 

@@ -1,0 +1,52 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Existing Machines and their Nodes given what their machine set's template has: first the set (its apply), then the Machines, then the Nodes.
+
+The nodelink controller hands to a Node what its Machine has, again and again: what is taken from a Node alone comes back.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _handed_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ConflictError
+from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import Given
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine import name, node_name, phase, set_name
+
+Data = dict[str, t.Any]
+# How often a Node that others write at the same moment is read again.
+_RACES: t.Final = 3
+
+
+def bring(api: Api, namespace: str, machines: t.Iterable[Data], sets: t.Mapping[str, Data]) -> None:
+    """sets: as they are now, by name; Machines of other sets are left alone."""
+    ours = [(machine, _handed_down.of_template(sets[set_name(machine)])) for machine in machines if set_name(machine) in sets]
+    living = [(machine, wanted) for machine, wanted in ours if phase(machine) != "Deleting"]
+    for machine, wanted in living:
+        if body := _handed_down.machine_patch(machine, wanted):
+            api.merge_patch(known("Machine"), name(machine), namespace, body)
+    behind = [(machine, wanted, old) for machine, wanted in living if (old := _handed_down.given_up(machine, wanted))]
+    for machine, wanted, old in behind:
+        _node(api, node_name(machine), wanted, old)
+    for machine, wanted, _old in behind:
+        api.merge_patch(known("Machine"), name(machine), namespace, _handed_down.settled(wanted))
+
+
+def _node(api: Api, node: str, wanted: Given, old: Given) -> None:
+    for tries in range(_RACES):
+        live = api.get(known("Node"), node) if node else None
+        body = _handed_down.node_patch(live, wanted, old) if live else {}
+        if not body:
+            return
+        try:
+            api.merge_patch(known("Node"), node, None, body)
+        except ConflictError:
+            if tries == _RACES - 1:
+                raise
+        else:
+            return
