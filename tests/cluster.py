@@ -37,8 +37,8 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def running() -> t.Iterator[Cluster]:
-    """The cluster for one test process; the sandbox is taken down at the end."""
+def running(scenario: str = "") -> t.Iterator[Cluster]:
+    """The cluster for one test process, or one more of a scenario; the sandbox is taken down at the end."""
     if os.environ.get("KUBECONFIG"):
         kubeconfig = Path(os.environ["KUBECONFIG"])
         yield Cluster(kubeconfig, Client(kubeconfig, "integration-tests"), None)
@@ -46,9 +46,9 @@ def running() -> t.Iterator[Cluster]:
     for left_behind in FOLDER.glob("*"):
         if not Path("/proc", left_behind.name.partition("-")[0]).exists():
             lifecycle.down(Sandbox(left_behind))
-    sandbox = Sandbox(FOLDER / str(os.getpid()))
+    sandbox = Sandbox(FOLDER / f"{os.getpid()}{scenario and '-'}{scenario}")
     try:
-        lifecycle.up(sandbox, "aws", fresh=True)
+        lifecycle.up(sandbox, scenario or "aws", fresh=True)
         yield Cluster(sandbox.kubeconfig, Client(sandbox.kubeconfig, "integration-tests"), sandbox)
     finally:
         lifecycle.down(sandbox)

@@ -1,0 +1,102 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A pool's machine sets on one platform: asked for by the module, looked at in the cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import typing as t
+from dataclasses import dataclass
+
+from integration.playbook import Playbook, TaskResult
+from integration.wire import Audit
+
+from openshift_sandbox import faults
+from openshift_sandbox.client import Client
+from openshift_sandbox.sandbox import Sandbox
+
+Data = dict[str, t.Any]
+API: t.Final = "machine.openshift.io/v1beta1"
+NAMESPACE: t.Final = "openshift-machine-api"
+LABEL: t.Final = "accelerators.openshift/pool"
+SECONDS: t.Final = 30.0
+
+
+@dataclass(frozen=True)
+class Pools:
+    client: Client
+    sandbox: Sandbox
+    playbook: Playbook
+    audit: Audit
+
+    def ensure(self, pool: Data, **more: t.Any) -> TaskResult:
+        """The pool as a task asks for it, and nothing wrong with it."""
+        done = self.attempt(pool, **more)
+        assert not done.failed, done.result
+        return done
+
+    def attempt(self, pool: Data, **more: t.Any) -> TaskResult:
+        return self.playbook.module("gpu_machineset", pool=pool, **{"capacity_timeout": 2, "wait_timeout": 90, **more})
+
+    def unchanged(self, pool: Data, **more: t.Any) -> bool:
+        """Whether asking again writes nothing, and says nothing."""
+        again = self.ensure(pool, **more)
+        return (self.audit.writes(again), again.changed, again.result.get("warnings", [])) == ([], False, [])
+
+    def refused(self, pool: Data) -> tuple[str, str]:
+        """Code and path of what is wrong with a pool; nothing but questions left the machine."""
+        found = self.attempt(pool)
+        assert found.failed, found.result
+        assert [request.verb for request in self.audit.of(found) if request.verb not in ("get", "list", "watch")] == []
+        (problem,) = found["problems"]
+        return problem["code"], problem["path"]
+
+    def names(self) -> set[str]:
+        """The pools that have machine sets."""
+        return {one["metadata"]["labels"][LABEL] for one in self.client.list(API, "machinesets", NAMESPACE, labels=LABEL)}
+
+    def remove(self, pool: Data) -> None:
+        self.ensure(pool, state="absent")
+        assert self.sets(pool) == {}
+        assert self.machines(pool) == []
+
+    def sets(self, pool: Data) -> dict[str, Data]:
+        """Provider's values by zone, the empty zone where a set has none."""
+        return {zone_of(value): value for value in (one["spec"]["template"]["spec"]["providerSpec"]["value"] for one in self._of(pool, "machinesets"))}
+
+    def machines(self, pool: Data) -> list[Data]:
+        return self._of(pool, "machines")
+
+    def nodes(self, pool: Data) -> list[Data]:
+        return self.client.list("v1", "nodes", labels=f"{LABEL}={pool['name']}")
+
+    def worker(self, zone: str) -> Data:
+        """Provider's value of the installer's set in a zone."""
+        workers = [one for one in self.client.list(API, "machinesets", NAMESPACE) if LABEL not in one["metadata"]["labels"]]
+        values = [one["spec"]["template"]["spec"]["providerSpec"]["value"] for one in workers]
+        return next(value for value in values if zone_of(value) == zone)
+
+    @contextlib.contextmanager
+    def trouble(self, kind: str, **fields: t.Any) -> t.Iterator[None]:
+        faults.add(self.sandbox, kind, fields)
+        try:
+            yield
+        finally:
+            faults.clear(self.sandbox, kind, fields)
+
+    def _of(self, pool: Data, plural: str) -> list[Data]:
+        return self.client.list(API, plural, NAMESPACE, labels=f"{LABEL}={pool['name']}")
+
+
+def zone_of(value: Data) -> str:
+    """Wherever the platform has it."""
+    return str((value.get("placement") or {}).get("availabilityZone") or value.get("zone") or "")
+
+
+def until(what: str, holds: t.Callable[[], t.Any]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, f"{what}: not within {SECONDS:.0f} s"
+        time.sleep(0.1)
