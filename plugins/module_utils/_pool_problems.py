@@ -33,7 +33,10 @@ class Problems:
     found: list[Problem] = field(default_factory=list)
 
     def add(self, code: str, path: str, message: str, remedy: str) -> None:
-        self.found.append(Problem(code, path.lstrip("."), message, remedy))
+        """Once, also where several candidates suffer from what the pool says."""
+        found = Problem(code, path.lstrip("."), message, remedy)
+        if found not in self.found:
+            self.found.append(found)
 
     def at(self, path: str) -> bool:
         """Whether something at or below this path is wrong already."""
