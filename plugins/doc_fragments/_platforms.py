@@ -34,9 +34,40 @@ options:
       - C(shielded) - C(secure_boot), C(vtpm) and C(integrity_monitoring) (booleans), by default as the worker set has them.
         Secure boot is off, since the driver's modules are built on the node and not signed.
     type: dict
+  baremetal:
+    description:
+      - Options of bare metal alone; a candidate may have its own. The instance type is your own name for a kind of host.
+      - C(host_selector) - labels of the BareMetalHosts that its machines may take. Required, since any free host is taken without it.
+        C(host_expressions) - more conditions on them, each with C(key), C(operator) (V(In), V(NotIn), V(Exists), V(DoesNotExist)) and C(values).
+      - C(image) - C(url) and C(checksum) of an image to write instead of what the worker set's hosts get.
+    type: dict
+  vsphere:
+    description:
+      - Options of vSphere alone; a candidate may have its own. The instance type is the template that is cloned, with its PCI or vGPU devices.
+        Its zones are the names of failure domains.
+      - C(cpus), C(cores_per_socket) and C(memory_gib) - by default the worker set's. With devices passed through, the template reserves all memory.
+    type: dict
+  openstack:
+    description:
+      - Options of OpenStack alone; a candidate may have its own. The instance type is a flavor, its zones are availability zones of Nova.
+      - C(server_group) - name of a server group, made if need be; by default the worker set's. C(config_drive) (boolean).
+    type: dict
+  nutanix:
+    description:
+      - Options of Nutanix alone; a candidate may have its own. The instance type is your own name for a kind of machine, its zones are the names of
+        failure domains.
+      - C(gpus) - one entry a GPU, each with C(name) (as Prism shows it) or C(device_id) (the PCI device id as a number). Required.
+      - C(cpus), C(cores_per_socket) and C(memory_gib) - by default the worker set's.
+    type: dict
+  ibm:
+    description:
+      - Options of IBM Cloud alone; a candidate may have its own. The instance type is a profile.
+      - C(dedicated_host) - name of a dedicated host, which is in one zone.
+    type: dict
   provider_spec_patch:
     description:
       - Merged into the provider's value of every machine set (RFC 7386), for what has no option here. V(null) removes a field.
       - On a platform whose fields are known an unknown field is refused, since the API would ignore it.
+      - On a platform that has no options here it is required, and what it says is not checked. A worker set is copied whole there.
     type: dict
 """

@@ -25,7 +25,7 @@ options:
   cloud:
     description: Only types of this cloud. vSphere, OpenStack and Nutanix have types only in O(catalogue).
     type: str
-    choices: [aws, azure, gcp, ibm, oci, vsphere, openstack, nutanix]
+    choices: [aws, azure, gcp, ibm, oci, baremetal, vsphere, openstack, nutanix]
   vendor:
     description: Only types with devices of this vendor.
     type: str

@@ -13,14 +13,30 @@ _CLOUDS: t.Final = {"AWS": "aws", "Azure": "azure", "GCP": "gcp", "IBMCloud": "i
 _WITHOUT_MACHINES: t.Final = ("None", "External", "")
 
 
+_THEN: t.Final = "then describe its nodes with existing.node_selector in the pool."
+_INSTEAD: t.Final = {
+    "rosa": f"Make a machine pool with `rosa create machinepool --cluster NAME --name gpu --instance-type TYPE --replicas N`, {_THEN}",
+    "hosted": "Make a NodePool beside the HostedCluster on the management cluster (`hcp create nodepool`; "
+    f"where the cluster is a service, with the provider's tool for node pools), {_THEN}",
+    "oci": f"Launch GPU shapes from the cluster's image with `oci compute instance launch` or its Terraform stack, approve what `oc get csr` lists, {_THEN}",
+    "single": f"Put the GPUs into the node, or add one with the image that `oc adm node-image create` makes, {_THEN}",
+    "none": f"Boot the nodes from the image that `oc adm node-image create` makes, approve what `oc get csr` lists, {_THEN}",
+}
+
+
 @dataclass(frozen=True)
 class Infrastructure:
-    """name: the prefix of everything that the installer made. platform: as the API spells it. cloud: as the catalogue of instance types does; empty: any."""
+    """name: the prefix of everything that the installer made. platform: as the API spells it. cloud: as the catalogue of instance types does; empty: any.
+
+    failure_domains: where the platform's specification lists them. is_rosa: whether Red Hat runs the cluster on AWS.
+    """
 
     name: str
     platform: str
     cloud: str
     topology: str
+    failure_domains: tuple[dict[str, t.Any], ...] = ()
+    is_rosa: bool = False
 
     @property
     def obstacle(self) -> str:
@@ -28,23 +44,27 @@ class Infrastructure:
         if self.topology == "External":
             return "its control plane is hosted elsewhere (controlPlaneTopology External)"
         if self.platform in _WITHOUT_MACHINES:
-            return f"its platform is {self.platform or 'not set'}"
+            return f"its platform is {self.cloud or self.platform or 'not set'}{', and it has a single node' if self.topology == 'SingleReplica' else ''}"
         return ""
 
     @property
     def instead(self) -> str:
         """What to do on such a cluster."""
         if self.topology == "External":
-            return (
-                "Make a NodePool of the hosted cluster (or a machine pool with rosa or ocm), then describe its nodes with existing.node_selector in the pool."
-            )
-        return "Make the nodes with the provider's own tools, then describe them with existing.node_selector in the pool."
+            return _INSTEAD["rosa" if self.is_rosa else "hosted"]
+        if self.cloud == "oci":
+            return _INSTEAD["oci"]
+        return _INSTEAD["single" if self.topology == "SingleReplica" else "none"]
 
 
 def read(obj: t.Mapping[str, t.Any]) -> Infrastructure:
     """From the object C(cluster) of kind Infrastructure."""
-    status = obj.get("status", {})
-    platform = str((status.get("platformStatus") or {}).get("type") or status.get("platform") or "")
-    external = (((obj.get("spec") or {}).get("platformSpec") or {}).get("external") or {}).get("platformName", "")
+    status, spec = obj.get("status", {}), (obj.get("spec") or {}).get("platformSpec") or {}
+    told = status.get("platformStatus") or {}
+    platform = str(told.get("type") or status.get("platform") or "")
+    external = (spec.get("external") or {}).get("platformName", "")
     cloud = str(external or "").lower() if platform in _WITHOUT_MACHINES else _CLOUDS.get(platform, platform.lower())
-    return Infrastructure(str(status.get("infrastructureName", "")), platform, cloud, str(status.get("controlPlaneTopology", "")))
+    domains = (spec.get(platform.lower()) or {}).get("failureDomains") or ()
+    tags = {tag.get("key"): tag.get("value") for tag in (told.get("aws") or {}).get("resourceTags") or ()}
+    is_rosa = tags.get("red-hat-clustertype") == "rosa"
+    return Infrastructure(str(status.get("infrastructureName", "")), platform, cloud, str(status.get("controlPlaneTopology", "")), tuple(domains), is_rosa)

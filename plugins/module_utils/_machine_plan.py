@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import typing as t
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_drift as drift
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_reference as references
@@ -119,10 +119,12 @@ def _name(infrastructure: str, pool: str, share: Share, have: t.Sequence[Held], 
 def _provider(platform: Platform, source: Data, pool: Data, share: Share, image: str, is_new: bool) -> tuple[Data, str]:
     """The provider's value, and a remark on what the source has that is not known."""
     candidate, provider = share.candidate, sets.provider_of(source)
-    wanted = pool_platform.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else "")
+    wanted = replace(pool_platform.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else ""), is_new=is_new)
     if not is_new:
         return platforms.build(platform, provider, wanted), ""
     references.check_arch(source, candidate["instance_type"], candidate["arch"], image)
     unknown = platforms.unknown_fields(platform, provider)
     remark = f"Machine set {sets.name_of(source)} has fields that are not known and were not copied: {', '.join(unknown)}." if unknown else ""
+    if platform is platforms.OTHER:
+        remark = f"Machine set {sets.name_of(source)} was copied whole: this platform's fields are not known, and provider_spec_patch was not checked."
     return platforms.build(platform, provider, wanted), remark

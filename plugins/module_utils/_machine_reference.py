@@ -11,7 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import arch_of, is_worker, name_of, provider_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import PLATFORMS, Platform
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import OTHER, PLATFORMS, Platform, on
 
 Data = dict[str, t.Any]
 
@@ -23,16 +23,10 @@ class MachineError(AcceleratorError):
 
 
 def platform_of(infrastructure: Infrastructure) -> Platform:
-    """The platform's file; raises where the Machine API makes no machines, or not by this release."""
+    """The platform's file; raises where the Machine API makes no machines."""
     if infrastructure.obstacle:
         raise no_machine_api(infrastructure.obstacle, infrastructure.instead)
-    if infrastructure.platform not in PLATFORMS:
-        raise MachineError(
-            "MACH-PLATFORM",
-            f"This release makes machine sets on {', '.join(PLATFORMS)}, not on {infrastructure.platform}.",
-            "Make the nodes yourself and describe them with existing.node_selector in the pool.",
-        )
-    return PLATFORMS[infrastructure.platform]
+    return on(PLATFORMS.get(infrastructure.platform, OTHER), infrastructure.failure_domains)
 
 
 def no_machine_api(why: str, instead: str) -> MachineError:
@@ -47,12 +41,16 @@ def find(machine_sets: t.Iterable[Data], platform: Platform, zone: str, name: st
         named = next((one for one in sets if name_of(one) == name), None)
         if named is not None and platform.zone(provider_of(named)) == zone:
             return named
-        why = f"is in zone {platform.zone(provider_of(named))}" if named else "does not exist"
-        raise _no_reference(f"The machine set {name}, given as reference, {why}; a set for zone {zone} is needed.", workers, platform)
+        why = f"is in {_called(platform.zone(provider_of(named)))}" if named else "does not exist"
+        raise _no_reference(f"The machine set {name}, given as reference, {why}; a set for {_called(zone)} is needed.", workers, platform)
     found = next((one for one in workers if platform.zone(provider_of(one)) == zone), None)
     if found is None:
-        raise _no_reference(f"Zone {zone} has no worker machine set to copy from.", workers, platform)
+        raise _no_reference(f"There is no worker machine set in {_called(zone)} to copy from.", workers, platform)
     return found
+
+
+def _called(zone: str) -> str:
+    return f"zone {zone}" if zone else "no zone (the candidate names none)"
 
 
 def _no_reference(message: str, workers: t.Iterable[Data], platform: Platform) -> MachineError:

@@ -12,6 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _poo
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import GeometryError, geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import BUILT_IN, CLOUDS, Catalogue, InstanceType
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import FACTS, described
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import OWN_TYPES
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import own_options
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 
@@ -64,13 +65,21 @@ def _foreign(found: InstanceType, cloud: str | None, path: str, catalogue: Catal
 
 
 def _unknown(name: str, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems) -> None:
+    if cloud and cloud not in CLOUDS:
+        what = OWN_TYPES.get(cloud, "your own name for a kind of machine")
+        message = f"is required on {cloud}: {name} is {what}, of which no catalogue knows the GPUs."
+        problems.add("POOL-REQUIRED", f"{path}.gpus", message, f"Say how many GPUs such a machine has and which: set {path}.gpus and {path}.gpu_model.")
+        return
     elsewhere = catalogue.clouds_with(name)
     where = f" on {cloud}" if cloud else ""
     message = f"{name} is a type of {', '.join(elsewhere)}, not{where}." if elsewhere else f"{name} is not a known GPU instance type{where}."
     near = catalogue.nearest(name, cloud if cloud in CLOUDS else None) or [entry.name for entry in catalogue.everything(cloud)][:3]
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
     problems.add(
-        "POOL-INSTANCE-TYPE", f"{path}.instance_type", message, f"{hint}If the type is newer than the catalogue, add gpus (and gpu_model) to the candidate."
+        "POOL-INSTANCE-TYPE",
+        f"{path}.instance_type",
+        message,
+        f"{hint}If the type is newer than the catalogue, or your own (a template, a flavor, a kind of host), add gpus (and gpu_model) to the candidate.",
     )
 
 

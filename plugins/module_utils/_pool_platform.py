@@ -11,7 +11,7 @@ import typing as t
 from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import InstanceType
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY, Platform, unknown_fields
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY, UNTOLD, Platform, of_cloud, unknown_fields
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import read
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
@@ -32,7 +32,7 @@ def read_markets(pool: Data, path: str, problems: Problems) -> None:
 
 def settle(pool: Data, path: str, cloud: str | None, problems: Problems) -> None:
     """Hands the pool's options for the platform down to the candidates. cloud: None where it is not known yet."""
-    platform = BY_KEY.get(cloud or "")
+    platform = of_cloud(cloud)
     for holder, where in [(pool, path), *_candidates(pool, path)]:
         for key in sorted(set(BY_KEY) & set(holder)):
             if cloud is not None and key != cloud:
@@ -48,10 +48,13 @@ def settle(pool: Data, path: str, cloud: str | None, problems: Problems) -> None
 
 def check(pool: Data, kinds: t.Sequence[InstanceType | None], path: str, cloud: str | None, problems: Problems) -> None:
     """Lets the platform check each candidate. kinds: what is known of each one's instance type."""
-    platform = BY_KEY.get(cloud or "")
+    platform = of_cloud(cloud)
     for (candidate, where), kind in zip(_candidates(pool, path), kinds, strict=True):
         if platform is not None:
             _check(platform, pool, candidate, kind, path, where, problems)
+    if platform is not None and platform.KEY in UNTOLD and pool.get("mixed") and len({(kind.gpus, kind.gpu.model, kind.share) for kind in kinds if kind}) > 1:
+        message = "would mix candidates with different GPUs, and no node of this platform says which it is."
+        problems.add("POOL-CONFLICT", f"{path}.mixed", message, "Make a pool of each candidate.")
 
 
 def wanted(pool: Data, candidate: Data, key: str, zone: str = "", image: str = "") -> Wanted:

@@ -19,7 +19,7 @@ description:
     labels and taints are handed to existing machines too. Another instance type is refused (C(POOL-DRIFT)).
   - Sets of the pool in zones that it no longer has are removed once the others are ready.
   - Fails at once with the provider's own text when a machine is C(Failed), and after O(capacity_timeout) when the provider has no capacity.
-  - Platforms - AWS, Azure, Google Cloud.
+  - Platforms - AWS, Azure, Google Cloud, bare metal, vSphere, OpenStack, Nutanix, IBM Cloud; any other with a Machine API by O(provider_spec_patch).
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state

@@ -41,10 +41,10 @@ options:
     default: gpu_pools
   platform:
     description:
-      - Cloud whose instance types may be named. V(other) is one that the catalogue does not have.
+      - Platform that the pools are for. V(other) is any that has no options of its own.
       - By default it is read from the cluster.
     type: str
-    choices: [aws, azure, gcp, ibm, oci, other]
+    choices: [aws, azure, gcp, ibm, oci, baremetal, vsphere, openstack, nutanix, other]
   accelerator_limits:
     description:
       - Types that the ClusterAutoscaler has a GPU limit for (C(spec.resourceLimits.gpus[].type)).
@@ -147,7 +147,7 @@ SPEC = ArgumentSpec(
     options={
         "pools": {"type": "list", "elements": "raw", "required": True},
         "gpu_pools_name": {"type": "str", "default": "gpu_pools"},
-        "platform": {"type": "str", "choices": ["aws", "azure", "gcp", "ibm", "oci", "other"]},
+        "platform": {"type": "str", "choices": ["aws", "azure", "gcp", "ibm", "oci", "baremetal", "vsphere", "openstack", "nutanix", "other"]},
         "accelerator_limits": {"type": "list", "elements": "str"},
         "catalogue": {"type": "list", "elements": "dict", "default": []},
     },

@@ -21,7 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pool_probl
 Data = t.Mapping[str, t.Any]
 
 # Platforms whose flavors, templates or profiles only their owner knows.
-OWN_CLOUDS: t.Final = ("vsphere", "openstack", "nutanix")
+OWN_CLOUDS: t.Final = ("baremetal", "vsphere", "openstack", "nutanix")
 VENDORS: t.Final = tuple(dict.fromkeys(gpu.vendor for gpu in GPUS.values()))
 
 

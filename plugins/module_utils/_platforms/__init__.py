@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _aws, _azure, _gcp
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _aws, _azure, _baremetal, _gcp, _ibm, _nutanix, _openstack, _other
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import merged, unknown
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._vsphere import VSphere
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
@@ -46,12 +47,39 @@ PLATFORMS: t.Final[dict[str, Platform]] = {
     "AWS": t.cast(Platform, _aws),
     "Azure": t.cast(Platform, _azure),
     "GCP": t.cast(Platform, _gcp),
+    "BareMetal": t.cast(Platform, _baremetal),
+    "VSphere": t.cast(Platform, VSphere()),
+    "OpenStack": t.cast(Platform, _openstack),
+    "Nutanix": t.cast(Platform, _nutanix),
+    "IBMCloud": t.cast(Platform, _ibm),
 }
 BY_KEY: t.Final[dict[str, Platform]] = {platform.KEY: platform for platform in PLATFORMS.values()}
+OTHER: t.Final = t.cast(Platform, _other)
+# Where the Machine API makes no machines, or nothing is known.
+_OUTSIDE: t.Final = ("oci", "other", "")
+# What an instance type is where no catalogue has them.
+OWN_TYPES: t.Final = {
+    "baremetal": "your own name for a kind of host",
+    "vsphere": "a template that has the GPUs",
+    "openstack": "a flavor",
+    "nutanix": "your own name for a kind of machine",
+}
+# Nodes of these do not carry their instance type as a label.
+UNTOLD: t.Final = frozenset(("baremetal", "vsphere", "nutanix", "other"))
 # Fields of a provider's value that are there only where a pool asks for them, by which option: how its machines are bought, placed and wired.
 CHOSEN: t.Final[dict[str, str]] = {field: option for platform in PLATFORMS.values() for field, option in getattr(platform, "CHOSEN", {}).items()}
 # Fields that hold a boot image, which the machine-config operator writes too.
 IMAGES: t.Final = frozenset(getattr(platform, "IMAGE", "") for platform in PLATFORMS.values()) - {""}
+
+
+def of_cloud(cloud: str | None) -> Platform | None:
+    """The platform of a cloud as the catalogue spells it; None where it is not known yet, or makes no machines."""
+    return None if cloud is None or cloud in _OUTSIDE else BY_KEY.get(cloud, OTHER)
+
+
+def on(platform: Platform, domains: tuple[Data, ...]) -> Platform:
+    """The platform on a cluster with these failure domains, where they decide which zone a machine set is in."""
+    return t.cast(Platform, VSphere(domains)) if isinstance(platform, VSphere) else platform
 
 
 def build(platform: Platform, source: Provider, wanted: Wanted) -> Data:
@@ -61,4 +89,4 @@ def build(platform: Platform, source: Provider, wanted: Wanted) -> Data:
 
 def unknown_fields(platform: Platform, provider: Provider) -> list[str]:
     """Fields of the provider's value that are not of its known shape."""
-    return unknown(provider, platform.SHAPE)
+    return unknown(provider, platform.SHAPE) if platform.SHAPE else []

@@ -20,6 +20,7 @@ class Wanted:
 
     disk: size_gib, type, iops, throughput_mib. market: its type and fields. image: boots instead of the reference's.
     options: those of the platform's own key (C(aws), C(gcp)...), the candidate's over the pool's. patch: provider_spec_patch, RFC 7386.
+    is_new: whether the machine set is still to be made.
     For checks alone: zones, all of the candidate's; kind: what is known of the instance type, None where nothing is.
     """
 
@@ -30,6 +31,7 @@ class Wanted:
     image: str = ""
     options: Data = field(default_factory=dict)
     patch: Data = field(default_factory=dict)
+    is_new: bool = True
     zones: tuple[str, ...] = ()
     kind: InstanceType | None = None
 

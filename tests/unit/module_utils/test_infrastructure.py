@@ -15,7 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _inf
         ("IBMCloud", "", "HighlyAvailable", "ibm", ""),
         ("OpenStack", "", "HighlyAvailable", "openstack", ""),
         ("AWS", "", "External", "aws", "hosted elsewhere"),
-        ("External", "OCI", "HighlyAvailable", "oci", "its platform is External"),
+        ("External", "OCI", "HighlyAvailable", "oci", "its platform is oci"),
         ("None", "", "HighlyAvailable", "", "its platform is None"),
         ("", "", "", "", "its platform is not set"),
     ],

@@ -199,7 +199,7 @@ def test_zones_that_are_given_up() -> None:
         ({"on": cluster("None")}, "MACH-NO-API"),
         ({"on": cluster("External")}, "MACH-NO-API"),
         ({"on": cluster(topology="External")}, "MACH-NO-API"),
-        ({"on": cluster("PowerVS"), "instance_type": None, "candidates": [{"instance_type": "s922", "gpus": 1}]}, "MACH-PLATFORM"),
+        ({"on": cluster("PowerVS"), "instance_type": None, "candidates": [{"instance_type": "s922", "gpus": 1}]}, "POOL-REQUIRED"),
     ],
     ids=str,
 )
