@@ -9,7 +9,8 @@ from __future__ import annotations
 import typing as t
 from datetime import UTC, datetime
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_errors, _node
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_errors, _machine_trouble, _node
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_trouble import Trouble
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
 
 Machine = t.Mapping[str, t.Any]
@@ -17,7 +18,6 @@ Machine = t.Mapping[str, t.Any]
 SET: t.Final = "machine.openshift.io/cluster-api-machineset"
 # The set that has one Machine too many gives up the one that carries this.
 DELETE_FIRST: t.Final = "machine.openshift.io/delete-machine"
-# Texts of all providers; a quota is asked for first, since AWS says "vCPU capacity" when it means the account's limit.
 
 
 def name(machine: Machine) -> str:
@@ -40,16 +40,6 @@ def remedy_of(code: str, machine: Machine) -> str:
     return _machine_errors.remedy_of(code, machine["metadata"].get("namespace", ""), name(machine))
 
 
-def refusal(machine: Machine) -> tuple[str, str]:
-    """The provider's text about an instance that it did not create, and since when; two empty texts where there is none."""
-    conditions = ((machine.get("status") or {}).get("providerStatus") or {}).get("conditions") or []
-    for condition in conditions:
-        if condition.get("type") in ("MachineCreation", "MachineCreated") and condition.get("status") == "False":
-            since = str(condition.get("lastTransitionTime") or machine["metadata"].get("creationTimestamp") or "")
-            return " ".join(str(condition.get("message") or condition.get("reason") or "").split()), since
-    return "", ""
-
-
 def seconds_since(stamp: str, now: float) -> float:
     """stamp: as the API writes times. now: seconds of the epoch. Never negative: clocks differ."""
     if not stamp:
@@ -65,29 +55,34 @@ def is_given_up(machine: Machine) -> bool:
 
 def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
     """Code and text of a Machine that will not get its instance: at once where that is final, else when the provider has said no for so many seconds."""
-    status = machine.get("status") or {}
-    state = phase(machine)
-    if state == "Failed" or (status.get("errorReason") and state != "Deleting"):
-        text = _error(status)
-        return _machine_errors.code_of(text), text
-    text, since = refusal(machine)
-    if state in ("New", "Provisioning") and text and seconds_since(since, now) >= patience:
-        return _machine_errors.code_of(text), text
-    return "", ""
+    trouble = _machine_trouble.find(machine)
+    if trouble is None or trouble.is_loss or not (trouble.is_final or seconds_since(trouble.since, now) >= patience):
+        return "", ""
+    return trouble.code, trouble.text
 
 
-def judge(machine: Machine, node: t.Mapping[str, t.Any] | None, now: float, capacity_timeout: float, place: str) -> Readiness:
-    """place: instance type and zone, for the message."""
-    status = machine.get("status") or {}
+def awaits_node(machine: Machine) -> bool:
+    """Whether it has an instance that is not a node yet."""
+    return phase(machine) == "Provisioned" and not node_name(machine) and _machine_trouble.find(machine) is None
+
+
+def judge(
+    machine: Machine,
+    node: t.Mapping[str, t.Any] | None,
+    now: float,
+    capacity_timeout: float,
+    place: str,
+    host: t.Mapping[str, t.Any] | None = None,
+    is_watched: bool = False,
+) -> Readiness:
+    """place: instance type and zone, for the message. host: the BareMetalHost. is_watched: whether a health check replaces a lost instance by itself."""
     state = phase(machine)
     line = f"{name(machine)} ({place}): {state}"
-    if state == "Failed" or (status.get("errorReason") and state != "Deleting"):
-        return _failed(machine, status, place, line)
-    text, since = refusal(machine)
-    if state in ("New", "Provisioning") and text:
-        return _refused(machine, text, since, now, capacity_timeout, place, line)
+    trouble = _machine_trouble.find(machine)
+    if trouble is not None:
+        return _troubled(machine, trouble, now, capacity_timeout, place, is_watched)
     if state != "Running":
-        return _on_its_way(machine, state, line)
+        return _on_its_way(machine, state, f"{line}{_since(_machine_trouble.phase_since(machine))}", _machine_trouble.host_fault(host or {}))
     if node is None:
         return pending(
             "NodeNotLabelled",
@@ -102,48 +97,47 @@ def judge(machine: Machine, node: t.Mapping[str, t.Any] | None, now: float, capa
             remedy=f"`oc describe node {_node.name(node)}`",
             details=(f"{line}, node {_node.short(_node.name(node))} {_node.why_not_ready(node)}",),
         )
-    return ready("Running", details=(f"{line}, node {_node.short(_node.name(node))} Ready",))
+    # Only the phase Failed is final: what stands on a Machine that runs is tried again by its provider.
+    status = machine.get("status") or {}
+    text = f": {_machine_trouble.error_of(status)}" if status.get("errorReason") else ""
+    return ready("Running", details=(f"{line}, node {_node.short(_node.name(node))} Ready{text}",))
 
 
-def _error(status: t.Mapping[str, t.Any]) -> str:
-    """On one line: providers append request numbers on lines of their own."""
-    return " ".join(str(status.get("errorMessage") or status.get("errorReason") or "no text given").split())
+def _troubled(machine: Machine, trouble: Trouble, now: float, patience: float, place: str, is_watched: bool) -> Readiness:
+    state, since = phase(machine), _since(trouble.since)
+    reason = str((machine.get("status") or {}).get("errorReason") or ("Failed" if state == "Failed" else "MachineCreationFailed"))
+    if state == "Failed":
+        message = f"machine {name(machine)} ({place}) is Failed{since} and is never tried again: {reason}: {trouble.text}"
+    else:
+        message = f"machine {name(machine)} ({place}) is not created{since}: {trouble.text}"
+    is_over = trouble.is_final or seconds_since(trouble.since, now) >= patience
+    verdict = failed if is_over and not (trouble.is_loss and is_watched) else pending
+    line = f"{name(machine)} ({place}): {state}{since}: {trouble.text}"
+    return verdict(reason, message, code=trouble.code, remedy=remedy_of(trouble.code, machine), details=(line,))
 
 
-def _failed(machine: Machine, status: t.Mapping[str, t.Any], place: str, line: str) -> Readiness:
-    text = _error(status)
-    reason = str(status.get("errorReason") or "Failed")
-    code = _machine_errors.code_of(text)
-    since = f" since {status['lastUpdated']}" if status.get("lastUpdated") else ""
-    message = f"machine {name(machine)} ({place}) is Failed{since} and is never tried again: {reason}: {text}"
-    return failed(reason, message, code=code, remedy=remedy_of(code, machine), details=(f"{line}: {text}",))
-
-
-def _refused(machine: Machine, text: str, since: str, now: float, patience: float, place: str, line: str) -> Readiness:
-    waited = seconds_since(since, now)
-    code = _machine_errors.code_of(text)
-    message = f"machine {name(machine)} ({place}) is not created, since {since}: {text}"
-    if waited >= patience:
-        return failed("MachineCreationFailed", message, code=code, remedy=remedy_of(code, machine), details=(f"{line}: {text}",))
-    return pending("MachineCreationFailed", message, code=code, remedy=remedy_of(code, machine), details=(f"{line}: {text}",))
-
-
-def _on_its_way(machine: Machine, state: str, line: str) -> Readiness:
+def _on_its_way(machine: Machine, state: str, line: str, fault: str) -> Readiness:
+    if fault:
+        host = _machine_trouble.host_name(machine)
+        message = f"{name(machine)} is {state}; its host {host}: {fault}"
+        remedy = f"`oc describe baremetalhost -n {host.replace('/', ' ')}`"
+        return pending(state, message, code=_machine_errors.HOST, remedy=remedy, details=(f"{line}: {fault}",))
     if state == "Provisioned":
-        return pending(
-            "NoNode",
-            f"{name(machine)} has an instance that has not joined as a node yet",
-            code="MACH-NO-NODE",
-            remedy="Look for pending requests of node-bootstrapper with `oc get csr`, then at the instance's console log.",
-            details=(f"{line}, not a node yet",),
-        )
-    return pending(state, f"{name(machine)} is {state}", code="MACH-TIMEOUT", remedy="Look at the log of the machine-api-controllers.", details=(line,))
+        remedy = f"Look for pending requests of node-bootstrapper with `oc get csr`, then at {_machine_trouble.console(machine)}."
+        message = f"{name(machine)} has an instance{_since(_machine_trouble.phase_since(machine))} that has not joined as a node yet"
+        return pending("NoNode", message, code="MACH-NO-NODE", remedy=remedy, details=(f"{line}, not a node yet",))
+    remedy = "`oc logs -n openshift-machine-api deployment/machine-api-controllers -c machine-controller` (OpenStack tells of a full quota only there)."
+    return pending(state, f"{name(machine)} is {state}", code="MACH-TIMEOUT", remedy=remedy, details=(line,))
+
+
+def _since(stamp: str) -> str:
+    return f" since {stamp}" if stamp else ""
 
 
 def summarize(machine: Machine) -> dict[str, t.Any]:
     status = machine.get("status") or {}
     labels = machine["metadata"].get("labels") or {}
-    text, since = refusal(machine)
+    trouble = _machine_trouble.find(machine)
     return {
         "name": name(machine),
         "machine_set": set_name(machine),
@@ -151,6 +145,7 @@ def summarize(machine: Machine) -> dict[str, t.Any]:
         "zone": labels.get("machine.openshift.io/zone", ""),
         "instance_type": labels.get("machine.openshift.io/instance-type", ""),
         "node": node_name(machine),
-        "error": _error(status) if status.get("errorMessage") else text,
-        "since": since,
+        "code": trouble.code if trouble else "",
+        "error": trouble.text if trouble else _machine_trouble.error_of(status) if status.get("errorReason") else "",
+        "since": trouble.since if trouble else "",
     }

@@ -9,41 +9,78 @@ from __future__ import annotations
 import re
 import typing as t
 
-# The first that matches decides. The provider's own code comes first where its text carries one, words follow.
+CAPACITY: t.Final = "MACH-CAPACITY"
+LOST: t.Final = "MACH-INSTANCE-LOST"
+RECLAIMED: t.Final = "MACH-SPOT-RECLAIMED"
+RESERVATION: t.Final = "MACH-RESERVATION"
+HOST: t.Final = "MACH-HOST"
+OTHER: t.Final = "MACH-CONFIG"
+# The first that matches decides. Providers drop their own code from some of these texts, so words are known beside codes.
 _TEXTS: t.Final = tuple(
-    (code, re.compile(pattern, re.IGNORECASE))
-    for code, pattern in (
-        ("MACH-RESERVATION", r"reservationcapacityexceeded|capacity reservation|capacity block|capacityreservation\w*(expired|notfound|invalid)"),
-        ("MACH-SUBNET", r"insufficientfreeaddressesinsubnet|subnet\w* (is full|has no free|does not have enough)|ip_space_exhausted|no more ip addresses"),
-        ("MACH-FORBIDDEN", r"unauthorizedoperation|accessdenied|not authorized|authorizationfailed|forbidden|permission denied|required '.*' permission"),
-        ("MACH-IMAGE", r"invalidamiid|\bami\b.*(not exist|not found)|image\w* .*(not found|does not exist|could not be found)|template .*not found"),
-        ("MACH-USER-DATA", r"user ?data"),
-        ("MACH-QUOTA", r"vcpu (capacity|limit)|limitexceeded|maxspotinstancecount|quota|exceed\w* .*limit|\blimit .*exceeded"),
-        ("MACH-UNSUPPORTED", r"not supported in your requested availability zone|unsupported .*(zone|region)|not found in zone"),
-        ("MACH-SPOT-PRICE", r"spotmaxpricetoolow|max\w* price .*(lower|below|too low)"),
+    (code, re.compile("|".join(patterns), re.IGNORECASE))
+    for code, *patterns in (
+        (RESERVATION, r"capacity ?reservation", "capacity block", "reservation does not (have|exist)", "specified reservation"),
         (
-            "MACH-CAPACITY",
-            r"insufficient\w*capacity|insufficient capacity|skunotavailable|zone_resource_pool_exhausted|allocationfailed"
-            r"|do not have sufficient|out of (host )?capacity"
-            r"|no valid host|no available (bare ?metal )?host|not enough resources|insufficient resources",
+            "MACH-SUBNET",
+            "insufficientfreeaddressesinsubnet|not enough free addresses",
+            r"subnet\w* (is full|has no free|does not have enough)|subnetisfull|subnet .*not have enough capacity for",
+            "ip_space_exhausted|ip space of .* is exhausted|no more ip addresses",
+        ),
+        (
+            "MACH-FORBIDDEN",
+            "unauthorized|accessdenied|authfailure|invalidclienttokenid|authorizationfailed|optinrequired|forbidden|permission denied",
+            "not authorized|not have authorization|required '.*' permission|credentials secret",
+        ),
+        (
+            "MACH-IMAGE",
+            r"invalidamiid|\bami\b.*(not exist|not found)|imagenotfound",
+            r"\bimage\w* .*(not found|does not exist|could not be found|cannot be found|is not available)|find (the )?image|template .*not found",
+        ),
+        ("MACH-USER-DATA", "(user|custom) ?data"),
+        ("MACH-TYPE", "for instancetype|provided for the vm size|instance type information for vmsize|find flavor|find instance profile"),
+        (
+            "MACH-QUOTA",
+            r"vcpu (capacity|limit)|limitexceeded|max ?spot ?instance ?count|quota|exceed\w* .*limit|\blimit .*exceeded",
+            "pendingverification|request for accessing resources in this region is being validated",
+        ),
+        (
+            "MACH-UNSUPPORTED",
+            "not supported in your requested availability zone|configuration is currently not supported|unsupported .*(zone|region)",
+            r"not available in (the )?zone|not available in location .* for subscription|machine ?type .*does not exist in zone|not found in zone",
+            "find compute availability zone",
+        ),
+        ("MACH-SPOT-PRICE", "spotmaxpricetoolow", r"max\w* price .*(lower|below|too low)|spot request price .*lower"),
+        (HOST, "no available baremetalhost"),
+        ("MACH-NO-GPU", "no available gpu"),
+        (
+            CAPACITY,
+            r"insufficient\w*capacity|insufficient capacity|skunotavailable|allocationfailed|overconstrained\w*allocation|zone_resource_pool_exhausted",
+            "do not have sufficient|out of (host )?capacity|cannot_start_capacity|no host (has enough|is compatible)",
+            "no valid host|not (have )?enough resources|insufficient resources|no spot capacity",
         ),
     )
 )
-OTHER: t.Final = "MACH-CONFIG"
+# What nobody refused: an instance was there.
+GONE: t.Final = frozenset((LOST, RECLAIMED))
 # A limit of the account, a missing permission, a wrong image: no other zone of the same type does better.
-WHOLE_CANDIDATE: t.Final = frozenset(("MACH-QUOTA", "MACH-FORBIDDEN", "MACH-IMAGE", "MACH-USER-DATA"))
+WHOLE_CANDIDATE: t.Final = frozenset(("MACH-QUOTA", "MACH-FORBIDDEN", "MACH-IMAGE", "MACH-USER-DATA", "MACH-TYPE"))
 
 _DELETE: t.Final = "then `oc delete machine -n {namespace} {name}` if it is still there."
 _REMEDIES: t.Final = {
-    "MACH-RESERVATION": "Look at the reservation: is it active, in this zone, for this instance type, with instances left? Else give the pool another market.",
+    RESERVATION: "Look at the reservation: is it active, in this zone, for this instance type, with instances left? Else give the pool another market.",
     "MACH-SUBNET": "Free addresses in the zone's subnet, or use another zone.",
     "MACH-FORBIDDEN": f"Give the Machine API's cloud credentials the permission that the text names, {_DELETE}",
     "MACH-IMAGE": f"Correct image, or the image of the worker machine set that was copied, {_DELETE}",
     "MACH-USER-DATA": f"Look at the secret that userDataSecret of the machine set names, {_DELETE}",
+    "MACH-TYPE": "Use an instance type that the provider has in this region: `ansible-doc -t lookup accelerators.openshift.gpu_instance_types` finds them.",
     "MACH-QUOTA": f"Raise the account's limit with the provider (on AWS: Service Quotas, Running On-Demand G and VT, or P, instances), {_DELETE}",
-    "MACH-UNSUPPORTED": "Use a zone that offers this instance type, or another type in the pool's candidates.",
+    "MACH-UNSUPPORTED": "Use a zone that offers this instance type to this account, or another type in the pool's candidates.",
     "MACH-SPOT-PRICE": "Raise market.max_price, or leave it out: the on-demand price is the highest.",
-    "MACH-CAPACITY": "Use another zone or instance type in the pool's candidates, or a capacity reservation; or try again later.",
+    HOST: "`oc get baremetalhost -n {namespace}`: a host that hostSelector matches must be available, without error and without consumer.",
+    "MACH-NO-GPU": f"Look in the provider's console: is the GPU's name right, and is one free that no virtual machine uses? {_DELETE.capitalize()}",
+    LOST: "Find out who ended it; `oc delete machine -n {namespace} {name}` has another one made. With health in the pool that happens by itself.",
+    RECLAIMED: "`oc delete machine -n {namespace} {name}` asks for another one. With health in the pool that happens by itself; on_demand is not reclaimed.",
+    CAPACITY: "Use another zone or instance type in the pool's candidates, or a capacity reservation; or try again later.",
     OTHER: f"Correct what the provider's text names (instance type, zone, image), {_DELETE}",
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_set, _node
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_set, _machine_trouble, _node
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready, worst
 
@@ -21,18 +21,21 @@ Snapshot = t.Mapping[str, t.Sequence[Data]]
 class Present:
     """Judge: each set has its replicas, each Machine runs, each Node is Ready with the pool's labels and taints.
 
-    now: seconds of the epoch. seen: the last snapshot, for the facts of a failure.
+    now: seconds of the epoch. seen: the last snapshot, for the facts of a failure. troubled: by name, what each Machine last said that got no instance or lost
+    it; it stays when the Machine goes, since a health check or this search may delete it.
     """
 
     plan: MachinePlan
     capacity_timeout: float
     now: t.Callable[[], float]
     seen: Snapshot = field(default_factory=dict)
+    troubled: dict[str, Data] = field(default_factory=dict)
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         nodes = {_node.name(node): node for node in snapshot["nodes"]}
         machines = [machine for machine in snapshot["machines"] if _machine.set_name(machine) in self.plan.manifests]
+        self._remember(machines)
         parts = [_machine_set.judge(one) for one in snapshot["machine_sets"] if _machine_set.name_of(one) in self.plan.manifests]
         parts += [self._machine(machine, nodes) for machine in sorted(machines, key=_machine.name)]
         parts += self._counts(machines)
@@ -55,7 +58,8 @@ class Present:
 
     def has_instance(self, machine: Data) -> bool:
         """Whether a Machine of the plan got what it asked for."""
-        return _machine.set_name(machine) in self.plan.manifests and _machine.phase(machine) in ("Provisioned", "Running")
+        is_there = _machine.phase(machine) in ("Provisioned", "Running") and _machine_trouble.find(machine) is None
+        return is_there and _machine.set_name(machine) in self.plan.manifests
 
     @staticmethod
     def _obtained(parts: t.Iterable[Readiness]) -> int:
@@ -66,12 +70,23 @@ class Present:
             text = f"{_machine.name(machine)} is given up"
             return pending("GivenUp", text, code="MACH-TIMEOUT", remedy="Look at the log of the machine-api-controllers.", details=(text,))
         node = nodes.get(_machine.node_name(machine))
-        verdict = _machine.judge(machine, node, self.now(), self.capacity_timeout, self.plan.place(_machine.set_name(machine)))
+        place, is_watched = self.plan.place(_machine.set_name(machine)), bool(self.plan.pool.get("health"))
+        verdict = _machine.judge(machine, node, self.now(), self.capacity_timeout, place, self._host(machine), is_watched)
         missing = _node.lacks(node, self.plan.node_labels(_machine.set_name(machine)), self.plan.pool["taints"]) if node and verdict.is_ready else []
         if missing:
             text = f"node {_machine.node_name(machine)} lacks {', '.join(missing)}"
             return pending("NodeIncomplete", text, details=(text,))
         return verdict
+
+    def _remember(self, machines: t.Iterable[Data]) -> None:
+        for one in map(_machine.summarize, machines):
+            self.troubled.pop(one["name"], None)
+            if one["code"]:
+                self.troubled[one["name"]] = one
+
+    def _host(self, machine: Data) -> Data | None:
+        name = _machine_trouble.host_name(machine).rpartition("/")[2]
+        return next((one for one in self.seen.get("hosts", ()) if one["metadata"]["name"] == name), None) if name else None
 
     def _counts(self, machines: t.Sequence[Data]) -> list[Readiness]:
         parts = []

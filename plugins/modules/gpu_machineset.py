@@ -144,6 +144,14 @@ machines:
   type: list
   elements: dict
   sample: [{name: demo-x7k2p-inference-us-east-2a-9vw7p, machine_set: demo-x7k2p-inference-us-east-2a, phase: Running, node: ip-10-0-1-2, error: ""}]
+troubled:
+  description:
+    - What each machine said last that got no instance, or lost it. The machine itself may be gone, since the task moved on or a health check deleted it.
+    - C(since) is when the provider said so first, C(code) one of C(docs/errors.md).
+  returned: always
+  type: list
+  elements: dict
+  sample: [{name: demo-x7k2p-training-us-east-2a-4kq2d, phase: Provisioning, code: MACH-CAPACITY, error: no capacity, since: "2026-11-21T10:00:00Z"}]
 nodes:
   description: The nodes of these machines, with the devices that each should offer.
   returned: always

@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import time
 import typing as t
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_plan, _machine_pool, _search
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
@@ -41,19 +41,20 @@ class Asking:
     params: Data
     search: _search.Search
     held: list[_search.Held]
+    troubled: dict[str, Data] = field(default_factory=dict)
 
     def until_obtained(self, live: list[Data]) -> Data:
         record = next((one.obtained for one in self.held if one.obtained), "")
         while True:
             plan = self._ask(live, record)
-            judge = _machine_pool.Present(plan, self.params["capacity_timeout"], time.time)
+            judge = _machine_pool.Present(plan, self.params["capacity_timeout"], time.time, troubled=self.troubled)
             try:
                 snapshot = self.api.wait(self._queries(), judge, f"pool {self.pool['name']}")
                 break
             except (NotReadyError, WaitTimeoutError) as exc:
                 refused = judge.refused()
                 if isinstance(exc, WaitTimeoutError) or not self._is_moved(refused):
-                    exc.facts.update(_machine_pool.facts(judge.seen, plan), attempts=self._attempts(plan, judge, exc))
+                    exc.facts.update(self._facts(judge.seen, plan), attempts=self._attempts(plan, judge, exc))
                     exc.remedy += _ELSEWHERE if refused and self._has_others() else ""
                     raise
                 self._move(plan, judge, refused, exc)
@@ -63,7 +64,10 @@ class Asking:
         self._tidy(plan)
         if self.search.obtained < self.pool["replicas"]:
             self.api.warn(f"Pool {self.pool['name']} has {self.search.obtained} of {self.pool['replicas']} machines; min_replicas lets that suffice.")
-        return {**_machine_pool.facts(snapshot, plan), "attempts": self.search.attempts, "pool": self._as_obtained()}
+        return {**self._facts(snapshot, plan), "attempts": self.search.attempts, "pool": self._as_obtained()}
+
+    def _facts(self, snapshot: _machine_pool.Snapshot, plan: _machine_plan.MachinePlan) -> Data:
+        return {**_machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
 
     def _as_obtained(self) -> Data:
         """The pool with only those candidates that it has machines of."""
@@ -107,7 +111,7 @@ class Asking:
         if step == _search.GIVE_UP and self.search.won:
             self._ask(self.api.list(known("MachineSet"), self.params["namespace"]), self.held[0].obtained)
         if step == _search.GIVE_UP:
-            facts = {**_machine_pool.facts(judge.seen, plan), "attempts": self.search.attempts}
+            facts = {**self._facts(judge.seen, plan), "attempts": self.search.attempts}
             last = _nothing_left(self.pool, self.search, exc, facts)
             last.remedy += _ELSEWHERE if self._has_others() else ""
             raise last from exc

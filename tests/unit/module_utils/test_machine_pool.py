@@ -20,7 +20,7 @@ TAINT = {"key": "nvidia.com/gpu", "effect": "NoSchedule"}
 def plan(replicas: int = 1) -> MachinePlan:
     candidate = {"instance_type": "g4dn.xlarge", "accelerator": "nvidia-t4", "expected": {"nvidia.com/gpu": 1}}
     pool = {"name": "t4", "candidates": [candidate], "accelerator": "nvidia-t4", "labels": {}, "taints": [TAINT]}
-    manifest: Data = {"metadata": {"name": NAME}, "spec": {"replicas": replicas}}
+    manifest: Data = {"metadata": {"name": NAME}, "spec": {"replicas": replicas, "template": {"spec": {"metadata": {"labels": LABELS}, "taints": [TAINT]}}}}
     return MachinePlan(pool, {NAME: manifest}, {NAME: Share(candidate, "us-east-2a", replicas)}, [], [])
 
 
@@ -87,6 +87,22 @@ def test_what_the_provider_refused() -> None:
     facts = _machine_pool.facts(present.seen, present.plan)
     assert [one["name"] for one in facts["machines"]] == ["m", "r"]
     assert [one["name"] for one in facts["nodes"]] == ["n"]
+    assert {name: one["code"] for name, one in present.troubled.items()} == {"r": "MACH-CAPACITY"}
+
+
+def test_what_a_machine_said_stays_when_it_is_gone_but_not_when_it_is_well() -> None:
+    present = judge(2)
+    lost, refused = machine("l", phase="Failed"), machine("r", phase="Failed")
+    lost["status"]["errorMessage"] = "Can't find created instance."
+    present(snapshot([lost, refused], []))
+    present(snapshot([machine("l", "n")], [node("n")]))
+    assert [(one["name"], one["phase"], one["code"]) for one in present.troubled.values()] == [("r", "Failed", "MACH-CONFIG")]
+
+
+def test_a_server_without_room_is_no_instance() -> None:
+    stuck = machine("s", phase="Provisioned", annotations={"machine.openshift.io/instance-state": "ERROR"})
+    stuck["status"].pop("nodeRef")
+    assert judge().has_instance(stuck) is False
 
 
 def test_facts() -> None:
