@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._diff import covers
+from ansible_collections.accelerators.openshift.plugins.module_utils._diff import covers, managed_fields, project, shape_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import of_template
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine import phase, set_name
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, provider_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import CHOSEN
 
 Data = dict[str, t.Any]
+_PROVIDER: t.Final = "providerSpec."
+# Boot images and first boots: the machine-config operator writes these into sets as well.
+_OTHERS: t.Final = frozenset(("ami", "image", "template", "userDataSecret"))
 
 
 def check(live: Data) -> None:
@@ -39,10 +44,76 @@ def mirrored(live: Data) -> str:
     return "" if authority == "MachineAPI" else authority
 
 
-def remark(live: Data, wanted: Data) -> str:
-    """What only new machines will get; empty when there is nothing of the kind."""
-    have, want = provider_of(live), provider_of(wanted)
+def settled(live: Data, wanted: Data, on_change: str) -> tuple[Data, str]:
+    """What to write of the set, and a remark on what its Machines do not get."""
+    if on_change == "report":
+        return _as_it_is(live, wanted), _told(live, of_set(live, wanted), "differs from the pool and was not changed (on_change: report).")
+    if on_change == "replace" or not live["spec"].get("replicas"):
+        return wanted, ""
+    provider = [one for one in of_set(live, wanted) if one["field"].startswith(_PROVIDER)]
+    return wanted, _told(live, provider, "changed; the machines that exist keep what they have, new ones get it.")
+
+
+def of_set(live: Data, wanted: Data) -> list[Data]:
+    """Field by field what differs between the live template and the wanted one, boot images aside: those are others' to keep up to date."""
+    found = list(_provider(provider_of(live), provider_of(wanted)))
+    have, want = of_template(live), of_template(wanted)
+    found += _mapped("labels.", have.labels, want.labels)
+    marks = [{f"{taint['key']}:{taint['effect']}": taint.get("value") or "" for taint in given.taints} for given in (have, want)]
+    return found + _mapped("taints.", *marks)
+
+
+def of_machine(machine: Data, wanted: Data) -> list[Data]:
+    """What only another Machine would have; labels and taints are handed to it while it runs."""
+    return list(_provider((machine["spec"].get("providerSpec") or {}).get("value") or {}, provider_of(wanted)))
+
+
+def report(live: t.Mapping[str, Data], wanted: t.Mapping[str, Data], machines: t.Iterable[Data]) -> list[Data]:
+    """One entry a field of a set and its Machines; machines: those that have the live value. live, wanted: sets by name."""
+    found: dict[tuple[str, str, str], Data] = {}
+    for name, manifest in wanted.items():
+        for one in of_set(live[name], manifest) if name in live else ():
+            found[name, one["field"], repr(one["live"])] = {"machine_set": name, **one, "machines": []}
+    for machine in machines:
+        name = set_name(machine)
+        if name not in wanted or phase(machine) == "Deleting":
+            continue
+        for one in of_machine(machine, wanted[name]):
+            entry = found.setdefault((name, one["field"], repr(one["live"])), {"machine_set": name, **one, "machines": []})
+            entry["machines"] = sorted([*entry["machines"], machine["metadata"]["name"]])
+    return [found[key] for key in sorted(found)]
+
+
+def _as_it_is(live: Data, wanted: Data) -> Data:
+    """The wanted set with the live template, of which only our own fields are sent."""
+    template = project(live["spec"]["template"], ((shape_of(managed_fields(live)).get("spec") or {}).get("template")) or wanted["spec"]["template"])
+    return {**wanted, "spec": {**wanted["spec"], "template": template}}
+
+
+def _told(live: Data, found: t.Iterable[Data], what: str) -> str:
+    heads = sorted({one["field"].removeprefix(_PROVIDER).partition(".")[0].partition("[")[0] for one in found})
+    return f"Machine set {name_of(live)}: {', '.join(heads)} {what}" if heads else ""
+
+
+def _provider(have: Data, want: Data) -> t.Iterator[Data]:
     # What is false or empty is as good as absent: the API server writes some of it of itself.
-    given_up = {key for key in set(CHOSEN) & set(have) - set(want) if have[key] or isinstance(have[key], dict)}
-    changed = sorted(given_up | {key for key in want if not covers(have.get(key), want[key])})
-    return f"Machine set {name_of(live)}: {', '.join(changed)} changed; the machines that exist keep what they have, new ones get it." if changed else ""
+    for key in sorted(set(CHOSEN) & set(have) - set(want)):
+        if have[key] or isinstance(have[key], dict):
+            yield {"field": f"{_PROVIDER}{key}", "live": have[key], "wanted": None}
+    yield from _differing(have, want, "")
+
+
+def _differing(have: t.Any, want: t.Any, path: str) -> t.Iterator[Data]:
+    if isinstance(have, dict) and isinstance(want, dict):
+        for key in sorted(set(want) - _OTHERS):
+            yield from _differing(have.get(key), want[key], f"{path}.{key}")
+    elif isinstance(have, list) and isinstance(want, list) and len(have) == len(want):
+        for index, (one, other) in enumerate(zip(have, want, strict=True)):
+            yield from _differing(one, other, f"{path}[{index}]")
+    elif not covers(have, want) and (have or want or path.lstrip(".") in CHOSEN):
+        yield {"field": f"{_PROVIDER}{path.lstrip('.')}", "live": have, "wanted": want}
+
+
+def _mapped(prefix: str, have: t.Mapping[str, str], want: t.Mapping[str, str]) -> list[Data]:
+    keys = sorted(key for key in {*have, *want} if have.get(key) != want.get(key))
+    return [{"field": f"{prefix}{key}", "live": have.get(key), "wanted": want.get(key)} for key in keys]

@@ -7,13 +7,14 @@
 from __future__ import annotations
 
 import typing as t
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_drift as drift
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_reference as references
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_set as sets
 from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms as platforms
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_platform as pool_platform
+from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import of_template
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import Platform
@@ -39,20 +40,27 @@ _ENTRY: t.Final = (
 
 @dataclass(frozen=True)
 class MachinePlan:
-    """manifests and shares: by name of the set. surplus: sets of the pool that it no longer has a use for."""
+    """manifests and shares: by name of the set. surplus: sets of the pool that it no longer has a use for.
+
+    wanted: the manifests with the template that the pool asks for, also where the live one is to stay.
+    """
 
     pool: Data
     manifests: dict[str, Data]
     shares: dict[str, Share]
     surplus: list[str]
     remarks: list[str]
+    wanted: dict[str, Data] = field(default_factory=dict)
 
     @property
     def replicas(self) -> dict[str, int]:
         return {name: sets.replicas_of(manifest) for name, manifest in self.manifests.items()}
 
     def node_labels(self, name: str) -> dict[str, str]:
-        return sets.node_labels(self.pool, self.shares[name].candidate)
+        return of_template(self.manifests[name]).labels
+
+    def taints(self, name: str) -> list[Data]:
+        return of_template(self.manifests[name]).taints
 
     def place(self, name: str) -> str:
         share = self.shares[name]
@@ -89,6 +97,7 @@ def plan(
     existing = {sets.name_of(one): one for one in live}
     have = held(cluster, pool, live)
     manifests: dict[str, Data] = {}
+    wanted: dict[str, Data] = {}
     named: dict[str, Share] = {}
     remarks: list[str] = []
     for share in shares:
@@ -99,11 +108,12 @@ def plan(
         if record:
             manifests[name]["metadata"]["annotations"][sets.OBTAINED] = record
         named[name] = share
+        wanted[name] = manifests[name]
         if name in existing:
             drift.check(existing[name])
-            remark = drift.remark(existing[name], manifests[name]) if existing[name]["spec"].get("replicas") else ""
+            manifests[name], remark = drift.settled(existing[name], manifests[name], params.get("on_change") or "new_machines")
         remarks += [remark] if remark else []
-    return MachinePlan(pool, manifests, named, [one.name for one in have if one.name not in manifests], remarks)
+    return MachinePlan(pool, manifests, named, [one.name for one in have if one.name not in manifests], remarks, wanted)
 
 
 def _name(infrastructure: str, pool: str, share: Share, have: t.Sequence[Held], taken: t.Collection[str]) -> str:

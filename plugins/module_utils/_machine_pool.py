@@ -72,7 +72,8 @@ class Present:
         node = nodes.get(_machine.node_name(machine))
         place, is_watched = self.plan.place(_machine.set_name(machine)), bool(self.plan.pool.get("health"))
         verdict = _machine.judge(machine, node, self.now(), self.capacity_timeout, place, self._host(machine), is_watched)
-        missing = _node.lacks(node, self.plan.node_labels(_machine.set_name(machine)), self.plan.pool["taints"]) if node and verdict.is_ready else []
+        of = _machine.set_name(machine)
+        missing = _node.lacks(node, self.plan.node_labels(of), self.plan.taints(of)) if node and verdict.is_ready else []
         if missing:
             text = f"node {_machine.node_name(machine)} lacks {', '.join(missing)}"
             return pending("NodeIncomplete", text, details=(text,))

@@ -16,7 +16,7 @@ description:
     and waits until every machine is a Ready node with the labels and taints of the pool.
   - Only known fields are copied from the worker set. How that set is bought, grouped or balanced is not copied.
   - On an existing set the image and everything else that was copied stays as it is now. Replicas, labels, taints, disk and market are changed;
-    labels and taints are handed to existing machines too. Another instance type is refused (C(POOL-DRIFT)).
+    labels and taints reach existing machines and nodes too. Another instance type is refused (C(POOL-DRIFT)), unless O(on_change=replace).
   - Sets of the pool in zones that it no longer has are removed once the others are ready.
   - Fails at once with the provider's own text when a machine is C(Failed), and after O(capacity_timeout) when the provider has no capacity.
   - Platforms - AWS, Azure, Google Cloud, bare metal, vSphere, OpenStack, Nutanix, IBM Cloud; any other with a Machine API by O(provider_spec_patch).
@@ -24,6 +24,8 @@ extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
   - accelerators.openshift._wait
+  - accelerators.openshift._changes
+  - accelerators.openshift._drain
   - accelerators.openshift._platforms
   - kubernetes.core.k8s_auth_options
 options:
@@ -158,6 +160,12 @@ nodes:
   type: list
   elements: dict
   sample: [{name: ip-10-0-1-2, zone: us-east-2a, instance_type: g4dn.xlarge, ready: true, expected: {nvidia.com/gpu: 1}}]
+drift:
+  description: What of the live pool differs from what is asked for, by field; C(machines) are those that have the live value. Boot images are left aside.
+  returned: when the pool's machines are as asked for
+  type: list
+  elements: dict
+  sample: [{machine_set: demo-x7k2p-inference-us-east-2a, field: labels.team, live: ml, wanted: ai, machines: []}]
 attempts:
   description: What was asked of the provider and what came of it.
   returned: when machines did not become nodes
@@ -176,11 +184,12 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_plan, _pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT
+from ansible_collections.accelerators.openshift.plugins.module_utils._change_options import CHANGES
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_options import MACHINES
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _machines
 
-SPEC = MACHINES.merge(AUTH, STATE, WAIT)
+SPEC = MACHINES.merge(CHANGES, AUTH, STATE, WAIT)
 
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:

@@ -11,7 +11,7 @@ import time
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_plan, _machine_pool, _search
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_drift, _machine_plan, _machine_pool, _search
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
@@ -42,6 +42,7 @@ class Asking:
     search: _search.Search
     held: list[_search.Held]
     troubled: dict[str, Data] = field(default_factory=dict)
+    drift: list[Data] | None = None
 
     def until_obtained(self, live: list[Data]) -> Data:
         record = next((one.obtained for one in self.held if one.obtained), "")
@@ -64,7 +65,7 @@ class Asking:
         self._tidy(plan)
         if self.search.obtained < self.pool["replicas"]:
             self.api.warn(f"Pool {self.pool['name']} has {self.search.obtained} of {self.pool['replicas']} machines; min_replicas lets that suffice.")
-        return {**self._facts(snapshot, plan), "attempts": self.search.attempts, "pool": self._as_obtained()}
+        return {**self._facts(snapshot, plan), "attempts": self.search.attempts, "drift": self.drift or [], "pool": self._as_obtained()}
 
     def _facts(self, snapshot: _machine_pool.Snapshot, plan: _machine_plan.MachinePlan) -> Data:
         return {**_machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
@@ -79,6 +80,8 @@ class Asking:
         plan = _machine_plan.plan(self.cluster, self.pool, self.search.shares, live, self.params, record)
         _machine_writes.apply(self.api, plan, {name_of(one): one for one in live})
         machines = self.api.list(known("Machine"), self.params["namespace"], labels=selector(pool_label(self.pool["name"])))
+        if self.drift is None:
+            self.drift = _machine_drift.report({name_of(one): one for one in live}, plan.wanted, machines)
         _in_line.bring(self.api, self.params["namespace"], machines, plan.manifests)
         for remark in plan.remarks:
             self.api.warn(remark)
