@@ -98,6 +98,7 @@ config.openshift.io/v1               OperatorHub             operatorhubs       
 image.openshift.io/v1                ImageStream             imagestreams              n OpenShift
 machine.openshift.io/v1beta1         Machine                 machines                  n OpenShift's Machine API
 machine.openshift.io/v1beta1         MachineSet              machinesets               n OpenShift's Machine API
+metal3.io/v1alpha1                   BareMetalHost           baremetalhosts            n OpenShift's bare metal operator
 machine.openshift.io/v1beta1         MachineHealthCheck      machinehealthchecks       n OpenShift's Machine API
 machineconfiguration.openshift.io/v1 MachineConfigPool       machineconfigpools        - OpenShift's machine-config operator
 machineconfiguration.openshift.io/v1 MachineConfig           machineconfigs            - OpenShift's machine-config operator

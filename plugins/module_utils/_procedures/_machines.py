@@ -16,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kinds impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import no_machine_api, platform_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _hosts
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._asking import Asking, queries
 
 Data = dict[str, t.Any]
@@ -26,7 +27,9 @@ def present(api: Api, entry: Data, params: Data) -> Data:
     cluster, live = machine_sets(api, params["namespace"])
     pool = _pools.single(entry, cluster.cloud, cluster.name)
     held = _machine_plan.held(cluster, pool, live)
-    return Asking(api, cluster, pool, params, _search.start(pool, held, params["reselect"]), held).until_obtained(live)
+    search = _search.start(pool, held, params["reselect"])
+    _hosts.foresee(api, cluster, pool, search, held, params["namespace"])
+    return Asking(api, cluster, pool, params, search, held).until_obtained(live)
 
 
 def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[Data]]:

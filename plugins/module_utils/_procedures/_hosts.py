@@ -1,0 +1,50 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Bare metal: whether there is a host to ask for, before one is asked for."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _bare_metal_hosts, _pool_platform, _search
+from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms as platforms
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+
+Data = dict[str, t.Any]
+_PLATFORM: t.Final = "BareMetal"
+
+
+def foresee(api: Api, cluster: Infrastructure, pool: Data, search: _search.Search, held: t.Sequence[_search.Held], namespace: str) -> None:
+    """Candidates without a single host, free or soon to be, are passed over; raises when none is left. A pool that does not grow costs no request."""
+    hosts: list[Data] | None = None
+    while cluster.platform == _PLATFORM:
+        candidate = search.candidate
+        has = sum(one.replicas for one in held if one.candidate == _search.key_of(candidate))
+        if sum(search.placement.values()) <= has:
+            return
+        if hosts is None:
+            hosts = api.list(known("BareMetalHost"), namespace)
+        selector = _selector(pool, candidate)
+        supply = _bare_metal_hosts.supply(hosts, selector)
+        told = f"pool {pool['name']}: {supply.told(selector)}"
+        api.progress(told)
+        if supply.free or supply.coming:
+            return
+        step = search.lose({_search.NO_ZONE: ("MACH-HOST", told)}, {_search.NO_ZONE: has})
+        if step == _search.GIVE_UP:
+            lines = [f"{one['instance_type']}: {one['message']}" for one in search.attempts[:-1]]
+            remedy = _bare_metal_hosts.REMEDY.format(namespace=namespace)
+            message = f"{told}, so no machine was asked for"
+            raise NotReadyError("MACH-HOST", message, remedy, (*lines, *supply.lines), facts={"attempts": search.attempts})
+        if step == _search.KEEP:
+            return
+
+
+def _selector(pool: Data, candidate: Data) -> Data:
+    platform = platforms.PLATFORMS[_PLATFORM]
+    return dict(platforms.build(platform, {}, _pool_platform.wanted(pool, candidate, platform.KEY)).get("hostSelector") or {})
