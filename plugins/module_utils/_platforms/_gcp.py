@@ -87,7 +87,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
 
 def _check_machine(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     machine, _plus, attached = wanted.instance_type.partition("+")
-    if wanted.options.get("gpus") and not attached and not problems.at(f"{paths.options}.gpus"):
+    if wanted.options.get("gpus") and not attached and wanted.kind and not problems.at(f"{paths.options}.gpus"):
         message = f"{machine} is no N1 machine: its GPUs are built in, and none can be added."
         problems.add("POOL-GPUS", f"{paths.options}.gpus", message, "Remove gcp.gpus.")
     if wanted.patch.get("onHostMaintenance", "Terminate") != "Terminate":
