@@ -19,7 +19,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._infrastruc
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import Platform
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_description import described, described_candidate
-from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held, Share, key_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held, Share, is_of
 
 Data = dict[str, t.Any]
 _ENTRY: t.Final = (
@@ -85,7 +85,7 @@ def held(cluster: Infrastructure, pool: Data, live: t.Iterable[Data]) -> list[He
         if owned(one) and pool_of(one) == pool["name"]:
             provider = sets.provider_of(one)
             kind = sets.candidate_of(one) or platform.instance_type(provider)
-            found.append(Held(sets.name_of(one), kind, platform.zone(provider), sets.replicas_of(one), sets.obtained_of(one)))
+            found.append(Held(sets.name_of(one), kind, platform.zone(provider), sets.replicas_of(one), sets.obtained_of(one), sets.made(one)))
     return sorted(found, key=lambda one: one.name)
 
 
@@ -101,7 +101,7 @@ def plan(
     named: dict[str, Share] = {}
     remarks: list[str] = []
     for share in shares:
-        name = _name(cluster.name, pool["name"], share, have, {*named, *(one.name for one in have)})
+        name = _name(cluster.name, pool, share, have, {*named, *(one.name for one in have)})
         source = existing.get(name) or references.find(live, platform, share.zone, params.get("reference"))
         provider, remark = _provider(platform, source, pool, share, params.get("image") or "", is_new=name not in existing)
         manifests[name] = sets.build(name, cluster.name, pool, share.candidate, share.replicas, params["namespace"], provider)
@@ -116,12 +116,12 @@ def plan(
     return MachinePlan(pool, manifests, named, [one.name for one in have if one.name not in manifests], remarks, wanted)
 
 
-def _name(infrastructure: str, pool: str, share: Share, have: t.Sequence[Held], taken: t.Collection[str]) -> str:
+def _name(infrastructure: str, pool: Data, share: Share, have: t.Sequence[Held], taken: t.Collection[str]) -> str:
     """The set's own name where it exists; a candidate in a zone where another one's set still is gets a number."""
-    mine = next((one.name for one in have if one.zone == share.zone and one.candidate in (key_of(share.candidate), share.candidate["instance_type"])), None)
+    mine = next((one.name for one in have if one.zone == share.zone and is_of(one, share.candidate, pool)), None)
     if mine:
         return mine
-    name = sets.set_name(infrastructure, pool, share.zone)
+    name = sets.set_name(infrastructure, pool["name"], share.zone)
     numbered = (f"{name}-{number}" for number in range(2, len(taken) + 3))
     return name if name not in taken else next(one for one in numbered if one not in taken)
 

@@ -86,6 +86,11 @@ def obtained_of(machine_set: t.Mapping[str, t.Any]) -> str:
     return str((machine_set["metadata"].get("annotations") or {}).get(OBTAINED, ""))
 
 
+def made(machine_set: t.Mapping[str, t.Any]) -> str:
+    """When, as the API writes times: the later one sorts behind."""
+    return str(machine_set["metadata"].get("creationTimestamp") or "")
+
+
 def replicas_of(machine_set: t.Mapping[str, t.Any]) -> int:
     return int(machine_set["spec"].get("replicas", 1))
 

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import typing as t
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_errors import WHOLE_CANDIDATE
@@ -37,24 +37,29 @@ class Share:
 
 @dataclass(frozen=True)
 class Held:
-    """A machine set that the pool has already. candidate: its key. obtained: its record, C(obtained/asked), empty before the pool was complete."""
+    """A machine set that the pool has already. candidate: its key. obtained: its record, C(obtained/asked), empty before the pool was complete. made: when."""
 
     name: str
     candidate: str
     zone: str
     replicas: int
     obtained: str = ""
+    made: str = ""
 
 
 @dataclass
 class Search:
-    """order: the candidates in the order of asking. kept: shares of earlier candidates (mixed pools)."""
+    """order: the candidates in the order of asking. kept: shares of earlier candidates (mixed pools). before: what the pool had at the start.
+
+    won: it was complete once. stays: it is to be as it was, so nothing is given up for a machine that is lost."""
 
     pool: Data
     order: list[Data]
     placement: Zones
     kept: list[Share] = field(default_factory=list)
     won: bool = False
+    stays: bool = False
+    before: list[Share] = field(default_factory=list)
     out: set[str] = field(default_factory=set)
     attempts: list[Data] = field(default_factory=list)
 
@@ -77,16 +82,43 @@ class Search:
     def lose(self, refused: t.Mapping[str, tuple[str, str]], obtained: t.Mapping[str, int]) -> str:
         """refused: code and text by zone. obtained: machines that have an instance, by zone. What to do now; the shares are as they should be then."""
         for zone, (code, message) in refused.items():
-            place = {"instance_type": self.candidate["instance_type"], "zones": [zone] if zone else []}
-            numbers = {"wanted": self.placement[zone], "obtained": obtained.get(zone, 0)}
-            self.attempts.append({**place, **numbers, "code": code, "message": message})
+            self._note(Share(self.candidate, zone, self.placement[zone]), code, message, obtained.get(zone, 0))
             self.out |= set(self.placement) if code in WHOLE_CANDIDATE else {zone}
         wanted = sum(self.placement.values())
-        self.placement = {zone: obtained.get(zone, 0) if zone in self.out else replicas for zone, replicas in self.placement.items()}
+        self.placement = {zone: min(replicas, obtained.get(zone, 0)) if zone in self.out else replicas for zone, replicas in self.placement.items()}
         if left := [zone for zone in self.placement if zone not in self.out]:
             self.placement = grown(self.placement, wanted - sum(self.placement.values()), left)
             return AGAIN
         return self._exhausted()
+
+    def lose_kept(self, share: Share, why: tuple[str, str], obtained: int) -> None:
+        """What an earlier candidate of a mixed pool has lost is asked of the one whose turn it is."""
+        self._note(share, *why, obtained)
+        rest = [replace(share, replicas=obtained)] if obtained else []
+        self.kept = [other for one in self.kept for other in (rest if one is share else [one])]
+        left = [zone for zone in self.placement if zone not in self.out]
+        self.placement = grown(self.placement, share.replicas - obtained, left or list(self.placement))
+
+    @property
+    def has_left(self) -> bool:
+        """Whether a pool that was complete asks another candidate than its own."""
+        return bool(self.before) and not self.pool["mixed"] and all(share.candidate is not self.candidate for share in self.before)
+
+    def restore(self) -> bool:
+        """A pool that asked other candidates in vain has what it had; whether that is so."""
+        is_back = self.has_left
+        if is_back:
+            self.order, self.placement = [self.before[0].candidate], {share.zone: share.replicas for share in self.before}
+        return is_back
+
+    def _note(self, share: Share, code: str, message: str, obtained: int) -> None:
+        market = share.candidate.get("market") or {}
+        place = {
+            "instance_type": share.candidate["instance_type"],
+            "zones": [share.zone] if share.zone else [],
+            **({"market": market["type"]} if market else {}),
+        }
+        self.attempts.append({**place, "wanted": share.replicas, "obtained": obtained, "code": code, "message": message})
 
     def _exhausted(self) -> str:
         last = len(self.order) == 1
@@ -95,11 +127,12 @@ class Search:
             return KEEP
         if last:
             return GIVE_UP
-        if self.pool["mixed"]:
-            self.kept = [share for share in self.shares if share.replicas]
+        had = [share for share in self.shares if share.replicas] if self.pool["mixed"] else []
         self.order, self.out = self.order[1:], set()
+        self.kept = [share for share in had if share.candidate is not self.candidate]
+        base = {share.zone: share.replicas for share in had if share.candidate is self.candidate}
         missing = self.pool["replicas"] - sum(share.replicas for share in self.kept)
-        self.placement = spread(missing, zones_of(self.candidate))
+        self.placement = adjusted(base, missing, zones_of(self.candidate)) if base else spread(missing, zones_of(self.candidate))
         return NEXT
 
 
@@ -113,35 +146,53 @@ def start(pool: Data, held: t.Sequence[Held], reselect: bool = False) -> Search:
     """Where the pool stays, where an interrupted search went on, or the first candidate. Raises DriftError for machines of another type."""
     places = [_place(pool, one) for one in held]
     record = next((one.obtained for one in held if one.obtained), "")
-    winners = [place for place, one in zip(places, held, strict=True) if one.obtained]
-    here = max(winners or places or [0])
+    # Of two candidates with a record the younger one won: whoever moved the pool was interrupted before the old sets were gone.
+    winners = [(one.made, place) for place, one in zip(places, held, strict=True) if one.obtained]
+    here = max(winners)[1] if winners else max(places or [0])
     order = [*pool["candidates"][here:], *pool["candidates"][:here]]
     if record and not reselect:
         order = order[:1]
-    others = [(place, one) for place, one in zip(places, held, strict=True) if place != here and one.replicas]
-    kept = [Share(pool["candidates"][place], one.zone, one.replicas) for place, one in others] if pool["mixed"] else []
-    current = {one.zone: one.replicas for place, one in zip(places, held, strict=True) if place == here}
+    shares = [(place, Share(pool["candidates"][place], one.zone, one.replicas)) for place, one in zip(places, held, strict=True)]
+    others = [one for place, one in shares if pool["mixed"] and place != here and one.replicas and one.zone in zones_of(one.candidate)]
+    kept = _at_most(pool["replicas"], others)
+    current = {one.zone: one.replicas for place, one in shares if place == here}
     elsewhere = sum(share.replicas for share in kept)
     zones = zones_of(order[0])
-    is_complete = record == f"{elsewhere + sum(current.values())}/{pool['replicas']}" and set(current) <= set(zones)
-    wanted = max(0, pool["replicas"] - elsewhere)
-    placement = {zone: current.get(zone, 0) for zone in zones} if is_complete and not reselect else adjusted(current, wanted, zones)
-    return Search(pool, order, placement, kept, won=bool(record))
+    has = elsewhere + sum(current.values())
+    is_complete = record == f"{has}/{pool['replicas']}" and has >= pool["min_replicas"] and set(current) <= set(zones)
+    placement = {zone: current.get(zone, 0) for zone in zones} if is_complete and not reselect else adjusted(current, pool["replicas"] - elsewhere, zones)
+    before = [share for (place, share), one in zip(shares, held, strict=True) if one.obtained and (place == here or pool["mixed"])]
+    stays = bool(record) and not reselect and (is_complete or sum(one.replicas for one in held) >= pool["replicas"])
+    return Search(pool, order, placement, kept, won=bool(record), stays=stays, before=before)
+
+
+def _at_most(replicas: int, shares: t.Sequence[Share]) -> list[Share]:
+    """The first of them, up to so many machines."""
+    found: list[Share] = []
+    for share in shares:
+        part = min(share.replicas, replicas - sum(one.replicas for one in found))
+        found += [replace(share, replicas=part)] if part else []
+    return found
 
 
 def zones_of(candidate: t.Mapping[str, t.Any]) -> list[str]:
     return list(candidate["zones"]) or [NO_ZONE]
 
 
-def _place(pool: Data, held: Held) -> int:
-    """The number of the candidate that a set was made for."""
+def is_of(held: Held, candidate: t.Mapping[str, t.Any], pool: Data) -> bool:
+    """Whether a set was made for that candidate of the pool; its market counts where candidates differ in nothing else."""
     keys = [key_of(one) for one in pool["candidates"]]
     if held.candidate in keys:
-        return keys.index(held.candidate)
-    kind = held.candidate.partition("/")[0]
-    types = [one["instance_type"] for one in pool["candidates"]]
-    if kind in types:
-        return types.index(kind)
+        return held.candidate == key_of(candidate)
+    return held.candidate.partition("/")[0] == str(candidate["instance_type"])
+
+
+def _place(pool: Data, held: Held) -> int:
+    """The number of the candidate that a set was made for."""
+    found = next((index for index, one in enumerate(pool["candidates"]) if is_of(held, one, pool)), None)
+    if found is not None:
+        return found
+    kind, types = held.candidate.partition("/")[0], [one["instance_type"] for one in pool["candidates"]]
     raise DriftError(
         "POOL-DRIFT",
         f"The machine set {held.name} makes {kind}, the pool asks for {types[0]}; its existing machines would keep the old type, so nothing was changed.",

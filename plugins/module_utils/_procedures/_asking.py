@@ -16,7 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._api import
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _in_line, _machine_writes
 
@@ -45,22 +45,21 @@ class Asking:
     drift: list[Data] | None = None
 
     def until_obtained(self, live: list[Data]) -> Data:
-        record = next((one.obtained for one in self.held if one.obtained), "")
         while True:
-            plan = self._ask(live, record)
+            plan = self._ask(live)
             judge = _machine_pool.Present(plan, self.params["capacity_timeout"], time.time, troubled=self.troubled)
             try:
                 snapshot = self.api.wait(self._queries(), judge, f"pool {self.pool['name']}")
                 break
             except (NotReadyError, WaitTimeoutError) as exc:
                 refused = judge.refused()
-                if isinstance(exc, WaitTimeoutError) or not self._is_moved(refused):
+                if isinstance(exc, WaitTimeoutError) or not refused or self.search.stays:
                     exc.facts.update(self._facts(judge.seen, plan), attempts=self._attempts(plan, judge, exc))
                     exc.remedy += _ELSEWHERE if refused and self._has_others() else ""
                     raise
                 self._move(plan, judge, refused, exc)
             live = self.api.list(known("MachineSet"), self.params["namespace"])
-        if self.api.wait_wanted and not self.api.check_mode and self.search.record != record:
+        if self.api.wait_wanted and not self.api.check_mode and self.search.record != self._record:
             plan = self._ask(self.api.list(known("MachineSet"), self.params["namespace"]), self.search.record)
         self._tidy(plan)
         if self.search.obtained < self.pool["replicas"]:
@@ -76,8 +75,13 @@ class Asking:
         candidates = [one for one in self.pool["candidates"] if any(one is other for other in used)]
         return {**self.pool, "candidates": candidates, "expected": candidates[0]["expected"]}
 
-    def _ask(self, live: list[Data], record: str) -> _machine_plan.MachinePlan:
-        plan = _machine_plan.plan(self.cluster, self.pool, self.search.shares, live, self.params, record)
+    @property
+    def _record(self) -> str:
+        """What the sets say already; those of a candidate that the pool only tries say nothing."""
+        return "" if self.search.has_left else next((one.obtained for one in self.held if one.obtained), "")
+
+    def _ask(self, live: list[Data], record: str = "") -> _machine_plan.MachinePlan:
+        plan = _machine_plan.plan(self.cluster, self.pool, self.search.shares, live, self.params, record or self._record)
         _machine_writes.apply(self.api, plan, {name_of(one): one for one in live})
         machines = self.api.list(known("Machine"), self.params["namespace"], labels=selector(pool_label(self.pool["name"])))
         if self.drift is None:
@@ -87,37 +91,50 @@ class Asking:
             self.api.warn(remark)
         return plan
 
-    def _is_moved(self, refused: t.Mapping[str, t.Any]) -> bool:
-        """A pool that was complete stays where it is, unless it is to grow or to be moved."""
-        stays = self.search.won and not self.params["reselect"] and sum(one.replicas for one in self.held) >= self.pool["replicas"]
-        return bool(refused) and not stays
-
     def _has_others(self) -> bool:
         """Whether there are candidates that the pool may be moved to, if its user says so."""
         return self.search.won and not self.params["reselect"] and len(self.pool["candidates"]) > 1
 
     def _move(self, plan: _machine_plan.MachinePlan, judge: _machine_pool.Present, refused: t.Mapping[str, tuple[str, str]], exc: NotReadyError) -> None:
         """Gives back what was refused; raises when nothing is left to ask."""
-        mine = {name: share.zone for name, share in plan.shares.items() if share.candidate is self.search.candidate}
-        obtained = collections.Counter(
-            mine[_machine.set_name(one)] for one in judge.seen.get("machines", ()) if judge.has_instance(one) and _machine.set_name(one) in mine
-        )
-        step = self.search.lose({mine[name]: why for name, why in refused.items() if name in mine}, obtained)
+        step = self._lose(plan, judge, refused)
         self.api.progress(f"pool {self.pool['name']}: {_described(self.search.attempts[-1])}; {_SAID[step]}")
-        is_over = (step == _search.GIVE_UP and not self.search.won) or (step == _search.NEXT and not self.pool["mixed"])
+        is_back = step == _search.GIVE_UP and self.search.restore()
+        is_left = is_back or (step == _search.GIVE_UP and not self.search.won) or (step == _search.NEXT and not self.pool["mixed"])
         recorded = {one.name for one in self.held if one.obtained}
-        ended = [name for name in plan.manifests if name not in recorded] if is_over else []
-        for machine in judge.seen.get("machines", ()):
-            if _machine.set_name(machine) in set(refused) - set(ended) and not judge.has_instance(machine) and _machine.phase(machine) != "Deleting":
-                self.api.merge_patch(known("Machine"), _machine.name(machine), self.params["namespace"], _GIVE_UP)
-        self._remove(ended, "given back")
+        if not is_left:
+            self._give_up(machine for machine in judge.seen["machines"] if _machine.set_name(machine) in refused and not judge.has_instance(machine))
+        self._remove([name for name in plan.manifests if name not in recorded] if is_left else [], "given back")
         if step == _search.GIVE_UP and self.search.won:
-            self._ask(self.api.list(known("MachineSet"), self.params["namespace"]), self.held[0].obtained)
+            live = self.api.list(known("MachineSet"), self.params["namespace"])
+            if is_back:
+                self._give_up(self._too_many(live, judge.seen["machines"]))
+            self._ask(live)
         if step == _search.GIVE_UP:
             facts = {**self._facts(judge.seen, plan), "attempts": self.search.attempts}
             last = _nothing_left(self.pool, self.search, exc, facts)
             last.remedy += _ELSEWHERE if self._has_others() else ""
             raise last from exc
+
+    def _lose(self, plan: _machine_plan.MachinePlan, judge: _machine_pool.Present, refused: t.Mapping[str, tuple[str, str]]) -> str:
+        obtained = collections.Counter(_machine.set_name(one) for one in judge.seen["machines"] if judge.has_instance(one))
+        mine = {name: share.zone for name, share in plan.shares.items() if share.candidate is self.search.candidate}
+        for name in refused.keys() - mine.keys():
+            self.search.lose_kept(plan.shares[name], refused[name], obtained[name])
+        if not refused.keys() & mine.keys():
+            return _search.AGAIN
+        return self.search.lose({mine[name]: why for name, why in refused.items() if name in mine}, {zone: obtained[name] for name, zone in mine.items()})
+
+    def _give_up(self, machines: t.Iterable[Data]) -> None:
+        for machine in machines:
+            if _machine.phase(machine) != "Deleting" and not _machine.is_given_up(machine):
+                self.api.merge_patch(known("Machine"), _machine.name(machine), self.params["namespace"], _GIVE_UP)
+
+    def _too_many(self, live: list[Data], machines: t.Iterable[Data]) -> list[Data]:
+        """Machines without an instance of sets that were asked for more than the pool now has again."""
+        now = {name_of(one): replicas_of(one) for one in live}
+        larger = {one.name for one in self.held if now.get(one.name, 0) > one.replicas}
+        return [one for one in machines if _machine.set_name(one) in larger and _machine.phase(one) not in ("Provisioned", "Running")]
 
     def _attempts(self, plan: _machine_plan.MachinePlan, judge: _machine_pool.Present, exc: AcceleratorError) -> list[Data]:
         obtained = sum(1 for machine in judge.seen.get("machines", ()) if judge.has_instance(machine))

@@ -83,7 +83,7 @@ def test_a_mixed_pool_is_filled_up_by_the_next_candidate() -> None:
     ],
 )
 def test_where_a_pool_stays(have: list[Held], wanted: int, expected: list[tuple[str, str, int]]) -> None:
-    assert shares(_search.start(pool(wanted), have)) == expected
+    assert shares(_search.start(pool(wanted, min_replicas=2), have)) == expected
 
 
 def test_a_pool_that_was_complete_moves_only_when_told() -> None:
@@ -113,3 +113,80 @@ def test_no_zones_is_one_place() -> None:
 def test_adjusting_moves_as_little_as_possible() -> None:
     assert _placement.adjusted({"a": 3, "b": 0}, 4, ["a", "b"]) == {"a": 3, "b": 1}
     assert _placement.adjusted({"a": 3, "b": 1}, 3, ["a", "b"]) == {"a": 2, "b": 1}
+
+
+def test_more_than_was_content_is_asked_for_again() -> None:
+    have = [held("a", 1, "2/4"), held("b", 1, "2/4")]
+    assert shares(_search.start(pool(min_replicas=2), have)) == [("p4d", "a", 1), ("p4d", "b", 1)]
+    assert shares(_search.start(pool(min_replicas=3), have)) == [("p4d", "a", 2), ("p4d", "b", 2)]
+
+
+def test_a_set_of_one_market_is_not_written_for_the_other() -> None:
+    spot, other = {"instance_type": "p4d", "zones": ["a"], "market": {"type": "spot"}}, {"instance_type": "p4d", "zones": ["a"]}
+    both = pool(2, candidates=[spot, other])
+    assert not _search.is_of(held("a", 2, candidate="p4d"), spot, both)
+    assert _search.is_of(held("a", 2, candidate="p4d"), other, both)
+    assert _search.is_of(held("a", 2, candidate="p4d/capacity_block"), other, both)
+
+
+def test_of_two_winners_the_younger_one_stays() -> None:
+    """A pool that was moved back to its first candidate, interrupted before the old sets were gone."""
+    old = Held("t-b", "p4de", "b", 2, "2/2", made="2026-11-20T10:00:00Z")
+    young = [Held(f"t-{zone}-2", "p4d", zone, 1, "2/2", made="2026-11-21T10:00:00Z") for zone in "ab"]
+    assert shares(_search.start(pool(2), [old, *young])) == [("p4d", "a", 1), ("p4d", "b", 1)]
+
+
+def test_a_pool_that_asked_others_in_vain_has_what_it_had() -> None:
+    search = _search.start(pool(), [held("a", 2, "4/4"), held("b", 2, "4/4")], reselect=True)
+    assert (search.stays, search.has_left) == (False, False)
+    assert search.lose({"a": NONE}, {"a": 1, "b": 2}) == AGAIN
+    assert search.lose({"b": NONE}, {"a": 1, "b": 2}) == NEXT
+    assert search.has_left
+    assert search.lose({"b": NONE}, {}) == GIVE_UP
+    assert search.restore()
+    assert (shares(search), search.has_left) == ([("p4d", "a", 2), ("p4d", "b", 2)], False)
+
+
+def test_a_pool_that_could_not_grow_keeps_what_it_got() -> None:
+    search = _search.start(pool(6), [held("a", 2, "4/4"), held("b", 2, "4/4")])
+    assert not search.stays
+    assert search.lose({"a": NONE, "b": NONE}, {"a": 3, "b": 2}) == GIVE_UP
+    assert not search.restore()
+    assert shares(search) == [("p4d", "a", 3), ("p4d", "b", 2)]
+
+
+@pytest.mark.parametrize(
+    ("replicas", "expected"),
+    [
+        (4, [("p4d", "a", 2), ("p4de", "b", 2)]),
+        (3, [("p4d", "a", 2), ("p4de", "b", 1)]),
+        (1, [("p4d", "a", 1), ("p4de", "b", 0)]),  # the candidate that was asked last loses its machines first
+    ],
+)
+def test_a_mixed_pool_shrinks(replicas: int, expected: list[tuple[str, str, int]]) -> None:
+    have = [held("a", 2, "4/4"), held("b", 2, "4/4", "p4de")]
+    assert shares(_search.start(pool(replicas, mixed=True), have)) == expected
+
+
+def test_a_mixed_pool_asks_an_earlier_candidate_again_for_all_that_it_has_of_it() -> None:
+    """Interrupted with its second candidate: the first one's machines are counted once."""
+    search = _search.start(pool(mixed=True), [held("a", 1), held("b", 2, candidate="p4de")])
+    assert shares(search) == [("p4d", "a", 1), ("p4de", "b", 3)]
+    assert search.lose({"b": NONE}, {"b": 2}) == NEXT
+    assert shares(search) == [("p4de", "b", 2), ("p4d", "a", 1), ("p4d", "b", 1)]
+
+
+def test_what_an_earlier_candidate_of_a_mixed_pool_loses_the_later_one_is_asked_for() -> None:
+    search = _search.start(pool(5, mixed=True), [held("a", 2, "4/4"), held("b", 2, "4/4", "p4de")])
+    search.lose_kept(search.kept[0], NONE, 1)
+    assert shares(search) == [("p4d", "a", 1), ("p4de", "b", 4)]
+    search.lose_kept(search.kept[0], NONE, 0)
+    assert shares(search) == [("p4de", "b", 5)]
+    assert [one["obtained"] for one in search.attempts] == [1, 0]
+
+
+def test_an_instance_that_comes_late_is_not_counted_twice() -> None:
+    search = _search.start(pool(min_replicas=1), [])
+    search.lose({"a": NONE}, {"a": 1})
+    assert search.lose({"b": NONE}, {"a": 2, "b": 1}) == KEEP
+    assert search.record == "2/4"
