@@ -10,6 +10,7 @@ import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import extended
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
 
 Data = dict[str, t.Any]
@@ -95,6 +96,40 @@ def test_nodes_that_exist_are_a_pool_without_machines() -> None:
 def test_a_type_that_is_newer_than_the_catalogue() -> None:
     (planned,) = _pools.plan([pool(candidates=candidate("p9.48xlarge", gpus=8, gpu_model="R100"))], cloud="aws")["pools"]
     assert (planned["expected"], planned["accelerator"]) == ({"nvidia.com/gpu": 8}, "nvidia-r100")
+
+
+def test_what_a_candidate_says_of_a_type_stays_with_it() -> None:
+    facts = {"gpus": 4, "gpu_model": "GB200", "gpu_memory_gib": 186, "vcpus": 144, "memory_gib": 960, "arch": "arm64", "driver": "datacenter"}
+    (planned,) = _pools.plan([pool(candidates=candidate("p9.48xlarge", **facts))], cloud="aws")["pools"]
+    (found,) = planned["candidates"]
+    assert {key: found[key] for key in ("arch", "vcpus", "memory_gib", "gpu_memory_gib", "mig_capable")} == {
+        "arch": "arm64",
+        "vcpus": 144,
+        "memory_gib": 960,
+        "gpu_memory_gib": 186,
+        "mig_capable": True,
+    }
+    assert _pools.plan([planned], cloud="aws")["pools"] == [planned]
+
+
+def test_a_catalogue_of_one_s_own_is_needed_once() -> None:
+    own = extended([{"cloud": "aws", "instance_type": "p9.48xlarge", "gpus": 8, "gpu_model": "L4", "gpu_share": "1/4"}])
+    (planned,) = _pools.plan([pool(candidates=candidate("p9.48xlarge"))], cloud="aws", catalogue=own)["pools"]
+    assert (planned["candidates"][0]["gpu_share"], planned["candidates"][0]["driver"]) == ("1/4", "grid")
+    assert _pools.plan([planned], cloud="aws")["pools"] == [planned]
+
+
+def test_other_types_that_are_offered_are_nvidia_s() -> None:
+    with pytest.raises(InputError) as caught:
+        _pools.plan([pool(candidates=candidate("dl1.24xlarge"))], cloud="aws")
+    assert "p4d.24xlarge" in caught.value.remedy
+    assert "dl2q" not in caught.value.remedy
+    assert "accelerator: intel-gaudi" in caught.value.remedy
+
+
+def test_a_pool_has_devices_of_one_vendor() -> None:
+    mixed = candidate("g4ad.xlarge") + candidate("g4dn.xlarge")
+    assert problems([pool(candidates=mixed, accelerator="amd-v520")]) == [("POOL-VENDOR", "gpu_pools[0].candidates")]
 
 
 def test_a_market_with_its_fields() -> None:
