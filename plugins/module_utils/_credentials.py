@@ -37,21 +37,20 @@ class _Opened(t.NamedTuple):
     ends: tuple[str, datetime.datetime] | None
 
 
-def connect(params: Params, environ: t.Mapping[str, str] | None = None) -> Connection:
-    """Opens nothing yet: a pool of connections, the address, and the headers of every request."""
+def connect(params: Params, environ: t.Mapping[str, str] | None = None, remaining: t.Callable[[], float] = lambda: math.inf) -> Connection:
+    """Opens nothing yet: a pool of connections, the address, and the headers of every request. remaining: seconds that plugins and logins may take."""
     wanted = settings(params, os.environ if environ is None else environ)
-    source, configuration, pool, ends = _credentials_kept.kept(wanted) or _open(wanted)
+    source, configuration, pool, ends = _credentials_kept.kept(wanted) or _open(wanted, remaining())
     if not configuration.verify_ssl:
         quiet()
-    seconds = float(params.get("wait_timeout") or math.inf)
-    login = Login(lambda: str(source.login(configuration, wanted, seconds))) if "username" in wanted and "api_key" not in wanted else None
+    login = Login(lambda: str(source.login(configuration, wanted, remaining()))) if "username" in wanted and "api_key" not in wanted else None
 
     def renew() -> None:
         nonlocal configuration
         if login:
             login.renew()
         else:
-            again, configuration = _read(wanted)
+            again, configuration = _read(wanted, remaining())
             again.forget(configuration)
 
     def headers() -> list[tuple[str, str]]:
@@ -75,7 +74,7 @@ def preload() -> str:
         plain = _credentials_plain.configuration(wanted)
         if plain is not None:
             _credentials_plain.forget(plain)
-            _credentials_kept.keep(wanted, lambda: _open(wanted), _files)
+            _credentials_kept.keep(wanted, lambda: _open(wanted, math.inf), _files)
             return MISSING
     except CredentialsError:
         pass  # the task that uses them says so
@@ -93,8 +92,8 @@ def _package() -> t.Any:
     return _credentials_package
 
 
-def _open(wanted: Params) -> _Opened:
-    source, configuration = _read(wanted)
+def _open(wanted: Params, seconds: float) -> _Opened:
+    source, configuration = _read(wanted, seconds)
     try:
         pool = source.pool(configuration)
         fast_pool(pool, tls_context(configuration))
@@ -112,12 +111,12 @@ def _files(opened: _Opened) -> list[str]:
     return [*plain.files, *(path for path in named if path and not path.startswith(_credentials_plain.MEMORY))]
 
 
-def _read(wanted: Params) -> tuple[t.Any, t.Any]:
-    """Who reads the credentials, and what they are at this moment."""
+def _read(wanted: Params, seconds: float) -> tuple[t.Any, t.Any]:
+    """Who reads the credentials, and what they are at this moment. seconds: how long that may take."""
     configuration: t.Any = _credentials_plain.configuration(wanted)
     source: t.Any = _credentials_plain if configuration else _package()
     try:
-        configuration = configuration or source.configuration(wanted)
+        configuration = configuration or source.configuration(wanted, seconds)
         _override(configuration, wanted)
     except Exception as exc:
         source.forget(configuration)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import signal
 import subprocess
@@ -22,7 +23,7 @@ _LINES = 5
 Plugin = t.Mapping[str, t.Any]
 
 
-def run(plugin: Plugin, folder: str, cluster: Plugin | None) -> dict[str, t.Any]:
+def run(plugin: Plugin, folder: str, cluster: Plugin | None, seconds: float = math.inf) -> dict[str, t.Any]:
     """The status of the ExecCredential that the plugin prints. folder: where a relative command starts. cluster: handed to plugins that ask for it."""
     command, version = str(plugin.get("command") or ""), str(plugin.get("apiVersion") or "")
     if not command or not version:
@@ -33,7 +34,7 @@ def run(plugin: Plugin, folder: str, cluster: Plugin | None) -> dict[str, t.Any]
     info = json.dumps({"apiVersion": version, "kind": "ExecCredential", "spec": spec})
     own = {str(entry["name"]): str(entry["value"]) for entry in plugin.get("env") or ()}
     arguments = [command, *map(str, plugin.get("args") or ())]
-    out, errors = _output(arguments, folder, {**os.environ, **own, "KUBERNETES_EXEC_INFO": info})
+    out, errors = _output(arguments, folder, {**os.environ, **own, "KUBERNETES_EXEC_INFO": info}, min(SECONDS, seconds))
     try:
         answer = json.loads(out)
         status: dict[str, t.Any] = answer["status"]
@@ -48,7 +49,7 @@ def run(plugin: Plugin, folder: str, cluster: Plugin | None) -> dict[str, t.Any]
     return status
 
 
-def _output(arguments: list[str], folder: str, environment: dict[str, str]) -> tuple[str, str]:
+def _output(arguments: list[str], folder: str, environment: dict[str, str], seconds: float) -> tuple[str, str]:
     command = arguments[0]
     try:
         # In a session of its own, so that what it starts can be ended with it.
@@ -66,9 +67,9 @@ def _output(arguments: list[str], folder: str, environment: dict[str, str]) -> t
     except OSError as exc:
         raise _failure(command, f"it cannot be started: {exc.strerror}") from exc
     try:
-        out, errors = process.communicate(timeout=SECONDS)
+        out, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired as exc:
-        raise _failure(command, f"it has not ended after {SECONDS:.0f} s; it may be waiting for somebody to log in") from exc
+        raise _failure(command, f"it has not ended after {seconds:.0f} s; it may be waiting for somebody to log in") from exc
     finally:
         if process.poll() is None:
             with contextlib.suppress(ProcessLookupError):

@@ -49,8 +49,9 @@ def chosen(contexts: t.Sequence[t.Any], wanted: str, where: str) -> str:
 
 
 class Reader:
-    """Before the package's KubeConfigLoader among the bases of a class."""
+    """Before the package's KubeConfigLoader among the bases of a class. seconds: how long a plugin or an issuer may take."""
 
+    seconds: float
     _user: t.Any
     _cluster: t.Any
     _get_base_path: t.Callable[[str | None], str]
@@ -74,7 +75,7 @@ class Reader:
         """The package's own way logs what goes wrong and goes on as nobody, and waits for ever."""
         if not self.user.get("exec"):
             return None
-        status = _credentials_exec.run(self.user["exec"], self._get_base_path(self._cluster.path), self._cluster.value)
+        status = _credentials_exec.run(self.user["exec"], self._get_base_path(self._cluster.path), self._cluster.value, self.seconds)
         if status.get("token"):
             self.token = f"Bearer {status['token']}"
         if status.get("clientCertificateData"):
@@ -91,7 +92,7 @@ class Reader:
         issuer, trial = str(config.get("idp-issuer-url")), type(provider)("auth-provider", copy, provider.path)
         refresh: t.Callable[[t.Any], None] = super()._refresh_oidc  # type: ignore[misc]
         try:
-            within(_ISSUER_SECONDS, f"the issuer {issuer}", lambda: refresh(trial))
+            within(min(_ISSUER_SECONDS, self.seconds), f"the issuer {issuer}", lambda: refresh(trial))
         except Exception as exc:
             raise _refused(issuer, f"{type(exc).__name__}: {exc}") from exc
         if copy["config"].get("id-token") == config.get("id-token"):

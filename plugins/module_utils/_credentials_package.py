@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import os
 import sys
 import traceback
@@ -33,10 +34,10 @@ Params = t.Mapping[str, t.Any]
 _LOGIN_SECONDS = 30.0
 
 
-def configuration(wanted: Params) -> t.Any:
-    """As files, plugins and servers give it at this moment."""
+def configuration(wanted: Params, seconds: float = math.inf) -> t.Any:
+    """As files, plugins and servers give it at this moment. seconds: how long these may take."""
     made = kubernetes.client.Configuration()
-    made.retries = False
+    made.retries, made.seconds = False, seconds
     _load(made, wanted)
     return made
 
@@ -84,6 +85,7 @@ def _use(configuration: t.Any, wanted: Params, kubeconfig: t.Any, read: list[t.A
     context = str(wanted.get("context") or fields.get("current-context") or "")
     context = _credentials_kubeconfig.chosen(fields.get("contexts") or (), context, where)
     loader = _Loader(config_dict=kubeconfig, active_context=context, config_base_path=None, config_persister=persister)
+    loader.seconds = configuration.seconds
     loader.load_and_set(configuration)
     configuration.impersonation, configuration.renewed = loader.impersonation(), loader.is_renewed
 

@@ -41,7 +41,7 @@ def connect(params: t.Mapping[str, t.Any], agent: str, check_mode: bool = False,
     deadline = Deadline(float(params.get("wait_timeout") or wait_timeout))
 
     def open_connection() -> Connection:
-        connection = _credentials.connect(params)
+        connection = _credentials.connect(params, remaining=deadline.remaining)
         if not connection.verified:
             api.warn(f"The certificate of {connection.host} is not checked (validate_certs is off): anyone in between can read the token.")
         if connection.ends:

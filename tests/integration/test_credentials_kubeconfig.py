@@ -9,6 +9,7 @@ import base64
 import datetime
 import json
 import os
+import time
 import typing as t
 from pathlib import Path
 
@@ -19,8 +20,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _credentials_exec, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _credentials_exec, _module, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
 Fields = dict[str, t.Any]
 NOW: t.Final = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
@@ -307,3 +309,11 @@ def test_an_exec_plugin_that_gives_a_certificate(tmp_path: Path, pair: t.Callabl
 def test_an_exec_plugin_that_fails_or_hangs_is_never_nobody(monkeypatch: pytest.MonkeyPatch, plugin: Fields) -> None:
     monkeypatch.setattr(_credentials_exec, "SECONDS", 0.5)
     assert refused(kubeconfig=config("a", {"exec": {"apiVersion": V1, **plugin}})).code == "CRED-EXEC"
+
+
+def test_an_exec_plugin_that_hangs_does_not_keep_us_past_the_deadline() -> None:
+    plugin = {"apiVersion": V1, "command": "sleep", "args": ["60"]}
+    started = time.monotonic()
+    with pytest.raises(CredentialsError, match="has not ended after 1 s"):
+        _module.connect({"kubeconfig": config("a", {"exec": plugin}), "wait_timeout": 1}, "exec").list(known("Node"))
+    assert time.monotonic() - started < 2

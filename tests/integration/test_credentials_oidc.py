@@ -18,8 +18,9 @@ from urllib.parse import parse_qs
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _credentials_kubeconfig, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _credentials_kubeconfig, _module, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from openshift_sandbox.pki import Authority
 
 
@@ -176,3 +177,11 @@ def test_an_issuer_that_is_silent(issuer: Issuer, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(_credentials_kubeconfig, "_ISSUER_SECONDS", 0.5)
     issuer.is_silent = True
     assert "timed out after" in refused(issuer, **trusted(issuer)).message
+
+
+def test_an_issuer_that_is_silent_does_not_keep_us_past_the_deadline(issuer: Issuer) -> None:
+    issuer.is_silent = True
+    started = time.monotonic()
+    with pytest.raises(CredentialsError, match="timed out after 1 s"):
+        _module.connect({"kubeconfig": kubeconfig(issuer, jwt(-60), **trusted(issuer)), "wait_timeout": 1}, "oidc").list(known("Node"))
+    assert time.monotonic() - started < 2

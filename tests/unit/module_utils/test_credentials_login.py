@@ -114,7 +114,7 @@ def test_a_task_that_cannot_revoke_keeps_its_own_result(monkeypatch: pytest.Monk
         return {"done": True}
 
     connection = Connection("https://a", server, True, list, tokens=lambda: ["sha256~abc"])
-    monkeypatch.setattr(_credentials, "connect", lambda _params: connection)
+    monkeypatch.setattr(_credentials, "connect", lambda _params, **_more: connection)
     result = _module.execute("some_module", ensure, {"wait_timeout": 5}, check_mode=False, diff=False)
     (warning,) = result["warnings"]
     assert "could not be revoked" in warning
@@ -130,7 +130,7 @@ def test_a_token_is_revoked_when_somebody_ends_the_task(monkeypatch: pytest.Monk
         raise KeyboardInterrupt
 
     connection = Connection("https://a", server, True, list, tokens=lambda: ["sha256~abc"])
-    monkeypatch.setattr(_credentials, "connect", lambda _params: connection)
+    monkeypatch.setattr(_credentials, "connect", lambda _params, **_more: connection)
     with pytest.raises(KeyboardInterrupt):
         _module.execute("some_module", ensure, {"wait_timeout": 5}, check_mode=False, diff=False)
     assert server.requests[-1][:2] == ("DELETE", PATH)
@@ -139,7 +139,7 @@ def test_a_token_is_revoked_when_somebody_ends_the_task(monkeypatch: pytest.Monk
 def test_a_token_that_ends_too_soon_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     end = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=60)
     connection = Connection("https://a", FakeServer(), True, list, ends=("The token", end))
-    monkeypatch.setattr(_credentials, "connect", lambda _params: connection)
+    monkeypatch.setattr(_credentials, "connect", lambda _params, **_more: connection)
     for seconds, warned in ((30, False), (90, True)):
         result = _module.execute(
             "some_module", lambda api, _params: {"node": api.get(known("Node"), "a")}, {"wait_timeout": seconds}, check_mode=False, diff=False

@@ -22,7 +22,7 @@ MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "names
 def server(monkeypatch: pytest.MonkeyPatch) -> FakeServer:
     server = FakeServer()
     monkeypatch.setattr(_secrets, "_seen", set())
-    monkeypatch.setattr(_credentials, "connect", lambda _params: Connection("https://a", server, False, list))
+    monkeypatch.setattr(_credentials, "connect", lambda _params, **_more: Connection("https://a", server, False, list))
     return server
 
 
@@ -63,7 +63,7 @@ def test_a_bug_is_called_a_bug_with_its_place_and_no_secret(server: FakeServer) 
 
 
 def test_wrong_input_is_told_before_credentials_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    def connect(_params: t.Any) -> t.NoReturn:
+    def connect(_params: t.Any, **_more: t.Any) -> t.NoReturn:
         raise AssertionError("credentials were looked for")
 
     def ensure(_api: Api, _params: t.Any) -> t.Any:
