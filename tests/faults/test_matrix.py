@@ -19,7 +19,8 @@ from faults.operations import LISTED, OPERATIONS
 from faults.proxy import Call, Fault
 
 ASKED: t.Final = {"429-retry-after-1": 1.0, "503-retry-after-1": 1.0, "429-retry-after-3600": SHORT.longest_pause, "503-retry-after-3600": SHORT.longest_pause}
-WRITING: t.Final = {"create": ("create",), "apply-new": ("apply",), "apply-change": ("apply", "dry-run"), "delete": ("delete",)}
+WRITING: t.Final = {"create": ("create",), "apply-new": ("apply",), "apply-change": ("apply", "dry-run"), "merge-patch": ("patch",), "delete": ("delete",)}
+WAITING: t.Final = {"wait": ("watch",), "wait-deleted": ("watch",)}
 # An operation gets through with these, so it does not ask again. One 401 means a token that has just expired; two in a row mean no access.
 HARMLESS: t.Final = {"dripping", "doubled_events", "unauthorized"}
 WORKERS: t.Final = 40
@@ -30,7 +31,9 @@ Cell = tuple[str, str, int]
 def specials(operation: str) -> dict[str, Fault]:
     if operation in WRITING:
         return faults.WRITES_ONLY
-    return {"list": faults.PAGE_ONLY, "wait": faults.WATCH_ONLY}.get(operation, {})
+    if operation in WAITING:
+        return faults.WATCH_ONLY
+    return faults.PAGE_ONLY if operation == "list" else {}
 
 
 CELLS: t.Final[dict[Cell, Fault]] = {
@@ -42,7 +45,7 @@ def script(cell: Cell, fault: Fault) -> faults.Each:
     operation, name, times = cell
     only: t.Container[str] | None = None
     if name in specials(operation):
-        only = {**WRITING, "list": ("page",), "wait": ("watch",)}[operation]
+        only = {**WRITING, **WAITING, "list": ("page",)}[operation]
     return faults.Each(fault, 1 if fault is faults.unauthorized else times, only, watches=1 if name in HARMLESS else times)
 
 

@@ -104,3 +104,27 @@ def test_no_cycles() -> None:
     for name in graph:
         walk(name, ())
     assert done >= set(graph)
+
+
+def taken_along(module: Path) -> set[Path]:
+    """The utils that Ansible packs with a module that runs as a process of its own: all that it may import, at once or later."""
+    found: set[Path] = set()
+    ahead = own(module)
+    while ahead:
+        path = UTILS.joinpath(*ahead.pop().split(".")).with_suffix(".py")
+        if path.is_file() and path not in found:
+            found.add(path)
+            ahead |= own(path)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("module", "files_at_most", "kib"),
+    [("manifests", 40, 190), *((path.stem, 80, 380) for path in sorted((PLUGINS / "modules").glob("*.py")))],
+)
+def test_a_module_takes_little_along(module: str, files_at_most: int, kib: int) -> None:
+    """Each file is packed and read by every task; the first row is the engine alone."""
+    packed = taken_along(PLUGINS / "modules" / f"{module}.py")
+    assert {"_module.py", "_http.py"} <= {path.name for path in packed}
+    assert len(packed) <= files_at_most
+    assert sum(path.stat().st_size for path in packed) <= kib * 1024

@@ -62,6 +62,18 @@ def test_a_bug_is_called_a_bug_with_its_place_and_no_secret(server: FakeServer) 
     assert "token-of-test" not in str(result)
 
 
+def test_a_line_of_progress_shows_no_secret(server: FakeServer) -> None:
+    _secrets.register("token-of-test")
+    lines: list[str] = []
+
+    def ensure(api: Api, _params: t.Any) -> dict[str, t.Any]:
+        api.progress("waiting, with token-of-test")
+        return {}
+
+    _module.execute("some_module", ensure, {}, check_mode=False, diff=False, show=lines.append)
+    assert lines == ["waiting, with VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"]
+
+
 def test_wrong_input_is_told_before_credentials_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     def connect(_params: t.Any, **_more: t.Any) -> t.NoReturn:
         raise AssertionError("credentials were looked for")
