@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import typing as t
-from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
 
@@ -21,8 +20,7 @@ FRESH_SECONDS: t.Final = 5.0
 _EQUALITY: t.Final = re.compile(r"[^=!,() ]+=[^=,() ]*")
 
 
-@dataclass(frozen=True)
-class _List:
+class _List(t.NamedTuple):
     kind: Kind
     namespace: str | None
     labels: str | None
@@ -37,11 +35,11 @@ class _List:
         return same and (self.labels == query.labels or (self.labels is None and _terms(query.labels) is not None))
 
 
-@dataclass
 class Seen:
     """Kept for the first wait that follows, and only until a write: what the task changed itself must be read again."""
 
-    lists: list[_List] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.lists: list[_List] = []
 
     def remember(self, kind: Kind, namespace: str | None, labels: str | None, metadata_only: bool, found: tuple[Objects, str], now: float) -> None:
         self.lists.append(_List(kind, namespace, labels, metadata_only, *found, now))

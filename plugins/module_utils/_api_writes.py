@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import typing as t
-from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _diff
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, InputError, KindNotServedError
@@ -23,8 +22,7 @@ _MERGE = "application/merge-patch+json"
 _STRICT = {"fieldManager": _diff.MANAGER, "fieldValidation": "Strict"}
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(t.NamedTuple):
     """One write: the object before (empty: created) and after (empty: deleted), both cut down to the fields that are ours."""
 
     title: str

@@ -7,23 +7,21 @@
 from __future__ import annotations
 
 import typing as t
-from dataclasses import dataclass, field
 
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_SPEC
 
 Options = t.Mapping[str, t.Any]
 
 
-@dataclass(frozen=True)
-class ArgumentSpec:
+class ArgumentSpec(t.NamedTuple):
     """options: name to definition, as AnsibleModule takes them; the rest are AnsibleModule's own constraints."""
 
     options: Options
-    mutually_exclusive: t.Sequence[t.Sequence[str]] = field(default=())
-    required_together: t.Sequence[t.Sequence[str]] = field(default=())
-    required_one_of: t.Sequence[t.Sequence[str]] = field(default=())
-    required_if: t.Sequence[t.Sequence[t.Any]] = field(default=())
-    required_by: t.Mapping[str, t.Sequence[str]] = field(default_factory=dict)
+    mutually_exclusive: t.Sequence[t.Sequence[str]] = ()
+    required_together: t.Sequence[t.Sequence[str]] = ()
+    required_one_of: t.Sequence[t.Sequence[str]] = ()
+    required_if: t.Sequence[t.Sequence[t.Any]] = ()
+    required_by: t.Mapping[str, t.Sequence[str]] = {}
 
     def merge(self, *others: ArgumentSpec) -> ArgumentSpec:
         merged = self

@@ -16,7 +16,7 @@ import functools
 import json
 import re
 import typing as t
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from urllib.parse import urlencode
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _http_answer, _http_errors
@@ -33,13 +33,12 @@ _GRACE = 0.9
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
 
-@dataclass(frozen=True)
-class Response:
+class Response(t.NamedTuple):
     """status: HTTP status. body: the decoded JSON object, or text. warnings: texts of Warning headers. repeated: an earlier try may have reached the server."""
 
     status: int
     body: t.Any
-    warnings: tuple[str, ...] = field(default=())
+    warnings: tuple[str, ...] = ()
     repeated: bool = False
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import typing as t
-from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors
 
@@ -16,8 +15,7 @@ _LONG = 1 << 19
 _NO_BODY = frozenset((204, 304))
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(t.NamedTuple):
     """status: HTTP status. body: the decoded JSON object, or text. kind: its content type. warnings: texts of Warning headers."""
 
     status: int

@@ -7,11 +7,10 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+import typing as t
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(t.NamedTuple):
     """All in seconds.
 
     outage: how long one request is tried again for, pauses that the server asked for left aside. connect, read: one try's patience for a connection,

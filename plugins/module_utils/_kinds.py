@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import re
 import typing as t
-from dataclasses import dataclass
 from urllib.parse import quote
 
 # What a part of a path may hold as it is.
 _PLAIN: t.Final = ":@!$&'()*+,;=~"
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(t.NamedTuple):
     """One group, version and resource. provider: who brings the CRD, said when it is not served."""
 
     api_version: str

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import datetime
 import typing as t
-from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
@@ -28,8 +27,7 @@ _EXAMPLES: t.Final = {"apiVersion": "v1", "kind": "ConfigMap"}
 _WORDS: t.Final = {str: "a text", bool: "a truth value", int: "a number", float: "a number", list: "a list", dict: "a map", type(None): "empty"}
 
 
-@dataclass(frozen=True)
-class Entry:
+class Entry(t.NamedTuple):
     """One object and where it stands in the input."""
 
     path: str
