@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import itertools
+import re
 import typing as t
+from pathlib import Path
 
 import pytest
 from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_MAP, AUTH_ARG_SPEC, AUTH_PROXY_HEADERS_SPEC
@@ -74,6 +76,14 @@ def test_the_documented_variables_come_first() -> None:
     assert {option: variable(option) for option in documented} == documented
     assert _credentials_settings.variables("ca_cert") == ["K8S_AUTH_SSL_CA_CERT", "K8S_AUTH_CA_CERT"]
     assert _credentials_settings.variables("impersonate_user") == ["K8S_AUTH_IMPERSONATE_USER"]
+
+
+def test_the_guide_names_every_option_and_only_variables_that_are_read() -> None:
+    text = (Path(__file__).resolve().parents[3] / "docs" / "guide.md").read_text().partition("## Connection\n")[2].partition("\n## ")[0]
+    assert [option for option in AUTH_ARG_SPEC if f"`{option}`" not in text] == []
+    read = {name for option in AUTH_ARG_SPEC for name in _credentials_settings.variables(option)}
+    headers = {f"K8S_AUTH_PROXY_HEADERS_{name.upper()}" for name in AUTH_PROXY_HEADERS_SPEC}
+    assert set(re.findall(r"K8S_AUTH_\w+[A-Z]", text)) - read - headers == set()
 
 
 @pytest.mark.parametrize("option", [name for name in VALUES if name not in WHO and name != "proxy_headers"])
