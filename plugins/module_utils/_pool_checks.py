@@ -20,7 +20,19 @@ LONGEST_SET: t.Final = 57
 # The infrastructure's name is the cluster's with six characters more. Where it is not known yet, only what no cluster could have is refused.
 _SHORTEST_PREFIX: t.Final = 7
 # What means machines that are made here.
-_MACHINES: t.Final = ("candidates", "replicas", "min_replicas", "autoscale", "market", "disk", "labels", "mixed", "accelerator", "provider_spec_patch")
+_MACHINES: t.Final = (
+    "candidates",
+    "replicas",
+    "min_replicas",
+    "autoscale",
+    "market",
+    "disk",
+    "labels",
+    "mixed",
+    "accelerator",
+    "health",
+    "provider_spec_patch",
+)
 
 
 def check(pool: Data, path: str, problems: Problems, limits: t.Collection[str] | None, prefix: str | None) -> None:

@@ -80,6 +80,7 @@ POOL: t.Final[dict[str, Field]] = {
     "sharing": Field("map", fields={"mig": Field("map", fields=_MIG), "time_slicing": Field("map", fields=_SHARES), "mps": Field("map", fields=_SHARES)}),
     "driver": Field("map", fields={"version": Field("text", required=True)}),
     "cdi": Field("flag"),
+    "health": Field("any"),
     "upgrade_policy": Field("any"),
     "quota": Field(
         "list",

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_checks, _pool_conflicts, _pool_later, _pool_outputs, _pool_platform
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _machine_health,
+    _pool_checks,
+    _pool_conflicts,
+    _pool_later,
+    _pool_outputs,
+    _pool_platform,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import BUILT_IN, Catalogue, InstanceType
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_attached import conflict
@@ -80,6 +87,7 @@ def _read(raw: t.Any, path: str, cloud: str | None, catalogue: Catalogue, proble
         pool["candidates"] = [{key: value for key, value in one.items() if value is not None} for one in pool["candidates"]]
     _pool_platform.read_markets(pool, path, problems)
     _pool_platform.settle(pool, path, cloud, problems)
+    _machine_health.read(pool, path, problems)
     kinds = [_kind(pool, candidate, cloud, f"{path}.candidates[{index}]", catalogue, problems) for index, candidate in enumerate(pool.get("candidates") or [])]
     _pool_platform.check(pool, kinds, path, cloud, problems)
     sharing = pool.get("sharing") or {}
@@ -151,6 +159,7 @@ def _normalise(pool: Data) -> Data:
         "quota": pool.get("quota") or [],
         "priority": pool.get("priority") or [],
         "validate": {"benchmark": "vectoradd", **(pool.get("validate") or {})},
+        **({"health": pool["health"]} if "health" in pool else {}),
     }
 
 

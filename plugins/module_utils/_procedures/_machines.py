@@ -16,7 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kinds impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import no_machine_api, platform_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _hosts
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _health, _hosts
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._asking import Asking, queries
 
 Data = dict[str, t.Any]
@@ -50,6 +50,7 @@ def absent(api: Api, pool: str, namespace: str) -> Data:
         live = api.list(known("MachineSet"), namespace, labels=selector(pool_label(pool)))
     except KindNotServedError:
         return nothing
+    _health.absent(api, pool, namespace)  # before it sees Machines go
     for one in live:
         api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
     kept = frozenset(name_of(one) for one in live if not owned(one))

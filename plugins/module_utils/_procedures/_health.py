@@ -1,0 +1,73 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""A pool's MachineHealthCheck: made, kept still while its machines are replaced on purpose, taken away."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_health as health
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label, pool_of, selector
+
+Data = dict[str, t.Any]
+
+
+def present(api: Api, pool: str, namespace: str, options: t.Mapping[str, t.Any], paused: bool = False) -> Data:
+    """Two requests, and a write where something differs."""
+    cluster = _infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
+    kind = known("MachineHealthCheck")
+    live = api.list(kind, namespace)
+    manifest = health.build(cluster.name, pool, namespace, options, is_metal=cluster.platform == "BareMetal")
+    existing = next((one for one in live if one["metadata"]["name"] == manifest["metadata"]["name"]), None)
+    if existing is not None and not owned(existing):
+        api.warn(f"MachineHealthCheck {manifest['metadata']['name']} was not made by this collection and stays as it is.")
+        return {"health_check": health.summarize(existing), "others": [existing["metadata"]["name"]]}
+    check = api.apply(manifest, live=existing)
+    if body := health.pause(check, paused):
+        check = api.merge_patch(kind, check["metadata"]["name"], namespace, body) if existing is not None or not api.check_mode else check
+    foreign = health.foreign(live)
+    machines = api.list(known("Machine"), namespace, labels=selector(pool_label(pool))) if foreign else []
+    others = health.selecting(foreign, machines)
+    for remark in health.remarks(check, others):
+        api.warn(remark)
+    return {"health_check": health.summarize(check), "others": others}
+
+
+def absent(api: Api, pool: str, namespace: str) -> None:
+    for one in _own(api, pool, namespace):
+        api.delete(known("MachineHealthCheck"), one["metadata"]["name"], namespace, wait=False)
+
+
+@contextlib.contextmanager
+def paused(api: Api, pool: str, namespace: str) -> t.Iterator[None]:
+    """While machines are drained, rebooted or replaced on purpose. What a killed run leaves paused, the next C(present) lets go on."""
+    held = [one for one in _own(api, pool, namespace) if _pause(api, one, True)]
+    try:
+        yield
+    finally:
+        for one in held:
+            live = api.get(known("MachineHealthCheck"), one["metadata"]["name"], namespace)
+            if live is not None:
+                _pause(api, live, False)
+
+
+def _pause(api: Api, check: Data, wanted: bool) -> bool:
+    body = health.pause(check, wanted)
+    if body:
+        api.merge_patch(known("MachineHealthCheck"), check["metadata"]["name"], check["metadata"]["namespace"], body)
+    return bool(body)
+
+
+def _own(api: Api, pool: str, namespace: str) -> list[Data]:
+    """The check of the pool that we made; none where there is no Machine API."""
+    try:
+        return [one for one in api.list(known("MachineHealthCheck"), namespace, labels=selector(pool_label(pool))) if owned(one) and pool_of(one) == pool]
+    except KindNotServedError:
+        return []

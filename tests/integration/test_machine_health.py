@@ -1,0 +1,110 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""gpu_machine_health: made, unchanged, paused, next to somebody else's, and gone with its pool; what it deletes comes back."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from cluster import Cluster
+from integration.playbook import Playbook
+from integration.wire import Audit
+
+from openshift_sandbox import faults
+
+Data = dict[str, t.Any]
+API: t.Final = "machine.openshift.io/v1beta1"
+NAMESPACE: t.Final = "openshift-machine-api"
+POOL: t.Final[Data] = {"name": "ill", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "replicas": 1}
+LABEL: t.Final = "accelerators.openshift/pool=ill"
+PAUSED: t.Final = "cluster.x-k8s.io/paused"
+
+
+@pytest.fixture
+def clean(cluster: Cluster, playbook: Playbook) -> t.Iterator[None]:
+    cluster.needs_sandbox()
+    yield
+    assert not playbook.module("gpu_machineset", name="ill", state="absent").failed
+    assert checks(cluster) == []
+
+
+def checks(cluster: Cluster, labels: str = LABEL) -> list[Data]:
+    return cluster.client.list(API, "machinehealthchecks", NAMESPACE, labels)
+
+
+def test_made_and_removed(cluster: Cluster, playbook: Playbook, audit: Audit, in_process: bool, clean: None) -> None:
+    made = playbook.module("gpu_machine_health", in_process, name="ill", max_unhealthy="40%")
+    assert made.changed, made.result
+    [check] = checks(cluster)
+    assert made["health_check"] | {"name": check["metadata"]["name"]} == made["health_check"]
+    assert (check["spec"]["maxUnhealthy"], check["spec"]["nodeStartupTimeout"]) == ("40%", "20m")
+    again = playbook.module("gpu_machine_health", in_process, name="ill", max_unhealthy="40%")
+    assert (again.changed, audit.writes(again)) == (False, [])
+    paused = playbook.module("gpu_machine_health", in_process, name="ill", max_unhealthy="40%", paused=True)
+    assert paused["health_check"]["paused"] is True
+    assert PAUSED in checks(cluster)[0]["metadata"]["annotations"]
+    resumed = playbook.module("gpu_machine_health", in_process, name="ill", max_unhealthy="40%")
+    assert (resumed.changed, resumed["health_check"]["paused"]) == (True, False)
+    assert PAUSED not in checks(cluster)[0]["metadata"].get("annotations", {})
+    gone = playbook.module("gpu_machine_health", in_process, name="ill", state="absent")
+    assert gone.changed
+    assert checks(cluster) == []
+    assert not playbook.module("gpu_machine_health", in_process, pool=POOL | {"health": False}).changed
+
+
+def test_wrong_options_send_no_request(playbook: Playbook, audit: Audit) -> None:
+    task = playbook.module("gpu_machine_health", name="ill", max_unhealthy="most")
+    assert (task["code"], task["layer"]) == ("POOL-VALUE", "input")
+    assert "max_unhealthy" in task["msg"]
+    assert audit.of(task) == []
+
+
+def test_a_role_makes_it_and_a_lost_machine_comes_back(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:
+    sandbox = cluster.needs_sandbox()
+    pool = POOL | {"health": {"unhealthy_after": "5m"}}
+    role = {"ansible.builtin.include_role": {"name": "accelerators.openshift.gpu_node_pool"}, "vars": {"gpu_node_pool_pools": [pool]}}
+    run = playbook.tasks(role)
+    assert run.rc == 0, run.output
+    [check] = checks(cluster)
+    assert (check["spec"]["maxUnhealthy"], check["spec"]["unhealthyConditions"][0]["timeout"]) == (1, "5m")
+    again = playbook.tasks(role)
+    assert (again.rc, again.changed, audit.writes(*again.tasks)) == (0, 0, [])
+
+    [machine] = cluster.client.list(API, "machines", NAMESPACE, LABEL)
+    cluster.client.create(foreign())
+    lost = {"machine": machine["metadata"]["name"]}
+    faults.add(sandbox, "instance_lost", lost)
+    try:
+        seen = playbook.module("gpu_machine_health", pool=pool)
+        assert seen["others"] == ["somebody-elses"]
+        assert "somebody-elses is not ours" in " ".join(seen["warnings"])
+        found = until_replaced(cluster, playbook, pool, machine["metadata"]["name"])
+        assert [one["phase"] for one in found["machines"]] == ["Running"]
+    finally:
+        faults.clear(sandbox, "instance_lost", lost)
+        cluster.client.delete(API, "machinehealthchecks", "somebody-elses", NAMESPACE)
+
+
+def until_replaced(cluster: Cluster, playbook: Playbook, pool: Data, name: str) -> t.Any:
+    """The task waits for the replacement, whether the check has deleted the Machine before, while or after it looks."""
+    for _attempt in range(20):
+        task = playbook.module("gpu_machineset", pool=pool, wait_timeout=60)
+        assert not task.failed, task.result
+        if name not in [one["name"] for one in task["machines"]]:
+            return task
+    raise AssertionError(f"{name} is still there")
+
+
+def foreign() -> Data:
+    return {
+        "apiVersion": API,
+        "kind": "MachineHealthCheck",
+        "metadata": {"name": "somebody-elses", "namespace": NAMESPACE},
+        "spec": {
+            "selector": {"matchLabels": {"machine.openshift.io/cluster-api-machine-role": "worker"}},
+            "unhealthyConditions": [{"type": "Ready", "status": "Unknown", "timeout": "24h"}],
+            "maxUnhealthy": 0,
+        },
+    }
