@@ -26,8 +26,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._module imp
 
 _MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 _AUTOMATIC = ("auto", "auto_silent", "auto_legacy", "auto_legacy_silent")
-# Here, in Ansible's parent process, so that it is loaded once and shared by every worker that it forks.
-_CHECKED_BY_MODULE = _credentials.preload()
+# Here, in Ansible's parent process, so that it is loaded once and shared by every worker that it forks. What is missing is for the module itself to tell.
+_MISSING = _credentials.preload()
 _display = Display()
 
 
@@ -55,7 +55,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         return {**result, **execute(name, module.ensure, params, check_mode, diff, _display.display)}
 
     def _is_safe(self, task_vars: dict[str, t.Any]) -> bool:
-        if _CHECKED_BY_MODULE or self._task.async_val or self._play_context.become or any(self._task.environment or ()):
+        if _MISSING or self._task.async_val or self._play_context.become or any(self._task.environment or ()):
             return False
         if getattr(self._connection, "transport", "") != "local" or os.environ.get("ACCELERATORS_IN_PROCESS") == "0":
             return False

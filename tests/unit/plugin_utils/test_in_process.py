@@ -31,7 +31,7 @@ def action(**changes: t.Any) -> _in_process.ActionModule:
 @pytest.fixture(autouse=True)
 def _usual_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ACCELERATORS_IN_PROCESS", raising=False)
-    monkeypatch.setattr(_in_process, "_CHECKED_BY_MODULE", "")
+    monkeypatch.setattr(_in_process, "_MISSING", "")
 
 
 @pytest.mark.parametrize("interpreter", [None, "auto", "auto_silent", sys.executable])
@@ -65,5 +65,5 @@ def test_the_switch_for_the_ordinary_way(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_without_the_client_the_module_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_in_process, "_CHECKED_BY_MODULE", "No module named 'kubernetes'")
+    monkeypatch.setattr(_in_process, "_MISSING", "No module named 'kubernetes'")
     assert not action()._is_safe({})
