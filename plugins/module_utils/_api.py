@@ -6,17 +6,21 @@
 
 from __future__ import annotations
 
+import functools
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _api_deletes, _api_reads, _api_writes, _wait
-from ansible_collections.accelerators.openshift.plugins.module_utils._api_discovery import Discovery
+from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _api_writes
 from ansible_collections.accelerators.openshift.plugins.module_utils._api_seen import Seen
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness
 
+if t.TYPE_CHECKING:
+    from ansible_collections.accelerators.openshift.plugins.module_utils._api_discovery import Discovery
+
+# What most tasks do without is imported where it is used: as a module of its own a task compiles whatever it loads.
 Manifest = dict[str, t.Any]
 Snapshot = dict[str, list[Manifest]]
 Manifests = list[Manifest]
@@ -24,8 +28,7 @@ Texts = list[str]
 Changes = list[_api_writes.Change]
 
 
-@dataclass(frozen=True)
-class Query:
+class Query(t.NamedTuple):
     """What a wait looks at: objects of one kind, by name or by labels, in one namespace or in all."""
 
     kind: Kind
@@ -45,8 +48,13 @@ class Api:
     progress: t.Callable[[str], None] = lambda _line: None
     changes: Changes = field(default_factory=list)
     warnings: Texts = field(default_factory=list)
-    discovery: Discovery = field(default_factory=Discovery)
     seen: Seen = field(default_factory=Seen)
+
+    @functools.cached_property
+    def discovery(self) -> Discovery:
+        from ansible_collections.accelerators.openshift.plugins.module_utils._api_discovery import Discovery
+
+        return Discovery()
 
     @property
     def deadline(self) -> Deadline:
@@ -114,6 +122,8 @@ class Api:
 
     def delete(self, kind: Kind, name: str, namespace: str | None = None, owned_only: bool = True, wait: bool = True, grace: int | None = None) -> bool:
         """Whether there was something of ours to delete. owned_only: without our label it stays, with a warning. wait: until it is gone."""
+        from ansible_collections.accelerators.openshift.plugins.module_utils import _api_deletes
+
         return _api_deletes.delete(self, kind, name, namespace, owned_only, wait, grace)
 
     def wait(
@@ -131,10 +141,14 @@ class Api:
         lists = _api_reads.first_look(self, queries)
         if self.check_mode or not self.wait_wanted:
             return {key: items for key, (items, _version) in lists.items()}
+        from ansible_collections.accelerators.openshift.plugins.module_utils import _wait
+
         return _wait.wait(self, queries, lists, judge, stage, settle, on_timeout_code)
 
     def wait_gone(self, kind: Kind, deleted: Manifest) -> None:
         """Waits until the object that was deleted has disappeared."""
+        from ansible_collections.accelerators.openshift.plugins.module_utils import _api_deletes
+
         metadata = deleted["metadata"]
         query = Query(kind, metadata.get("namespace"), metadata["name"])
         self.wait({"gone": query}, _api_deletes.judge_gone(deleted), f"delete {deleted['kind']} {metadata['name']}")

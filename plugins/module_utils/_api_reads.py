@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _api_discovery, _http_errors, _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Response
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import Pause
@@ -134,10 +134,19 @@ def served(api: Api, kind: Kind) -> bool:
 
 
 def resolve(api: Api, api_version: str, kind: str) -> Kind:
-    key, known = (api_version, kind), api.discovery
-    found = _kinds.find(api_version, kind) or known.kinds.get(key)
+    found = _kinds.find(api_version, kind)
     if found is not None:
         return found
+    return _discovered(api, api_version, kind)
+
+
+def _discovered(api: Api, api_version: str, kind: str) -> Kind:
+    # Here, as a task on known kinds has nothing of it to load.
+    from ansible_collections.accelerators.openshift.plugins.module_utils import _api_discovery
+
+    key, known = (api_version, kind), api.discovery
+    if key in known.kinds:
+        return known.kinds[key]
     unknown = Kind(api_version, kind, kind)
     if known.wants_all(unknown):
         known.is_aggregated = True

@@ -16,9 +16,11 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_kept, _credentials_plain, _expiry, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection, fast_pool, quiet, tls_context
-from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_login import Login
 from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_settings import Params, settings
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, CredentialsError
+
+if t.TYPE_CHECKING:
+    from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_login import Login
 
 MISSING = "" if importlib.util.find_spec("kubernetes") else "No module named 'kubernetes'"
 
@@ -43,7 +45,12 @@ def connect(params: Params, environ: t.Mapping[str, str] | None = None, remainin
     source, configuration, pool, ends = _credentials_kept.kept(wanted) or _open(wanted, remaining())
     if not configuration.verify_ssl:
         quiet()
-    login = Login(lambda: str(source.login(configuration, wanted, remaining()))) if "username" in wanted and "api_key" not in wanted else None
+    login: Login | None = None
+    if "username" in wanted and "api_key" not in wanted:
+        # Here, as most have no password: Ansible compiles anew whatever is loaded.
+        from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_login import Login
+
+        login = Login(lambda: str(source.login(configuration, wanted, remaining())))
 
     def renew() -> None:
         nonlocal configuration
@@ -74,7 +81,8 @@ def preload() -> str:
         plain = _credentials_plain.configuration(wanted)
         if plain is not None:
             _credentials_plain.forget(plain)
-            _credentials_kept.keep(wanted, lambda: _open(wanted, math.inf), _files)
+            _override(plain, wanted)
+            _credentials_kept.keep(wanted, _files(plain), lambda: _open(wanted, math.inf))
             return MISSING
     except CredentialsError:
         pass  # the task that uses them says so
@@ -104,9 +112,8 @@ def _open(wanted: Params, seconds: float) -> _Opened:
         source.forget(configuration)
 
 
-def _files(opened: _Opened) -> list[str]:
+def _files(plain: _credentials_plain.Plain) -> list[str]:
     """Everything on a disk that plain credentials were read from."""
-    plain = opened.configuration
     named = (plain.ssl_ca_cert, plain.cert_file, plain.key_file)
     return [*plain.files, *(path for path in named if path and not path.startswith(_credentials_plain.MEMORY))]
 

@@ -10,15 +10,14 @@ import os
 import typing as t
 
 Fields = t.Mapping[str, t.Any]
-Opened = t.TypeVar("Opened")
 State = tuple[tuple[int, ...], ...]
 
 _kept: list[tuple[Fields, tuple[str, ...], State, t.Any]] = []
 
 
-def keep(wanted: Fields, opening: t.Callable[[], Opened], files: t.Callable[[Opened], t.Iterable[str]]) -> None:
-    """The first opening tells which files there are; what is kept was read after their state was taken."""
-    paths = tuple(os.path.abspath(path) for path in files(opening()))
+def keep(wanted: Fields, files: t.Iterable[str], opening: t.Callable[[], t.Any]) -> None:
+    """files: what the opening will read. It is done after their state was taken."""
+    paths = tuple(map(os.path.abspath, files))
     state = _state(paths)
     _kept[:] = [(dict(wanted), paths, state, opening())]
 

@@ -71,10 +71,7 @@ def object_name(token: str) -> str:
 
 def revoke(http: Http, agent: str) -> list[str]:
     """Ends the tokens that a task logged in for; what went wrong, in words. Each token is its own permission to end it."""
-    connection: Connection | None = vars(http).get("connection")  # a task that sent nothing has none, and must not get one now
-    if connection is None:
-        return []
-    problems = {object_name(token): _end(connection, token, agent) for token in connection.tokens()}
+    problems = {object_name(token): _end(http.connection, token, agent) for token in http.tokens()}
     return [
         f"The token {name} of this task's login could not be revoked: {problem}. Revoke it with: oc delete useroauthaccesstokens {name}"
         for name, problem in problems.items()

@@ -60,6 +60,11 @@ class Http:
     def connection(self) -> Connection:
         return self._connect()
 
+    def tokens(self) -> list[str]:
+        """Those that were issued for the requests so far: without one there is no connection, and none is to be opened for this."""
+        connection: Connection | None = self.__dict__.get("connection")
+        return connection.tokens() if connection else []
+
     def request(
         self,
         method: str,

@@ -7,14 +7,13 @@
 from __future__ import annotations
 
 import datetime
-import difflib
 import time
 import traceback
 import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _credentials_login, _expiry, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _expiry, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
@@ -57,6 +56,10 @@ def connect(params: t.Mapping[str, t.Any], agent: str, check_mode: bool = False,
 
 def disconnect(api: Api, agent: str) -> None:
     """The end of every Api that C(connect) made: what it logged in for is revoked. Trouble with that is a warning, and hides nothing."""
+    if not api.http.tokens():
+        return
+    from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_login
+
     try:
         problems = _credentials_login.revoke(api.http, f"accelerators.openshift/{agent}")
     except Exception as exc:
@@ -101,6 +104,8 @@ def complaint(name: str, options: t.Iterable[str], unsupported: t.Iterable[str],
     message = messages[0] if messages else ""
     unknown = sorted(".".join(one) if isinstance(one, tuple) else str(one) for one in unsupported)
     if unknown:
+        import difflib
+
         near = [f"{one} (did you mean {match[0]}?)" if (match := difflib.get_close_matches(one, options, 1)) else one for one in unknown]
         message = f"Unsupported parameters for ({name}) module: {', '.join(near)}. Supported parameters include: {', '.join(sorted(options))}."
     return {"failed": True, "changed": False, "msg": message, "code": "INPUT-OPTION", "layer": "input"}

@@ -116,7 +116,7 @@ def test_what_changes_while_it_is_read_is_not_kept(tmp_path: Path, monkeypatch: 
         path.write_text(path.read_text() + "+")
         return path.read_text()
 
-    _credentials_kept.keep({}, opening, lambda _opened: [str(path)])
+    _credentials_kept.keep({}, [str(path)], opening)
     assert _credentials_kept.kept({}) is None
 
 
