@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._api import
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
 
 Params = dict[str, t.Any]
@@ -37,7 +37,11 @@ def connect(params: t.Mapping[str, t.Any], agent: str, check_mode: bool = False,
     def progress(line: str) -> None:
         show(_secrets.censor_text(line))
 
-    deadline = Deadline(float(params.get("wait_timeout") or wait_timeout))
+    given = params.get("wait_timeout")
+    seconds = wait_timeout if given is None else float(given)
+    if seconds < 1:
+        raise InputError("INPUT-VALUE", f"wait_timeout is {given}, and a task needs at least 1 second.", "Raise wait_timeout, or leave it out.")
+    deadline = Deadline(seconds)
 
     def open_connection() -> Connection:
         connection = _credentials.connect(params, remaining=deadline.remaining)

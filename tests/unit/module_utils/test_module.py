@@ -85,6 +85,12 @@ def test_wrong_input_is_told_before_credentials_are_looked_for(monkeypatch: pyte
     assert run(ensure)["code"] == "INPUT-X"
 
 
+@pytest.mark.parametrize("seconds", [0, -5])
+def test_no_time_is_no_default_time(seconds: int) -> None:
+    result = _module.execute("some_module", lambda _api, _params: {}, {"wait_timeout": seconds}, check_mode=False, diff=False)
+    assert (result["failed"], result["code"], f"wait_timeout is {seconds}" in result["message"]) == (True, "INPUT-VALUE", True)
+
+
 def test_a_misspelt_option_is_named_with_its_nearest() -> None:
     result = _module.complaint("gpu_quota", ["gpus", "namespace"], ["gpsu"], ["one of gpus, hard is missing"])
     assert result["msg"].startswith("Unsupported parameters for (gpu_quota) module: gpsu (did you mean gpus?).")
