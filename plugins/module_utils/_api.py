@@ -35,7 +35,6 @@ class Query(t.NamedTuple):
     namespace: str | None = None
     name: str | None = None
     labels: str | None = None
-    metadata_only: bool = False
 
 
 @dataclass
@@ -90,8 +89,8 @@ class Api:
         keep: what is wanted of one object, or None; a long list is then sifted in smaller pages and takes the memory of one.
         """
         found = _api_reads.list_all(self, kind, namespace, labels, fields, metadata_only, keep)
-        if keep is None and fields is None:
-            self.seen.remember(kind, namespace, labels, metadata_only, found, self.clock())
+        if keep is None and fields is None and not metadata_only:
+            self.seen.remember(kind, namespace, labels, found, self.clock())
         return found[0]
 
     def served(self, kind: Kind) -> bool:

@@ -24,14 +24,13 @@ class _List(t.NamedTuple):
     kind: Kind
     namespace: str | None
     labels: str | None
-    metadata_only: bool
     items: Objects
     version: str
     read_at: float
 
     def holds(self, query: Query) -> bool:
-        """Whether everything that the query is about is in this list, in the same shape."""
-        same = (self.kind, self.metadata_only) == (query.kind, query.metadata_only) and self.namespace in (None, query.namespace)
+        """Whether everything that the query is about is in this list."""
+        same = self.kind == query.kind and self.namespace in (None, query.namespace)
         return same and (self.labels == query.labels or (self.labels is None and _terms(query.labels) is not None))
 
 
@@ -41,8 +40,8 @@ class Seen:
     def __init__(self) -> None:
         self.lists: list[_List] = []
 
-    def remember(self, kind: Kind, namespace: str | None, labels: str | None, metadata_only: bool, found: tuple[Objects, str], now: float) -> None:
-        self.lists.append(_List(kind, namespace, labels, metadata_only, *found, now))
+    def remember(self, kind: Kind, namespace: str | None, labels: str | None, found: tuple[Objects, str], now: float) -> None:
+        self.lists.append(_List(kind, namespace, labels, *found, now))
 
     def forget(self) -> None:
         self.lists.clear()

@@ -84,7 +84,7 @@ def test_a_list_of_something_else_does_not_do(server: FakeServer, listed: dict[s
 @pytest.mark.parametrize("labels", ["pool in (one)", "pool!=one", "pool", "!pool", "pool==one"])
 def test_a_selector_that_only_the_server_can_tell_is_asked_of_it(labels: str) -> None:
     api = api_on(FakeServer())
-    api.seen.remember(CONFIG_MAP, None, None, False, ([manifest("a", pool="one")], "1"), api.clock())
+    api.seen.remember(CONFIG_MAP, None, None, ([manifest("a", pool="one")], "1"), api.clock())
     assert api.seen.find(Query(CONFIG_MAP, "x", labels=labels), api.clock()) is None
     assert api.seen.find(Query(CONFIG_MAP, "x", labels="pool=one"), api.clock())
 
