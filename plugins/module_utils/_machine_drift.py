@@ -17,6 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._ownership 
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import CHOSEN
 
 Data = dict[str, t.Any]
+_OURS: t.Final = "MachineAPI"
 _PROVIDER: t.Final = "providerSpec."
 # Boot images and first boots: the machine-config operator writes these into sets as well.
 _OTHERS: t.Final = frozenset(("ami", "image", "template", "userDataSecret"))
@@ -24,24 +25,25 @@ _OTHERS: t.Final = frozenset(("ami", "image", "template", "userDataSecret"))
 
 def check(live: Data) -> None:
     """Raises when the live set is not ours to write."""
+    if authority := mirrored(live):
+        raise MachineError(
+            "MACH-MIRRORED",
+            f"The machine set {name_of(live)} is a mirror: its authoritativeAPI is {authority}, so what is written here is refused or overwritten.",
+            "Change the object of Cluster API instead, or set spec.authoritativeAPI to MachineAPI and wait until the status says so too.",
+        )
     if not owned(live):
         raise MachineError(
             "MACH-FOREIGN",
             f"The machine set {name_of(live)} exists and was not made by this collection.",
             "Give the pool another name, or delete the machine set.",
         )
-    if authority := mirrored(live):
-        raise MachineError(
-            "MACH-MIRRORED",
-            f"The machine set {name_of(live)} is a mirror: its spec.authoritativeAPI is {authority}, so what is written here is overwritten.",
-            f"Change the {authority} object instead, or set spec.authoritativeAPI to MachineAPI.",
-        )
 
 
 def mirrored(live: Data) -> str:
     """The API that the set is written through, where that is not the Machine API."""
-    authority = str(live["spec"].get("authoritativeAPI") or "MachineAPI")
-    return "" if authority == "MachineAPI" else authority
+    # The specification says what is wanted, the status what holds; between the two it is Migrating.
+    said = (str(part.get("authoritativeAPI") or _OURS) for part in (live.get("status") or {}, live["spec"]))
+    return next((authority for authority in said if authority != _OURS), "")
 
 
 def settled(live: Data, wanted: Data, on_change: str) -> tuple[Data, str]:

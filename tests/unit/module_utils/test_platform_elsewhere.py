@@ -13,6 +13,7 @@ import pytest
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _bare_metal_hosts,
     _infrastructure,
+    _machine_drift,
     _machine_plan,
     _machine_set,
     _ownership,
@@ -330,6 +331,15 @@ def test_what_to_use_instead_of_a_machine_api(name: str, words: str) -> None:
     assert found.obstacle
     assert words in found.instead
     assert "existing.node_selector" in found.instead
+
+
+@pytest.mark.parametrize(("wanted", "held"), [("ClusterAPI", "ClusterAPI"), ("MachineAPI", "Migrating"), ("ClusterAPI", ""), ("MachineAPI", "ClusterAPI")])
+def test_a_set_that_cluster_api_writes_is_not_ours_to_write(wanted: str, held: str) -> None:
+    live = lived(planned("openstack"))[0]
+    _machine_drift.check(live | {"spec": live["spec"] | {"authoritativeAPI": "MachineAPI"}})
+    with pytest.raises(AcceleratorError) as caught:
+        _machine_drift.check(live | {"spec": live["spec"] | {"authoritativeAPI": wanted}, "status": {"authoritativeAPI": held}})
+    assert caught.value.code == "MACH-MIRRORED"
 
 
 def test_rosa_has_a_tool_of_its_own() -> None:
