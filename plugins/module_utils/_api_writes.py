@@ -11,7 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _diff
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, InputError, KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, MANAGER, owned
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
@@ -19,7 +19,7 @@ if t.TYPE_CHECKING:
 Manifest = dict[str, t.Any]
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"
-_STRICT = {"fieldManager": _diff.MANAGER, "fieldValidation": "Strict"}
+_STRICT = {"fieldManager": MANAGER, "fieldValidation": "Strict"}
 
 
 class Change(t.NamedTuple):

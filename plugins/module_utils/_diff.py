@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGER
+
 Object = t.Mapping[str, t.Any]
-MANAGER: t.Final = "accelerators.openshift"
 _HIDDEN = "<hidden>"
 
 
