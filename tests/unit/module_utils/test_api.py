@@ -228,3 +228,25 @@ def test_a_list_can_be_sifted_page_by_page() -> None:
         server.put(manifest(x=name) | {"metadata": {"name": name, "namespace": "x"}})
     found = api_on(server).list(CONFIG_MAP, "x", keep=lambda item: {"kept": item["data"]["x"]} if item["metadata"]["name"] == "b" else None)
     assert found == [{"kept": "b"}]
+
+
+def test_what_a_list_asks_for() -> None:
+    """Pages, selectors, metadata only where that is wanted; and no resourceVersion, which would allow an answer older than our own writes."""
+    server, accepted = FakeServer(), []
+    real = server.request
+
+    def request(method: str, url: str, headers: dict[str, str], **more: object) -> Answer:
+        accepted.append(headers["Accept"].partition(";g=")[0])
+        return real(method, url, headers=headers, **more)
+
+    server.request = request
+    api = api_on(server)
+    api.list(CONFIG_MAP, "x", labels="a=b", fields="metadata.name=a")
+    api.list(CONFIG_MAP, metadata_only=True)
+    api.list(CONFIG_MAP, keep=lambda item: item)
+    assert [query for _method, _path, query in server.requests] == [
+        {"limit": "500", "labelSelector": "a=b", "fieldSelector": "metadata.name=a"},
+        {"limit": "500"},
+        {"limit": "100"},
+    ]
+    assert accepted == ["application/json", "application/json;as=PartialObjectMetadataList", "application/json"]

@@ -155,6 +155,37 @@ def test_forbidden_while_listing_is_not_an_empty_list() -> None:
         api_on(server).list(CONFIG_MAP, "x")
 
 
+class Ticking(FakeClock):
+    """A watch rests on an event, which only real time ends."""
+
+    def __call__(self) -> float:
+        return time.monotonic()
+
+
+def test_a_watch_goes_on_from_its_list() -> None:
+    server = FakeServer()
+    first = server.put({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "x"}, "is": "new"})
+    real = server.request
+
+    def request(method: str, url: str, **more: t.Any) -> t.Any:
+        if "watch=" in url and first["is"] == "new":
+            server.put({**first, "is": "good"})
+        return real(method, url, **more)
+
+    server.request = request
+    found = api_on(server, Ticking()).wait({"things": Query(CONFIG_MAP, "x", "a")}, judge, "things")
+    assert found["things"][0]["is"] == "good"
+    (listed, watched), version = [query for _method, _path, query in server.requests][:2], "2"
+    assert listed == {"limit": "500", "fieldSelector": "metadata.name=a"}
+    assert watched == {
+        "watch": "true",
+        "allowWatchBookmarks": "true",
+        "resourceVersion": version,
+        "timeoutSeconds": "300",
+        "fieldSelector": "metadata.name=a",
+    }
+
+
 def test_a_certificate_that_is_not_trusted_any_more_ends_the_wait() -> None:
     server = FakeServer()
     real, asked = server.request, []
@@ -166,13 +197,6 @@ def test_a_certificate_that_is_not_trusted_any_more_ends_the_wait() -> None:
         return real(method, url, **more)
 
     server.request = request
-
-    class Ticking(FakeClock):
-        """A watch rests on an event, which only real time ends."""
-
-        def __call__(self) -> float:
-            return time.monotonic()
-
     with pytest.raises(ApiError) as caught:
         api_on(server, Ticking()).wait({"things": Query(CONFIG_MAP, "x")}, judge, "things")
     assert caught.value.code == "API-TLS"
