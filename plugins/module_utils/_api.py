@@ -29,12 +29,13 @@ Changes = list[_api_writes.Change]
 
 
 class Query(t.NamedTuple):
-    """What a wait looks at: objects of one kind, by name or by labels, in one namespace or in all."""
+    """What a wait looks at: objects of one kind, by name or by labels, in one namespace or in all. fields: a field selector instead of a name."""
 
     kind: Kind
     namespace: str | None = None
     name: str | None = None
     labels: str | None = None
+    fields: str | None = None
 
 
 @dataclass
@@ -124,6 +125,12 @@ class Api:
         from ansible_collections.accelerators.openshift.plugins.module_utils import _api_deletes
 
         return _api_deletes.delete(self, kind, name, namespace, owned_only, wait, grace)
+
+    def evict(self, pod: Manifest) -> str:
+        """Asks the pod to end, as a drain does. What a disruption budget says against it, in its own words; empty when it ends or is gone."""
+        from ansible_collections.accelerators.openshift.plugins.module_utils import _api_evictions
+
+        return _api_evictions.evict(self, pod)
 
     def wait(
         self,

@@ -111,7 +111,8 @@ def list_all(
 def query_once(api: Api, query: Query) -> tuple[list[Manifest], str]:
     """What a query finds now; nothing where the kind is not served yet."""
     try:
-        return list_all(api, query.kind, query.namespace, query.labels, _kinds.by_name(query.name) if query.name else None)
+        fields = _kinds.by_name(query.name) if query.name else query.fields
+        return list_all(api, query.kind, query.namespace, query.labels, fields)
     except KindNotServedError:
         return [], ""
 

@@ -30,7 +30,7 @@ class _List(t.NamedTuple):
 
     def holds(self, query: Query) -> bool:
         """Whether everything that the query is about is in this list."""
-        same = self.kind == query.kind and self.namespace in (None, query.namespace)
+        same = query.fields is None and self.kind == query.kind and self.namespace in (None, query.namespace)
         return same and (self.labels == query.labels or (self.labels is None and _terms(query.labels) is not None))
 
 

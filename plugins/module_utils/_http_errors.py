@@ -42,7 +42,12 @@ def describe_transport(exc: BaseException) -> str:
 _NO_ROLE = "is forbidden: User"
 _AGAIN = frozenset((408, 429, 500, 502, 503, 504))
 # Answers of status 500 that are about the object and so will be the same next time.
-_OBJECT_IS_WRONG = ("strict decoding error", "failed to create typed patch object", "failed to create manager for existing fields")
+_OBJECT_IS_WRONG = (
+    "strict decoding error",
+    "failed to create typed patch object",
+    "failed to create manager for existing fields",
+    "more than one PodDisruptionBudget",
+)
 # Answers of status 409 of an optimistic lock inside the server (of the object, of a quota): our writes carry no version, so they can be sent again.
 _SOMEBODY_WAS_FASTER = ("the object has been modified", "StorageError: invalid object")
 
@@ -51,7 +56,13 @@ def is_passing(method: str, status: int, body: t.Any) -> bool:
     """Whether the same request may be answered otherwise in a moment."""
     if status == 409:
         return method != "GET" and any(words in text_of(body) for words in _SOMEBODY_WAS_FASTER)
-    return status in _AGAIN and not _is_about_object(status, body)
+    return status in _AGAIN and not _is_about_object(status, body) and not (status == 429 and budgets(body))
+
+
+def budgets(body: t.Any) -> list[str]:
+    """What disruption budgets say against an eviction; the status is that of a busy server, the meaning is not now."""
+    causes = ((body.get("details") or {}) if isinstance(body, dict) else {}).get("causes") or ()
+    return [str(cause.get("message") or text_of(body)) for cause in causes if cause.get("reason") == "DisruptionBudget"]
 
 
 def is_unsettled(status: int, body: t.Any) -> bool:

@@ -85,7 +85,7 @@ def held(cluster: Infrastructure, pool: Data, live: t.Iterable[Data]) -> list[He
         if owned(one) and pool_of(one) == pool["name"]:
             provider = sets.provider_of(one)
             kind = sets.candidate_of(one) or platform.instance_type(provider)
-            found.append(Held(sets.name_of(one), kind, platform.zone(provider), sets.replicas_of(one), sets.obtained_of(one), sets.made(one)))
+            found.append(Held(sets.name_of(one), kind, platform.zone(provider), sets.share_of(one), sets.obtained_of(one), sets.made(one)))
     return sorted(found, key=lambda one: one.name)
 
 
@@ -112,6 +112,7 @@ def plan(
         if name in existing:
             drift.check(existing[name])
             manifests[name], remark = drift.settled(existing[name], manifests[name], params.get("on_change") or "new_machines")
+            manifests[name] = sets.surged(manifests[name], sets.replacing_of(existing[name]))
         remarks += [remark] if remark else []
     return MachinePlan(pool, manifests, named, [one.name for one in have if one.name not in manifests], remarks, wanted)
 

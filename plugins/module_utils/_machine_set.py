@@ -26,6 +26,8 @@ NODE_ROLE: t.Final = "node-role.kubernetes.io/gpu"
 CANDIDATE: t.Final = "accelerators.openshift/candidate"
 # On each of them once the pool is complete: machines obtained of machines asked for, in all zones. A pool that has it is never moved unasked.
 OBTAINED: t.Final = "accelerators.openshift/obtained"
+# While Machines of a set are replaced: their names. The set has so many replicas more than its share, and loses them with these Machines.
+REPLACING: t.Final = "accelerators.openshift/replacing"
 _NOT_IN_NAMES: t.Final = re.compile("[^a-z0-9-]+")
 _TYPE: t.Final = "machine.openshift.io/cluster-api-machine-type"
 
@@ -93,6 +95,30 @@ def made(machine_set: t.Mapping[str, t.Any]) -> str:
 
 def replicas_of(machine_set: t.Mapping[str, t.Any]) -> int:
     return int(machine_set["spec"].get("replicas", 1))
+
+
+def replacing_of(machine_set: t.Mapping[str, t.Any]) -> list[str]:
+    """Names of the Machines that are being replaced; empty at other times."""
+    return [name for name in str((machine_set["metadata"].get("annotations") or {}).get(REPLACING, "")).split(",") if name]
+
+
+def share_of(machine_set: t.Mapping[str, t.Any]) -> int:
+    """The replicas that the set is to have, without those that a replacement adds."""
+    return max(0, replicas_of(machine_set) - len(replacing_of(machine_set)))
+
+
+def surged(manifest: Data, names: t.Sequence[str]) -> Data:
+    """The manifest of the set while these Machines are replaced."""
+    if not names:
+        return manifest
+    metadata = {**manifest["metadata"], "annotations": {**manifest["metadata"]["annotations"], REPLACING: ",".join(sorted(names))}}
+    return {**manifest, "metadata": metadata, "spec": {**manifest["spec"], "replicas": share_of(manifest) + len(names)}}
+
+
+def settled(manifest: Data) -> Data:
+    """The manifest of the set when nothing is replaced."""
+    annotations = {key: value for key, value in manifest["metadata"]["annotations"].items() if key != REPLACING}
+    return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}, "spec": {**manifest["spec"], "replicas": share_of(manifest)}}
 
 
 def arch_of(machine_set: t.Mapping[str, t.Any]) -> str:

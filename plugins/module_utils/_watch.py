@@ -91,8 +91,8 @@ class Watch(threading.Thread):
         wanted: dict[str, t.Any] = {"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": self._version, "timeoutSeconds": WATCH_SECONDS}
         if self._query.labels:
             wanted["labelSelector"] = self._query.labels
-        if self._query.name:
-            wanted["fieldSelector"] = _kinds.by_name(self._query.name)
+        if fields := _kinds.by_name(self._query.name) if self._query.name else self._query.fields:
+            wanted["fieldSelector"] = fields
         try:
             self._response = self._api.http.stream(kind.path(self._query.namespace), wanted, self._api.http.limits.silence)
             if self._response.status != 200:

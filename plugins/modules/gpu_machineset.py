@@ -195,7 +195,7 @@ SPEC = MACHINES.merge(CHANGES, AUTH, STATE, WAIT)
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     entry = _machine_plan.entry(params)
     if params["state"] == "absent":
-        return _machines.absent(api, str(entry.get("name") or ""), params["namespace"])
+        return _machines.absent(api, str(entry.get("name") or ""), params)
     _pools.single(entry)  # wrong input is told before the first request
     return _machines.present(api, entry, params)
 

@@ -12,13 +12,15 @@ import typing as t
 from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_drift, _machine_plan, _machine_pool, _search
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _in_line, _machine_writes
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _in_line, _machine_writes, _scale_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import queries
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._replacement import Replacement
 
 Data = dict[str, t.Any]
 _GIVE_UP: t.Final = {"metadata": {"annotations": {_machine.DELETE_FIRST: "true"}}}
@@ -49,7 +51,7 @@ class Asking:
             plan = self._ask(live)
             judge = _machine_pool.Present(plan, self.params["capacity_timeout"], time.time, troubled=self.troubled)
             try:
-                snapshot = self.api.wait(self._queries(), judge, f"pool {self.pool['name']}")
+                snapshot = self.api.wait(queries(self.pool["name"], self.params["namespace"]), judge, f"pool {self.pool['name']}")
                 break
             except (NotReadyError, WaitTimeoutError) as exc:
                 refused = judge.refused()
@@ -62,9 +64,17 @@ class Asking:
         if self.api.wait_wanted and not self.api.check_mode and self.search.record != self._record:
             plan = self._ask(self.api.list(known("MachineSet"), self.params["namespace"]), self.search.record)
         self._tidy(plan)
+        replacement = Replacement(self.api, plan, self.params)
+        snapshot = replacement.run(snapshot)
         if self.search.obtained < self.pool["replicas"]:
             self.api.warn(f"Pool {self.pool['name']} has {self.search.obtained} of {self.pool['replicas']} machines; min_replicas lets that suffice.")
-        return {**self._facts(snapshot, plan), "attempts": self.search.attempts, "drift": self.drift or [], "pool": self._as_obtained()}
+        return {
+            **self._facts(snapshot, plan),
+            "attempts": self.search.attempts,
+            "drift": self.drift or [],
+            "replaced": replacement.replaced,
+            "pool": self._as_obtained(),
+        }
 
     def _facts(self, snapshot: _machine_pool.Snapshot, plan: _machine_plan.MachinePlan) -> Data:
         return {**_machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
@@ -82,6 +92,7 @@ class Asking:
 
     def _ask(self, live: list[Data], record: str = "") -> _machine_plan.MachinePlan:
         plan = _machine_plan.plan(self.cluster, self.pool, self.search.shares, live, self.params, record or self._record)
+        _scale_down.prepare(self.api, plan, live, self.params)
         _machine_writes.apply(self.api, plan, {name_of(one): one for one in live})
         machines = self.api.list(known("Machine"), self.params["namespace"], labels=selector(pool_label(self.pool["name"])))
         if self.drift is None:
@@ -144,6 +155,7 @@ class Asking:
 
     def _tidy(self, plan: _machine_plan.MachinePlan) -> None:
         if plan.surplus and (self.api.wait_wanted or self.api.check_mode):
+            _scale_down.remove(self.api, self.pool["name"], plan.surplus, self.params)
             self._remove(plan.surplus, "zones given up")
 
     def _remove(self, names: t.Sequence[str], why: str) -> None:
@@ -151,10 +163,7 @@ class Asking:
             self.api.delete(known("MachineSet"), name, self.params["namespace"], wait=False)
         if names:
             gone = _machine_pool.Gone(frozenset(names))
-            self.api.wait(self._queries(), gone, f"pool {self.pool['name']}: {why}")
-
-    def _queries(self) -> dict[str, Query]:
-        return queries(self.pool["name"], self.params["namespace"])
+            self.api.wait(queries(self.pool["name"], self.params["namespace"]), gone, f"pool {self.pool['name']}: {why}")
 
 
 def _described(attempt: Data) -> str:
@@ -171,9 +180,3 @@ def _nothing_left(pool: Data, search: _search.Search, exc: NotReadyError, facts:
     lines = [_described(one) for one in search.attempts]
     message = f"pool {pool['name']}: no candidate gave {pool['replicas']} machines. " + " ".join(lines)
     return NotReadyError(last["code"], message, exc.remedy, tuple(lines), facts=facts)
-
-
-def queries(pool: str, namespace: str) -> dict[str, Query]:
-    labels = selector(pool_label(pool))
-    kinds = {"machine_sets": "MachineSet", "machines": "Machine", "nodes": "Node"}
-    return {key: Query(known(kind), None if kind == "Node" else namespace, labels=labels) for key, kind in kinds.items()}

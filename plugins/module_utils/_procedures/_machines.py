@@ -16,8 +16,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kinds impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import no_machine_api, platform_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _health, _hosts
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._asking import Asking, queries
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _health, _hosts, _scale_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._asking import Asking
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import queries
 
 Data = dict[str, t.Any]
 
@@ -27,6 +28,9 @@ def present(api: Api, entry: Data, params: Data) -> Data:
     cluster, live = machine_sets(api, params["namespace"])
     pool = _pools.single(entry, cluster.cloud, cluster.name)
     held = _machine_plan.held(cluster, pool, live)
+    if params["on_change"] == "replace":
+        # Sets of a type that the pool does not ask for any more make room for new ones.
+        held = [one for one in held if any(_search.is_of(one, candidate, pool) for candidate in pool["candidates"])]
     search = _search.start(pool, held, params["reselect"])
     _hosts.foresee(api, cluster, pool, search, held, params["namespace"])
     return Asking(api, cluster, pool, params, search, held).until_obtained(live)
@@ -44,13 +48,15 @@ def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[Data]]:
         ) from exc
 
 
-def absent(api: Api, pool: str, namespace: str) -> Data:
+def absent(api: Api, pool: str, params: Data) -> Data:
+    namespace = params["namespace"]
     nothing: Data = {"machine_sets": [], "machines": [], "nodes": []}
     try:
         live = api.list(known("MachineSet"), namespace, labels=selector(pool_label(pool)))
     except KindNotServedError:
         return nothing
     _health.absent(api, pool, namespace)  # before it sees Machines go
+    _scale_down.remove(api, pool, {name_of(one) for one in live if owned(one)}, params)
     for one in live:
         api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
     kept = frozenset(name_of(one) for one in live if not owned(one))

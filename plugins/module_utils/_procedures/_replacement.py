@@ -1,0 +1,134 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Machines replaced: a new one first, then the old one's node is emptied, then the old one goes; so many at a time as the surge is.
+
+Everything that an interrupted run has to know is on the machine set: which Machines it has too many replicas for. The next run ends that before anything else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import typing as t
+from dataclasses import dataclass, field
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _leaving, _machine_drift, _machine_pool
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_set as sets
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine import DELETE_FIRST, name, node_name, phase, set_name
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_pool import Present
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain, _machine_writes, _scale_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import queries
+
+Data = dict[str, t.Any]
+Seen = dict[str, list[Data]]
+
+
+@dataclass
+class Replacement:
+    """plan: with the sets as they were written. replaced: what was, or in check mode would be."""
+
+    api: Api
+    plan: MachinePlan
+    params: Data
+    replaced: list[Data] = field(default_factory=list)
+
+    def run(self, snapshot: Seen) -> Seen:
+        """Ends what was begun; with on_change: replace, replaces every Machine that is not as its set would make it. The pool as it is then."""
+        if self.api.wait_wanted or self.api.check_mode:
+            snapshot = self._replaced(snapshot)
+            restore(self.api, snapshot)
+        return snapshot
+
+    def _replaced(self, snapshot: Seen) -> Seen:
+        for set_ in list(self.plan.manifests):
+            if names := sets.replacing_of(self.plan.manifests[set_]):
+                snapshot = self._end(set_, names)
+        if self.params.get("on_change") != "replace":
+            return snapshot
+        outdated = [one for one in snapshot["machines"] if self._is_outdated(one)]
+        _drain.check(self.api, {node_name(one) for one in outdated} - {""}, self._rules, self._why(len(outdated)))
+        for set_ in sorted(set(map(set_name, outdated))):
+            names = sorted(name(one) for one in outdated if set_name(one) == set_)
+            for first in range(0, len(names), self._surge):
+                batch = names[first : first + self._surge]
+                self._begin(set_, batch)
+                snapshot = self._end(set_, batch)
+        return snapshot
+
+    def _wait(self, judge: Present, what: str) -> Seen:
+        pool = self.plan.pool["name"]
+        return self.api.wait(queries(pool, self.params["namespace"]), judge, f"pool {pool}: {what}")
+
+    @property
+    def _rules(self) -> Rules:
+        return Rules.of(self.params)
+
+    @property
+    def _surge(self) -> int:
+        surge = int(self.params.get("max_surge") or 0)
+        if surge < 1:
+            raise InputError("INPUT-OPTION", f"max_surge is {surge}: a replacement needs at least one machine more.", "Set max_surge to 1 or more.")
+        return surge
+
+    def _why(self, number: int) -> str:
+        return f"{number} machines of pool {self.plan.pool['name']} are to be replaced"
+
+    def _is_outdated(self, machine: Data) -> bool:
+        manifest = self.plan.wanted.get(set_name(machine))
+        return manifest is not None and phase(machine) != "Deleting" and bool(_machine_drift.of_machine(machine, manifest))
+
+    def _begin(self, set_: str, names: t.Sequence[str]) -> None:
+        """New Machines beside the old ones; given back where the provider has none."""
+        self.api.progress(f"pool {self.plan.pool['name']}: a machine in the place of {', '.join(names)} is asked for")
+        judge = self._written(set_, sets.surged(self.plan.manifests[set_], names))
+        try:
+            self._wait(judge, f"replacement of {', '.join(names)}")
+        except NotReadyError as exc:
+            if set_ in judge.refused():
+                for machine in judge.seen["machines"]:
+                    if set_name(machine) == set_ and not judge.has_instance(machine):
+                        self._patch(machine, {"metadata": {"annotations": {DELETE_FIRST: "true"}}, **_leaving.without_hook(machine)})
+                self._written(set_, sets.settled(self.plan.manifests[set_]))
+                exc.message += " Nothing was replaced; the pool is as it was."
+            raise
+
+    def _end(self, set_: str, names: t.Sequence[str]) -> Seen:
+        """The old Machines go, as many as the set has too many."""
+        machines = _scale_down.machines_of(self.api, self.plan.pool["name"], self.params["namespace"])
+        living = [one for one in machines if set_name(one) == set_ and phase(one) != "Deleting"]
+        named = [one for one in living if name(one) in names]
+        others = [one for one in living if name(one) not in names and self._is_outdated(one)]
+        # Whoever took a named one away meanwhile, the set made another in its place: one that is outdated goes instead, or one that has nothing to do.
+        spare = _leaving.victims([one for one in living if one not in named and one not in others], 0, [])
+        surplus = len(names) if self.api.check_mode else max(0, len(living) - sets.share_of(self.plan.manifests[set_]))
+        victims = [*named, *others, *spare][:surplus]
+        _scale_down.release(self.api, self.params["namespace"], victims, self._rules, self._why(len(victims)))
+        judge = self._written(set_, sets.settled(self.plan.manifests[set_]))
+        snapshot = self._wait(judge, f"removal of {', '.join(map(name, victims))}")
+        self.replaced += [{"machine": name(one), "machine_set": set_, "node": node_name(one)} for one in victims]
+        return snapshot
+
+    def _written(self, set_: str, manifest: Data) -> Present:
+        """Applies the set; the judge of the pool with it."""
+        live = self.api.get(known("MachineSet"), set_, self.params["namespace"])
+        _machine_writes.apply(self.api, dataclasses.replace(self.plan, manifests={set_: manifest}), {set_: live} if live else {})
+        self.plan = dataclasses.replace(self.plan, manifests={**self.plan.manifests, set_: manifest})
+        return _machine_pool.Present(self.plan, self.params["capacity_timeout"], time.time)
+
+    def _patch(self, machine: Data, body: Data) -> None:
+        self.api.merge_patch(known("Machine"), name(machine), self.params["namespace"], body)
+
+
+def restore(api: Api, snapshot: Seen) -> None:
+    """Nodes that a run before this one made unschedulable for something that is not wanted any more take pods again."""
+    going = {node_name(one) for one in snapshot["machines"] if phase(one) == "Deleting" or DELETE_FIRST in (one["metadata"].get("annotations") or {})}
+    for node in snapshot["nodes"]:
+        if _drain.is_cordoned(node) and _drain.mark_of(node) == _drain.FOR_POOL and node["metadata"]["name"] not in going:
+            _drain.uncordon(api, node["metadata"]["name"])

@@ -1,0 +1,79 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Machines taken away: those that nobody would miss first, and none with work on it unasked; emptied by us, since the Machine API's own drain forces."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _drain, _leaving
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine import name, node_name, phase, set_name
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain as drains
+
+Data = dict[str, t.Any]
+
+
+def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -> None:
+    """Makes room for fewer replicas, before they are written: the Machines that are to go are emptied and marked. Raises before any write.
+
+    live: all sets; those of the pool that the plan has no use for will go. A task that does not wait cannot empty a node: there the replicas stay.
+    """
+    pool, namespace, rules = plan.pool["name"], params["namespace"], Rules.of(params)
+    have = {name_of(one): replicas_of(one) for one in live}
+    fewer = {one: replicas for one, replicas in plan.replicas.items() if replicas < have.get(one, 0)}
+    given_up = [one for one in plan.surplus if have[one]]
+    if not fewer and not given_up:
+        return
+    machines = [one for one in machines_of(api, pool, namespace) if phase(one) != "Deleting"]
+    pods = drains.pods_on(api, {node_name(one) for one in machines if set_name(one) in fewer or set_name(one) in given_up} - {""})
+    victims = [one for set_, replicas in fewer.items() for one in _leaving.victims([one for one in machines if set_name(one) == set_], replicas, pods)]
+    all_that_go = [*victims, *(one for one in machines if set_name(one) in given_up)]
+    why = f"Pool {pool} is to lose {len(all_that_go)} machines"
+    if problem := _drain.refusal([pod for pod in pods if _drain.node_of(pod) in _nodes(all_that_go)], rules, why):
+        raise problem
+    if not fewer:
+        return
+    if not api.wait_wanted and not api.check_mode:
+        api.warn(f"Pool {pool} loses no machine in a task that does not wait (wait: false): its nodes have to be drained first.")
+        for one in fewer:
+            plan.manifests[one]["spec"]["replicas"] = have[one]
+        return
+    release(api, namespace, victims, rules, why)
+
+
+def remove(api: Api, pool: str, names: t.Collection[str], params: Data) -> None:
+    """Empties the nodes of whole sets that are about to be deleted. A task that does not wait only sees that it may."""
+    namespace, rules = params["namespace"], Rules.of(params)
+    machines = [one for one in machines_of(api, pool, namespace) if set_name(one) in names] if names else []
+    why = f"Pool {pool} is to lose {len(machines)} machines"
+    if not api.wait_wanted and not api.check_mode:
+        drains.check(api, _nodes(machines), rules, why)
+        return
+    drains.drain(api, _nodes(machines), rules, why)
+    for machine in machines:
+        if body := _leaving.without_hook(machine):
+            api.merge_patch(known("Machine"), name(machine), namespace, body)
+
+
+def release(api: Api, namespace: str, machines: t.Sequence[Data], rules: Rules, why: str) -> None:
+    """Empties the Machines' nodes, then marks them as the first that their sets give up; no hook of ours holds them up any more."""
+    drains.drain(api, _nodes(machines), rules, why)
+    for machine in machines:
+        if body := _leaving.released(machine):
+            api.merge_patch(known("Machine"), name(machine), namespace, body)
+
+
+def machines_of(api: Api, pool: str, namespace: str) -> list[Data]:
+    return api.list(known("Machine"), namespace, labels=selector(pool_label(pool)))
+
+
+def _nodes(machines: t.Iterable[Data]) -> set[str]:
+    return {node_name(one) for one in machines} - {""}

@@ -1,0 +1,334 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A pool that lives is changed: labels, disks, fewer nodes, other machines; what runs on its nodes is never sent away unasked.
+
+The tests follow one pool's life, in their order.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+from integration.conftest import Cluster
+from integration.playbook import Playbook, TaskResult
+from integration.wire import Audit
+
+from openshift_sandbox.client import ApiError
+
+Data = dict[str, t.Any]
+
+NAME: t.Final = "it-change"
+POOL: t.Final = f"accelerators.openshift/pool={NAME}"
+MACHINES: t.Final = ("machine.openshift.io/v1beta1", "machines", "openshift-machine-api")
+SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets", "openshift-machine-api")
+SPACE: t.Final = "it-change-work"
+TAINT: t.Final = {"key": "nvidia.com/gpu", "value": "a", "effect": "NoSchedule"}
+BASE: t.Final[Data] = {
+    "name": NAME,
+    "instance_type": "g4dn.xlarge",
+    "zones": ["us-east-2a"],
+    "replicas": 2,
+    "labels": {"team": "ml", "tier": "one"},
+    "taints": [TAINT],
+    "wait_timeout": 120,
+}
+SECONDS: t.Final = 60.0
+
+
+class Pool:
+    """The pool as the module makes it and as the cluster holds it."""
+
+    def __init__(self, cluster: Cluster, playbook: Playbook) -> None:
+        self.client, self.playbook = cluster.client, playbook
+        self.options = dict(BASE)
+
+    def apply(self, check: bool = False, **changes: t.Any) -> TaskResult:
+        """What is given with `keep_` is how the pool is from here on."""
+        self.options |= {key.removeprefix("keep_"): value for key, value in changes.items() if key.startswith("keep_")}
+        once = {key: value for key, value in changes.items() if not key.startswith("keep_")}
+        return self.playbook.module("gpu_machineset", check=check, **{**self.options, **once})
+
+    @property
+    def nodes(self) -> list[Data]:
+        return self.client.list("v1", "nodes", labels=POOL)
+
+    @property
+    def names(self) -> set[str]:
+        return {node["metadata"]["name"] for node in self.nodes}
+
+    @property
+    def machines(self) -> list[Data]:
+        return self.client.list(*MACHINES, POOL)
+
+    @property
+    def set(self) -> Data:
+        (one,) = self.client.list(*SETS, POOL)
+        return one
+
+    @property
+    def disks(self) -> list[int]:
+        return [one["spec"]["providerSpec"]["value"]["blockDevices"][0]["ebs"]["volumeSize"] for one in self.machines]
+
+    def is_tidy(self, replicas: int) -> bool:
+        """No extra machine, no cordoned node, no replacement under way."""
+        marked = "accelerators.openshift/replacing" in self.set["metadata"]["annotations"]
+        cordoned = [node for node in self.nodes if node["spec"].get("unschedulable")]
+        return not marked and not cordoned and len(self.machines) == len(self.nodes) == self.set["spec"]["replicas"] == replicas
+
+
+@pytest.fixture(scope="module")
+def pool(cluster: Cluster, playbook: Playbook) -> t.Iterator[Pool]:
+    cluster.needs_sandbox()
+    cluster.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
+    made = Pool(cluster, playbook)
+    done = made.apply()
+    assert not done.failed, done.result
+    yield made
+    cluster.client.delete("v1", "namespaces", SPACE)
+    gone = made.apply(state="absent", on_busy="drain", delete_emptydir=True, force=True)
+    assert not gone.failed, gone.result
+
+
+@contextlib.contextmanager
+def working(pool: Pool, name: str, node: str, gpus: int = 1, **spec: t.Any) -> t.Iterator[None]:
+    """A pod of nobody on that node; nodeName instead of the scheduler, which would want the device to be advertised."""
+    resources = {"limits": {"nvidia.com/gpu": str(gpus)}} if gpus else {}
+    body: Data = {"nodeName": node, "containers": [{"name": "main", "image": "example.com/job", "resources": resources}], **spec}
+    pool.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": SPACE}, "spec": body})
+    running(pool, name)
+    try:
+        yield
+    finally:
+        pool.client.delete("v1", "pods", name, SPACE)
+        until(f"pod {name} gone", lambda: pool.client.get("v1", "pods", name, SPACE) is None)
+
+
+def running(pool: Pool, name: str) -> None:
+    until(f"pod {name}", lambda: ((pool.client.get("v1", "pods", name, SPACE) or {}).get("status") or {}).get("phase") == "Running")
+
+
+@contextlib.contextmanager
+def served(pool: Pool, minimum: int) -> t.Iterator[None]:
+    """Two pods of a Deployment on the pool's nodes, of which a disruption budget wants so many."""
+    labels = {"app": "served"}
+    spec: Data = {
+        "nodeSelector": dict([POOL.split("=")]),
+        "tolerations": [{"operator": "Exists"}],
+        "terminationGracePeriodSeconds": 0,
+        "containers": [{"name": "main", "image": "example.com/served"}],
+    }
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    deployment: Data = {"replicas": 2, "selector": {"matchLabels": labels}, "template": template}
+    place = {"name": "served", "namespace": SPACE}
+    pool.client.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": place, "spec": deployment})
+    budget = {"minAvailable": minimum, "selector": {"matchLabels": labels}}
+    pool.client.apply({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": place, "spec": budget})
+    until("the pods", lambda: (pool.client.get("apps/v1", "deployments", "served", SPACE) or {}).get("status", {}).get("readyReplicas") == 2)
+    until("the budget", lambda: (pool.client.get("policy/v1", "poddisruptionbudgets", "served", SPACE) or {}).get("status", {}).get("currentHealthy") == 2)
+    try:
+        yield
+    finally:
+        pool.client.delete("apps/v1", "deployments", "served", SPACE)
+        pool.client.delete("policy/v1", "poddisruptionbudgets", "served", SPACE)
+        until("the pods gone", lambda: not pool.client.list("v1", "pods", SPACE, "app=served"))
+
+
+def until(what: str, holds: t.Callable[[], t.Any]) -> t.Any:
+    deadline = time.monotonic() + SECONDS
+    while not (found := holds()):
+        assert time.monotonic() < deadline, f"{what}: not within {SECONDS:.0f} s"
+        time.sleep(0.1)
+    return found
+
+
+def labels_of(obj: Data) -> Data:
+    return t.cast(Data, obj["metadata"].get("labels") or {})
+
+
+def test_labels_and_taints_reach_machines_and_nodes_and_leave_them(pool: Pool, audit: Audit) -> None:
+    first = min(pool.names)
+    pool.client.patch("v1", "nodes", first, None, {"metadata": {"labels": {"mine": "x"}}})
+    assert all(labels_of(node).get("node-role.kubernetes.io/gpu") == "" for node in pool.nodes)
+    options = {"labels": {"team": "ai"}, "taints": [TAINT | {"value": "b"}]}
+    foreseen = pool.apply(check=True, **options)
+    assert foreseen.changed
+    assert audit.writes(foreseen) == []
+    done = pool.apply(**{f"keep_{key}": value for key, value in options.items()})
+    assert done.changed, done.result
+    fields = {one["field"]: (one["live"], one["wanted"]) for one in done["drift"]}
+    assert fields == {"labels.team": ("ml", "ai"), "labels.tier": ("one", None), "taints.nvidia.com/gpu:NoSchedule": ("a", "b")}
+    for machine in pool.machines:
+        assert "tier" not in machine["spec"]["metadata"]["labels"]
+        assert machine["spec"]["taints"] == options["taints"]
+    for node in pool.nodes:
+        assert (labels_of(node).get("team"), labels_of(node).get("tier")) == ("ai", None)
+        assert [one for one in node["spec"]["taints"] if one["key"] == TAINT["key"]] == options["taints"]
+    assert labels_of(next(node for node in pool.nodes if node["metadata"]["name"] == first))["mine"] == "x"
+    again = pool.apply()
+    assert (again.changed, again["drift"], audit.writes(again)) == (False, [], [])
+
+
+def test_what_differs_is_told_and_nothing_is_written(pool: Pool, audit: Audit) -> None:
+    told = pool.apply(on_change="report", disk={"size_gib": 200})
+    assert (told.changed, audit.writes(told)) == (False, [])
+    assert [(one["field"], one["live"], one["wanted"], len(one["machines"])) for one in told["drift"]] == [
+        ("providerSpec.blockDevices[0].ebs.volumeSize", 120, 200, 2)
+    ]
+    assert "on_change: report" in " ".join(told["warnings"])
+
+
+def test_new_machines_get_it(pool: Pool, audit: Audit) -> None:
+    done = pool.apply(keep_disk={"size_gib": 200})
+    assert done.changed
+    assert pool.set["spec"]["template"]["spec"]["providerSpec"]["value"]["blockDevices"][0]["ebs"]["volumeSize"] == 200
+    assert pool.disks == [120, 120]
+    again = pool.apply()
+    assert (again.changed, audit.writes(again)) == (False, [])
+    assert [len(one["machines"]) for one in again["drift"]] == [2]
+
+
+def test_a_replacement_is_refused_while_a_node_works(pool: Pool, audit: Audit) -> None:
+    busy = max(pool.names)
+    with working(pool, "job", busy):
+        again = pool.apply()
+        assert (again.failed, again.changed, audit.writes(again)) == (False, False, [])
+        refused = pool.apply(on_change="replace")
+        assert (refused["code"], refused["layer"]) == ("NODE-BUSY", "node")
+        assert f"{SPACE}/job" in refused["message"]
+        assert busy in refused["message"]
+        assert "on_busy" in refused["remedy"]
+        assert audit.writes(refused) == []
+    assert pool.is_tidy(2)
+
+
+def test_every_machine_is_replaced_and_a_budget_is_kept_to(pool: Pool, audit: Audit) -> None:
+    """The budget lets nobody go at first; somebody changes it while the first drain waits."""
+    before = pool.names
+    with served(pool, minimum=2):
+        foreseen = pool.apply(check=True, on_change="replace")
+        assert foreseen.changed, foreseen.result
+        assert audit.writes(foreseen) == []
+        seen: list[bool] = []
+
+        def yields() -> None:
+            until("a cordoned node", lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")])
+            seen.append(len(pool.machines) == 3)
+            pool.client.patch("policy/v1", "poddisruptionbudgets", "served", SPACE, {"spec": {"minAvailable": 1}})
+
+        colleague = threading.Thread(target=yields)
+        colleague.start()
+        done = pool.apply(on_change="replace")
+        colleague.join(SECONDS)
+        assert not done.failed, done.result
+        assert seen == [True]
+    assert {one["node"] for one in done["replaced"]} == before
+    assert before & pool.names == set()
+    assert pool.disks == [200, 200]
+    assert pool.is_tidy(2)
+    evictions = [line for line in audit.writes(done) if line.startswith("create pods")]
+    assert len(evictions) >= 2, audit.writes(done)
+    again = pool.apply(on_change="replace")
+    assert (again.changed, again["replaced"], audit.writes(again)) == (False, [], [])
+
+
+def test_a_budget_that_never_yields_is_named(pool: Pool) -> None:
+    with served(pool, minimum=2):
+        late = pool.apply(keep_disk={"size_gib": 210}, on_change="replace", wait_timeout=12)
+        assert late["code"] == "NODE-PDB", late.result
+        assert f"{SPACE}/served-" in late["message"]
+        assert "served" in late["message"]
+        assert "disruption budget" in late["message"]
+        assert len(pool.machines) == 3
+    done = pool.apply()
+    assert not done.failed, done.result
+    assert pool.is_tidy(2)
+    assert sorted(pool.disks) == [200, 210]
+    assert len(done["replaced"]) == 1
+
+
+def test_killed_in_the_middle(pool: Pool, tmp_path: Path) -> None:
+    """kill -9 while a drain waits; the next run ends it."""
+    play = {
+        "hosts": "localhost",
+        "gather_facts": False,
+        "tasks": [{"accelerators.openshift.gpu_machineset": {**pool.options, "on_change": "replace", "kubeconfig": str(pool.playbook.kubeconfig)}}],
+    }
+    (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
+    environment = {**os.environ, **pool.playbook._environment()}
+    with served(pool, minimum=2):
+        command = [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "localhost,", "-c", "local", "play.yml"]
+        run = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
+        try:
+            until("a cordoned node", lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")])
+        finally:
+            os.killpg(run.pid, signal.SIGKILL)
+            run.wait()
+        assert len(pool.machines) == 3
+        assert not pool.is_tidy(2)
+    done = pool.apply(on_change="replace")
+    assert not done.failed, done.result
+    assert pool.is_tidy(2)
+    assert pool.disks == [210, 210]
+
+
+def test_fewer_nodes_spare_the_one_that_works(pool: Pool, audit: Audit) -> None:
+    for busy in sorted(pool.names)[:1]:
+        with working(pool, "job", busy):
+            assert pool.apply(check=True, replicas=1).changed
+            done = pool.apply(keep_replicas=1)
+            assert not done.failed, done.result
+            assert pool.names == {busy}
+            refused = pool.apply(replicas=0)
+            assert refused["code"] == "NODE-BUSY"
+            assert audit.writes(refused) == []
+            gone = pool.apply(state="absent")
+            assert gone["code"] == "NODE-BUSY"
+            assert audit.writes(gone) == []
+    assert pool.is_tidy(1)
+
+
+@pytest.mark.parametrize(
+    ("spec", "code", "option"),
+    [
+        ({"volumes": [{"name": "scratch", "emptyDir": {}}]}, "NODE-EMPTYDIR", "delete_emptydir"),
+        ({}, "NODE-UNMANAGED", "force"),
+    ],
+)
+def test_what_would_be_lost_is_named(pool: Pool, audit: Audit, spec: Data, code: str, option: str) -> None:
+    with working(pool, "precious", min(pool.names), gpus=0, **spec):
+        refused = pool.apply(replicas=0)
+        assert refused["code"] == code, refused.result
+        assert f"{SPACE}/precious" in refused["message"]
+        assert option in refused["remedy"]
+        assert audit.writes(refused) == []
+
+
+def test_the_last_node_goes_when_told(pool: Pool) -> None:
+    with working(pool, "job", min(pool.names)):
+        done = pool.apply(keep_replicas=0, on_busy="drain", force=True)
+        assert not done.failed, done.result
+        assert pool.machines == []
+
+
+def test_another_instance_type(pool: Pool) -> None:
+    assert not pool.apply(keep_replicas=1).failed
+    before = pool.names
+    refused = pool.apply(instance_type="g4dn.2xlarge")
+    assert refused["code"] == "POOL-DRIFT"
+    done = pool.apply(keep_instance_type="g4dn.2xlarge", on_change="replace")
+    assert not done.failed, done.result
+    assert before & pool.names == set()
+    assert [one["metadata"]["labels"]["machine.openshift.io/instance-type"] for one in pool.machines] == ["g4dn.2xlarge"]
+    with contextlib.suppress(ApiError):
+        assert pool.is_tidy(1)

@@ -1,0 +1,142 @@
+"""Which pods of a node must go, which may not unasked, and which Machine goes first."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _drain, _leaving
+from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Emptied, Rules
+
+Data = dict[str, t.Any]
+
+
+def pod(name: str, owner: str = "ReplicaSet", node: str = "n1", phase: str = "Running", gpus: int = 0, data: bool = False, **metadata: t.Any) -> Data:
+    owners = [{"kind": owner, "name": "o", "controller": True}] if owner else []
+    container: Data = {"name": "c", "resources": {"limits": {"nvidia.com/gpu": str(gpus)}}} if gpus else {"name": "c"}
+    spec: Data = {"nodeName": node, "containers": [container], "volumes": [{"name": "d", "emptyDir": {}}] if data else []}
+    return {"metadata": {"name": name, "namespace": "team", "uid": name, "ownerReferences": owners, **metadata}, "spec": spec, "status": {"phase": phase}}
+
+
+GOING = {"deletionTimestamp": "2026-11-21T00:00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("one", "leaves"),
+    [
+        (pod("app"), True),
+        (pod("bare", owner=""), True),
+        (pod("job", phase="Succeeded"), False),
+        (pod("ds", owner="DaemonSet"), False),
+        (pod("static", owner="Node", annotations={_drain.MIRROR: "x"}), False),
+        (pod("ends", **GOING), True),
+    ],
+    ids=lambda one: one["metadata"]["name"] if isinstance(one, dict) else "",
+)
+def test_which_pods_leave(one: Data, leaves: bool) -> None:
+    assert bool(_drain.leaving([one])) is leaves
+
+
+def test_devices() -> None:
+    claims = pod("claims")
+    claims["spec"]["resourceClaims"] = [{"name": "gpu"}]
+    requests = pod("requests")
+    requests["spec"]["initContainers"] = [{"name": "i", "resources": {"requests": {"nvidia.com/mig-1g.5gb": 1}}}]
+    assert [_drain.uses_devices(one) for one in (pod("plain"), pod("gpu", gpus=1), claims, requests)] == [False, True, True, True]
+    operand = pod("plugin", owner="DaemonSet", gpus=1)
+    assert [
+        one["metadata"]["name"] for one in _drain.busy([operand, pod("gpu", gpus=1), pod("ends", gpus=1, **GOING), pod("done", gpus=1, phase="Failed")])
+    ] == ["gpu"]
+
+
+@pytest.mark.parametrize(
+    ("pods", "rules", "code"),
+    [
+        ([pod("app")], Rules(), ""),
+        ([pod("job", gpus=1)], Rules(), "NODE-BUSY"),
+        ([pod("job", gpus=1)], Rules("drain"), ""),
+        ([pod("job", owner="", gpus=1, data=True)], Rules("wait"), ""),
+        ([pod("job", owner="", gpus=1)], Rules("drain"), "NODE-UNMANAGED"),
+        ([pod("job", owner="", gpus=1)], Rules("drain", force=True), ""),
+        ([pod("web", data=True)], Rules(), "NODE-EMPTYDIR"),
+        ([pod("web", data=True)], Rules(delete_emptydir=True), ""),
+        ([pod("web", data=True, **GOING), pod("ds", owner="DaemonSet", data=True)], Rules(), ""),
+        ([pod("bare", owner="", phase="Succeeded")], Rules(), ""),
+    ],
+)
+def test_what_may_not_go_unasked(pods: list[Data], rules: Rules, code: str) -> None:
+    problem = _drain.refusal(pods, rules, "Pool t is to lose 1 machines")
+    assert (problem.code if problem else "") == code
+    if problem:
+        assert f"team/{pods[0]['metadata']['name']}" in problem.message
+        assert "n1" in problem.message
+        assert problem.remedy
+
+
+def test_every_reason_is_evidence() -> None:
+    problem = _drain.refusal([pod("job", gpus=1), pod("web", data=True), pod("bare", owner="")], Rules(), "x")
+    assert problem is not None
+    assert problem.evidence == ["NODE-BUSY: team/job on n1", "NODE-EMPTYDIR: team/web on n1", "NODE-UNMANAGED: team/bare on n1"]
+
+
+def emptied(now: list[float], rules: Rules | None = None, **more: t.Any) -> Emptied:
+    return Emptied(frozenset({"n1"}), rules or Rules(), lambda: now[0], **more)
+
+
+def test_a_pod_that_a_budget_keeps_is_asked_again() -> None:
+    now = [100.0]
+    judge = emptied(now)
+    seen = {"n1": [pod("app"), pod("elsewhere", node="n2")]}
+    assert judge(seen).reason == "Due"
+    assert [one["metadata"]["name"] for one in judge.due(judge.left(seen))] == ["app"]
+    judge.refused["app"] = ("The disruption budget app needs 1 healthy pods", 100.0)
+    kept = judge(seen)
+    assert (kept.verdict, kept.code) == ("pending", "NODE-PDB")
+    assert "team/app on n1 (The disruption budget app needs 1 healthy pods)" in kept.message
+    now[0] += 5
+    assert judge(seen).reason == "Due"
+    ends = judge({"n1": [pod("app", **GOING)]})
+    assert (ends.verdict, ends.code) == ("pending", "NODE-DRAIN")
+    assert judge({"n1": []}).reason == "Drained"
+
+
+def test_work_is_waited_for() -> None:
+    judge = emptied([0.0], Rules("wait"))
+    assert judge({"n1": [pod("job", gpus=1)]}).code == "NODE-DRAIN"
+    assert judge({"n1": [pod("job", gpus=1), pod("app")]}).reason == "Due"
+    assert judge({"n1": [pod("job", gpus=1, phase="Succeeded")]}).reason == "Drained"
+
+
+def test_a_node_that_is_lost_ends_no_pod() -> None:
+    seen = {"n1": [pod("app", **GOING)]}
+    assert not emptied([0.0])(seen).is_ready
+    assert emptied([0.0], lost=frozenset({"n1"}))(seen).reason == "Drained"
+
+
+def machine(name: str, node: str = "", phase: str = "Running", hooks: list[Data] | None = None, **annotations: str) -> Data:
+    spec: Data = {"lifecycleHooks": {"preDrain": hooks}} if hooks else {}
+    return {"metadata": {"name": name, "annotations": annotations}, "spec": spec, "status": {"phase": phase, "nodeRef": {"name": node}}}
+
+
+def test_who_goes_first() -> None:
+    machines = [
+        machine("a-busy", "n1"),
+        machine("b-busier", "n2"),
+        machine("c-idle", "n3"),
+        machine("d-new", phase="Provisioning"),
+        machine("e-marked", "n4", **{"machine.openshift.io/delete-machine": "true"}),
+    ]
+    pods = [pod("1", gpus=1, node="n1"), pod("2", gpus=1, node="n2"), pod("3", gpus=1, node="n2"), pod("4", node="n3"), pod("5", node="n3")]
+    order = [one["metadata"]["name"] for one in _leaving.victims(machines, 0, pods)]
+    assert order == ["e-marked", "d-new", "c-idle", "a-busy", "b-busier"]
+    assert [one["metadata"]["name"] for one in _leaving.victims(machines, 4, pods)] == ["e-marked"]
+    assert _leaving.victims(machines, 7, pods) == []
+
+
+def test_what_is_written_on_a_machine_that_may_go() -> None:
+    other = {"name": "backup", "owner": "somebody"}
+    assert _leaving.released(machine("m")) == {"metadata": {"annotations": {"machine.openshift.io/delete-machine": "true"}}}
+    marked = machine("m", hooks=[_leaving.HOOK, other], **{"machine.openshift.io/delete-machine": "true"})
+    assert _leaving.released(marked) == {"spec": {"lifecycleHooks": {"preDrain": [other]}}}
+    assert _leaving.without_hook(machine("m", hooks=[other])) == {}
