@@ -13,6 +13,9 @@ attributes:
   check_mode:
     description: Can run in C(check_mode) and return the predicted result without changing anything; the prediction is the API server's own dry run.
     support: full
+    details:
+      - In check mode the result has C(foreseen) as well, a list of objects, each with C(object), C(fields) (the paths that would differ) and C(action),
+        which is C(create), C(change), C(delete), or C(keep) for what is as wanted already.
   diff_mode:
     description: Returns details on what has changed (or possibly needs changing in C(check_mode)), when in diff mode.
     support: full

@@ -40,7 +40,7 @@ class Query(t.NamedTuple):
 
 @dataclass
 class Api:
-    """check_mode: writes become server-side dry runs. wait_wanted: the task's option wait. progress: shows one line at once."""
+    """check_mode: writes become server-side dry runs. wait_wanted: the task's option wait. progress: shows one line at once. kept: what was as wanted."""
 
     http: Http
     check_mode: bool = False
@@ -48,6 +48,7 @@ class Api:
     progress: t.Callable[[str], None] = lambda _line: None
     changes: Changes = field(default_factory=list)
     warnings: Texts = field(default_factory=list)
+    kept: Texts = field(default_factory=list)
     seen: Seen = field(default_factory=Seen)
 
     @functools.cached_property

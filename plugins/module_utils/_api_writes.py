@@ -46,10 +46,10 @@ def apply(api: Api, manifest: t.Mapping[str, t.Any], force: bool, own: bool, liv
     fields = _diff.managed_fields(live) if live else {}
     outcome: Manifest = {}
     if live is not None:
-        if _diff.covers(live, wanted) and not _diff.has_stale_fields(fields, wanted):
-            return live
-        outcome = _apply(api, kind, wanted, force, dry_run=True)
-        if _diff.same(outcome, live):
+        is_kept = _diff.covers(live, wanted) and not _diff.has_stale_fields(fields, wanted)
+        outcome = live if is_kept else _apply(api, kind, wanted, force, dry_run=True)
+        if is_kept or _diff.same(outcome, live):
+            api.kept.append(_diff.title(live))
             return live
     if not api.check_mode:
         outcome = _apply(api, kind, wanted, force, dry_run=False)

@@ -99,6 +99,10 @@ def execute(name: str, ensure: Ensure, params: Params, check_mode: bool, diff: b
         result["warnings"] = list(api.warnings)
     if diff and api is not None and api.changes:
         result["diff"] = [{"before_header": one.title, "after_header": one.title, "before": one.before, "after": one.after} for one in api.changes]
+    if check_mode and api is not None:
+        from ansible_collections.accelerators.openshift.plugins.module_utils._foreseen import foreseen
+
+        result["foreseen"] = foreseen(api.changes, api.kept)
     censored: Result = _secrets.censor(result)
     return censored
 

@@ -58,6 +58,12 @@ options:
     type: list
     elements: dict
     default: []
+  prices:
+    description: What one node costs in an hour, by instance type, in your currency. The collection knows no prices.
+    type: dict
+  cost_classes:
+    description: From which cost in an hour on a pool is in which class. By default C(low) from 0, C(medium) from 10, C(high) from 100.
+    type: dict
 """
 
 EXAMPLES = r"""
@@ -111,6 +117,19 @@ plan:
       description: Labels that the nodes of each pool must get from node feature discovery.
       type: list
       elements: dict
+    limits:
+      description:
+        - Limits of the provider's account (AWS, Azure, Google Cloud) that the pools count towards, and with how much.
+        - How high they are only the provider knows.
+      type: list
+      elements: dict
+    costs:
+      description: Lowest and highest cost of each pool in an hour, and its class; empty without O(prices).
+      type: list
+      elements: dict
+    cost:
+      description: The same of all pools together; null without O(prices).
+      type: dict
   sample:
     pools:
       - name: inference
@@ -135,7 +154,7 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure, _pools
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cost, _infrastructure, _pools, _provider_limits
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
@@ -150,22 +169,29 @@ SPEC = ArgumentSpec(
         "platform": {"type": "str", "choices": ["aws", "azure", "gcp", "ibm", "oci", "baremetal", "vsphere", "openstack", "nutanix", "other"]},
         "accelerator_limits": {"type": "list", "elements": "str"},
         "catalogue": {"type": "list", "elements": "dict", "default": []},
+        "prices": {"type": "dict"},
+        "cost_classes": {"type": "dict"},
     },
 ).merge(AUTH, WAIT)
 
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    name, limits = params["gpu_pools_name"], params["accelerator_limits"]
+    name, limits, cloud = params["gpu_pools_name"], params["accelerator_limits"], params["platform"]
     # Whatever the platform: wrong input is told before the first request.
     catalogue = extended(params["catalogue"])
-    plan = _pools.plan(params["pools"], name, params["platform"], accelerator_limits=limits, catalogue=catalogue)
-    if not params["platform"]:
+    prices = None if params["prices"] is None else _cost.read_prices(params["prices"])
+    classes = _cost.CLASSES if params["cost_classes"] is None else _cost.read_classes(params["cost_classes"])
+    plan = _pools.plan(params["pools"], name, cloud, accelerator_limits=limits, catalogue=catalogue)
+    if not cloud:
         cluster = infrastructure(api)
         if cluster is not None:
-            plan = _pools.plan(params["pools"], name, cluster.cloud or None, cluster.name or None, limits, catalogue)
+            cloud = cluster.cloud or None
+            plan = _pools.plan(params["pools"], name, cloud, cluster.name or None, limits, catalogue)
     for remark in plan.pop("remarks"):
         api.warn(remark)
-    return {"plan": plan}
+    costs = [] if prices is None else [_cost.cost(pool, prices, classes) for pool in plan["pools"]]
+    total = _cost.total(costs, classes) if costs else None
+    return {"plan": {**plan, "limits": _provider_limits.limits(plan["pools"], cloud), "costs": costs, "cost": total}}
 
 
 def infrastructure(api: Api) -> _infrastructure.Infrastructure | None:

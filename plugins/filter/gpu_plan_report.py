@@ -1,0 +1,65 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What plan.yml tells."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: gpu_plan_report
+short_description: What a run would make, change, remove and drain, and which limits and costs it meets
+version_added: 1.0.0
+author:
+  - accelerators.openshift contributors (@accelerators-openshift)
+description:
+  - Joins what M(accelerators.openshift.gpu_plan) returns with the results of the other modules in check mode, as data and as the lines of a table.
+  - Everything in it was said by the plan of the pools or by the API server in a dry run.
+positional: steps
+options:
+  _input:
+    description: The plan, RV(accelerators.openshift.gpu_plan#module:plan).
+    type: dict
+    required: true
+  steps:
+    description: Results in check mode by the name of their step; each is one result, a loop's, or a list of them. That of the machine sets is C(nodes).
+    type: dict
+    required: true
+"""
+
+EXAMPLES = r"""
+- name: Tell what the pools would become
+  ansible.builtin.debug:
+    msg: "{{ (gpu_plan_result.plan | accelerators.openshift.gpu_plan_report({'nodes': gpu_node_pool_result})).table }}"
+"""
+
+RETURN = r"""
+_value:
+  description:
+    - C(pools) with nodes now and then, devices, drift and cost; C(objects) with what would be done to each (C(create), C(change), C(delete), or C(keep));
+      C(drained) machine sets; C(rebooted) nodes; C(limits) of the provider's account; C(quotas); C(cost) of all; C(warnings); and all that as C(table).
+  type: dict
+  sample:
+    pools: [{name: demo, instance_types: [g4dn.xlarge], others: [], nodes: {now: 0, then: 2}, devices: 2, drift: [], cost: null}]
+    objects: [{step: nodes, action: create, object: MachineSet openshift-machine-api/demo-x7k2p-demo-us-east-2a, fields: []}]
+    drained: []
+    rebooted: []
+    limits: [{limit: Running On-Demand G and VT instances, unit: vCPUs, needs: 8, pools: [demo]}]
+    quotas: [{namespace: team-a, name: gpu-quota, hard: {requests.nvidia.com/gpu: "2"}}]
+    cost: null
+    warnings: []
+    table:
+      - POOL  INSTANCE TYPE  NODES (now/then)  GPUS  COST/HOUR
+      - demo  g4dn.xlarge    0/2               2     -
+      - make    MachineSet openshift-machine-api/demo-x7k2p-demo-us-east-2a
+      - limit   8 vCPUs of Running On-Demand G and VT instances (demo)
+      - quota   team-a/gpu-quota requests.nvidia.com/gpu 2
+"""
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._plan_report import report
+
+
+class FilterModule:
+    def filters(self) -> dict[str, t.Callable[..., t.Any]]:
+        return {"gpu_plan_report": report}
