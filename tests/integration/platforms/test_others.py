@@ -1,0 +1,129 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pools on vSphere, OpenStack, Nutanix and IBM Cloud, a sandbox each: what their machines are made of, and what a re-run leaves alone."""
+
+from __future__ import annotations
+
+import os
+import typing as t
+from dataclasses import dataclass
+
+import pytest
+import yaml
+from cluster import running
+from integration.platforms.pools import API, LABEL, NAMESPACE, Data, Pools
+from integration.playbook import ROOT, Playbook
+from integration.wire import Audit
+
+
+@dataclass(frozen=True)
+class Case:
+    """asked: what the example makes of the worker set of its first zone. kept: what stays as that set has it.
+
+    changed: what a user changes later, and what comes of it. booted: what somebody else may change.
+    """
+
+    scenario: str
+    example: str
+    made: str
+    worker: str
+    asked: Data
+    kept: tuple[str, ...]
+    changed: tuple[Data, Data]
+    booted: Data
+
+    @property
+    def pool(self) -> Data:
+        pool: Data = yaml.safe_load((ROOT / f"examples/{self.example}.yml").read_text())["gpu_pools"][0]
+        return pool
+
+
+CASES: t.Final = (
+    Case(
+        scenario="vsphere",
+        example="vsphere",
+        made="demo-x7k2p-inference-fd-cluster-a",
+        worker="demo-x7k2p-worker-0",
+        asked={"template": "rhcos-9.8-2xL40S", "numCPUs": 16, "numCoresPerSocket": 16, "memoryMiB": 131072, "diskGiB": 200},
+        kept=("workspace", "network", "tagIDs", "credentialsSecret", "userDataSecret"),
+        changed=({"disk": {"size_gib": 300}}, {"diskGiB": 300}),
+        booted={"template": "rhcos-9.8-4xA100-PCIE"},
+    ),
+    Case(
+        scenario="openstack",
+        example="openstack",
+        made="demo-x7k2p-inference-az0",
+        worker="demo-x7k2p-worker-0",
+        asked={"flavor": "g1.l40s.1", "serverGroupName": "gpu-inference", "availabilityZone": "az0"},
+        kept=("image", "networks", "securityGroups", "serverMetadata", "tags", "trunk", "cloudsSecret", "cloudName", "userDataSecret"),
+        changed=({"disk": {"size_gib": 200, "type": "ssd"}}, {"rootVolume": {"diskSize": 200, "volumeType": "ssd"}}),
+        booted={"image": "rhcos-9.9"},
+    ),
+    Case(
+        scenario="nutanix",
+        example="nutanix",
+        made="demo-x7k2p-inference-fd-pe-1",
+        worker="demo-x7k2p-worker-0",
+        asked={"vcpuSockets": 16, "vcpusPerSocket": 1, "memorySize": "128Gi", "systemDiskSize": "200Gi", "gpus": [{"type": "Name", "name": "Ada L40S"}] * 2},
+        kept=("cluster", "subnets", "failureDomain", "credentialsSecret", "userDataSecret"),
+        changed=({"disk": {"size_gib": 1024}}, {"systemDiskSize": "1Ti"}),
+        booted={"image": {"type": "name", "name": "rhcos-9.9"}},
+    ),
+    Case(
+        scenario="ibmcloud",
+        example="ibm-cloud",
+        made="demo-x7k2p-inference-us-east-1",
+        worker="demo-x7k2p-worker-1",
+        asked={"profile": "gx3-16x80x1l4", "zone": "us-east-1"},
+        kept=("vpc", "image", "region", "resourceGroup", "primaryNetworkInterface", "bootVolume", "credentialsSecret", "userDataSecret"),
+        changed=({"provider_spec_patch": {"tags": [{"name": "team", "value": "ml"}]}}, {"tags": [{"name": "team", "value": "ml"}]}),
+        booted={"image": "rhcos-9-9"},
+    ),
+)
+
+
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: case.scenario)
+def case(request: pytest.FixtureRequest) -> Case:
+    return t.cast(Case, request.param)
+
+
+@pytest.fixture(scope="module")
+def platform(case: Case, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pools]:
+    if os.environ.get("KUBECONFIG"):
+        pytest.skip(f"needs a cluster of its own: scenario {case.scenario}")
+    with running(case.scenario) as cluster:
+        sandbox, playbook = cluster.needs_sandbox(), Playbook(tmp_path_factory.mktemp(case.scenario), cluster.kubeconfig)
+        yield Pools(cluster.client, sandbox, playbook, Audit(sandbox.directory / "audit.log", cluster.client))
+
+
+def values(pools: Pools, labels: str) -> dict[str, Data]:
+    """Provider's values by the set's name."""
+    found = pools.client.list(API, "machinesets", NAMESPACE, labels=labels)
+    return {one["metadata"]["name"]: one["spec"]["template"]["spec"]["providerSpec"]["value"] for one in found}
+
+
+def test_the_life_of_a_pool(pools: Pools, case: Case) -> None:
+    pool = case.pool
+    mine = f"{LABEL}={pool['name']}"
+    assert pools.ensure(pool).changed
+    made, worker = values(pools, mine)[case.made], values(pools, f"!{LABEL}")[case.worker]
+    assert {key: made.get(key) for key in case.asked} == case.asked
+    for key in case.kept:
+        assert made[key] == worker[key], key
+    assert len(values(pools, mine)) == len(pools.nodes(pool)) == 2
+    assert pools.unchanged(pool)
+
+    body = {"spec": {"template": {"spec": {"providerSpec": {"value": case.booted}}}}}
+    pools.client.patch(API, "machinesets", case.made, NAMESPACE, body)
+    assert pools.unchanged(pool)
+
+    change, outcome = case.changed
+    changed = {**pool, "replicas": 1, **change}
+    assert "new ones get it" in pools.ensure(changed)["warnings"][0]
+    value = values(pools, mine)[case.made]
+    assert {key: value.get(key) for key in outcome} == outcome
+    assert case.booted.items() <= value.items()
+    assert len(pools.nodes(changed)) == 1
+    assert pools.unchanged(changed)
+    pools.remove(changed)
