@@ -52,7 +52,7 @@ class Present:
         found: dict[str, tuple[str, str]] = {}
         for machine in self.seen.get("machines", ()):
             code, text = _machine.refused(machine, self.now(), self.capacity_timeout)
-            if code and _machine.set_name(machine) in self.plan.manifests and not _machine.is_given_up(machine):
+            if code and _machine.set_name(machine) in self.plan.manifests and not self._is_going(machine):
                 found.setdefault(_machine.set_name(machine), (code, text))
         return found
 
@@ -61,12 +61,18 @@ class Present:
         is_there = _machine.phase(machine) in ("Provisioned", "Running") and _machine_trouble.find(machine) is None
         return is_there and _machine.set_name(machine) in self.plan.manifests
 
+    def _is_going(self, machine: Data) -> bool:
+        """Whether its set loses it; one that is only marked, by a run that ended there, is one of the pool's like the others."""
+        of = _machine.set_name(machine)
+        living = [one for one in self.seen["machines"] if _machine.set_name(one) == of and _machine.phase(one) != "Deleting"]
+        return _machine.is_given_up(machine) and len(living) > self.plan.replicas.get(of, 0)
+
     @staticmethod
     def _obtained(parts: t.Iterable[Readiness]) -> int:
         return sum(1 for part in parts if part.is_ready and part.reason == "Running")
 
     def _machine(self, machine: Data, nodes: t.Mapping[str, Data]) -> Readiness:
-        if _machine.is_given_up(machine) and not self.has_instance(machine):
+        if self._is_going(machine) and not self.has_instance(machine):
             text = f"{_machine.name(machine)} is given up"
             return pending("GivenUp", text, code="MACH-TIMEOUT", remedy="Look at the log of the machine-api-controllers.", details=(text,))
         node = nodes.get(_machine.node_name(machine))

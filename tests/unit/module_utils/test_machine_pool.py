@@ -7,7 +7,7 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_pool
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine import DELETE_FIRST, SET
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._search import Share
 
@@ -63,6 +63,23 @@ def test_present(machines: list[Data], nodes: list[Data], verdict: str, words: s
     found = judge()(snapshot(machines, nodes))
     assert found.verdict == verdict
     assert words in found.message
+
+
+MARKED: t.Final = {"annotations": {DELETE_FIRST: "true"}}
+
+
+def test_a_machine_that_its_set_is_to_lose_is_waited_for() -> None:
+    present = judge()
+    found = present(snapshot([machine("m", "n"), machine("o", phase="Failed", **MARKED)], [node("n")]))
+    assert (found.verdict, present.refused()) == ("pending", {})
+    assert "o is given up" in found.message
+
+
+def test_a_mark_that_a_killed_run_left_hides_nothing() -> None:
+    """The set still wants the Machine: its failure is told at once, not after the whole time of waiting."""
+    present = judge()
+    assert present(snapshot([machine("m", phase="Failed", **MARKED)], [])).is_failed
+    assert list(present.refused()) == [NAME]
 
 
 def test_what_the_set_says() -> None:
