@@ -40,11 +40,12 @@ def evict(api: Api, pod: Manifest) -> str:
     answer = api.http.request("POST", path, query, body)
     if answer.status == 429:
         return "; ".join(_http_errors.budgets(answer.body)) or _http_errors.text_of(answer.body)
-    if answer.status < 300:
-        api.changes.append(Change(_diff.title(pod), _diff.owned_view(pod, _SHOWN), {}))
-    elif answer.status != 404:
+    if answer.status >= 300 and answer.status != 404:
         problem = _api_reads.error(answer, "POST", path, known("Pod"), name, namespace)
         # Another pod of that name: this one is gone.
         if not (isinstance(problem, ConflictError) and "uid" in problem.message.lower()):
             raise problem
+    # One that is gone after a try without an answer went by that try.
+    if answer.status < 300 or (answer.repeated and not api.check_mode):
+        api.changes.append(Change(_diff.title(pod), _diff.owned_view(pod, _SHOWN), {}))
     return ""

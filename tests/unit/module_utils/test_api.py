@@ -250,3 +250,14 @@ def test_what_a_list_asks_for() -> None:
         {"limit": "100"},
     ]
     assert accepted == ["application/json", "application/json;as=PartialObjectMetadataList", "application/json"]
+
+
+@pytest.mark.parametrize("gone", [status(404, "NotFound", 'pods "p" not found', "p"), status(409, "Conflict", "Precondition failed: UID in precondition")])
+@pytest.mark.parametrize("lost", [True, False])
+def test_an_eviction_whose_answer_was_lost_is_a_change(gone: Answer, lost: bool) -> None:
+    server = FakeServer()
+    server.faults = [*([ConnectionResetError(104, "Connection reset by peer")] if lost else []), Answer(gone.status, gone._data.decode(), dict(gone.headers))]
+    api = api_on(server)
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "x", "uid": "1"}, "spec": {"nodeName": "n"}}
+    assert api.evict(pod) == ""
+    assert bool(api.changes) is lost
