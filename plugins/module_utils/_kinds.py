@@ -86,6 +86,7 @@ rbac.authorization.k8s.io/v1         RoleBinding             rolebindings       
 rbac.authorization.k8s.io/v1         ClusterRole             clusterroles              - -
 rbac.authorization.k8s.io/v1         ClusterRoleBinding      clusterrolebindings       - -
 apiextensions.k8s.io/v1              CustomResourceDefinition customresourcedefinitions - -
+certificates.k8s.io/v1               CertificateSigningRequest certificatesigningrequests - -
 authorization.k8s.io/v1              SelfSubjectAccessReview selfsubjectaccessreviews  - -
 config.openshift.io/v1               Infrastructure          infrastructures           - OpenShift
 config.openshift.io/v1               ClusterVersion          clusterversions           - OpenShift

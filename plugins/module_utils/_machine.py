@@ -42,10 +42,13 @@ def remedy_of(code: str, machine: Machine) -> str:
 
 def seconds_since(stamp: str, now: float) -> float:
     """stamp: as the API writes times. now: seconds of the epoch. Never negative: clocks differ."""
-    if not stamp:
-        return 0.0
+    return max(0.0, now - moment(stamp)) if stamp else 0.0
+
+
+def moment(stamp: str) -> float:
+    """Seconds of the epoch."""
     then = datetime.fromisoformat(stamp.replace("Z", "+00:00"))
-    return max(0.0, now - then.replace(tzinfo=then.tzinfo or UTC).timestamp())
+    return then.replace(tzinfo=then.tzinfo or UTC).timestamp()
 
 
 def is_given_up(machine: Machine) -> bool:

@@ -33,6 +33,7 @@ MACHINES: t.Final = ArgumentSpec(
         "reference": {"type": "str"},
         "namespace": {"type": "str", "default": "openshift-machine-api"},
         "capacity_timeout": {"type": "int", "default": 120},
+        "approve_csrs": {"type": "bool", "default": False},
     },
     required_one_of=[["name", "pool"]],
     mutually_exclusive=[["candidates", "instance_type", "pool"], ["name", "pool"]],

@@ -56,6 +56,9 @@ class Present:
                 found.setdefault(_machine.set_name(machine), (code, text))
         return found
 
+    def is_mine(self, machine: Data) -> bool:
+        return _machine.set_name(machine) in self.plan.manifests
+
     def has_instance(self, machine: Data) -> bool:
         """Whether a Machine of the plan got what it asked for."""
         is_there = _machine.phase(machine) in ("Provisioned", "Running") and _machine_trouble.find(machine) is None
@@ -87,9 +90,10 @@ class Present:
 
     def _remember(self, machines: t.Iterable[Data]) -> None:
         for one in map(_machine.summarize, machines):
-            self.troubled.pop(one["name"], None)
             if one["code"]:
                 self.troubled[one["name"]] = one
+            elif one["phase"] != "Deleting":
+                self.troubled.pop(one["name"], None)
 
     def _host(self, machine: Data) -> Data | None:
         name = _machine_trouble.host_name(machine).rpartition("/")[2]

@@ -104,6 +104,14 @@ options:
       - Seconds that the provider may answer that it has no capacity (it is asked again for ever), counted from its first such answer, before the task fails.
     type: int
     default: 120
+  approve_csrs:
+    description:
+      - Whether certificate requests of the pool's machines are approved while the task waits, for clusters whose machine-approver does not.
+      - Only requests that a kubelet of such a machine would send - by its requestor, signer, usages, subject, names and addresses - and of several the newest.
+        A machine that is a node already gets no client certificate. Requests of anybody else stay as they are.
+      - Without it, requests that wait are named in C(MACH-CSR-PENDING), with the command that approves them.
+    type: bool
+    default: false
 """
 
 EXAMPLES = r"""

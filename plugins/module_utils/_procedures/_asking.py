@@ -19,7 +19,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kinds impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _in_line, _machine_writes, _scale_down
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import queries
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import hosts, queries
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._replacement import Replacement
 
 Data = dict[str, t.Any]
@@ -47,11 +48,13 @@ class Asking:
     drift: list[Data] | None = None
 
     def until_obtained(self, live: list[Data]) -> Data:
+        joining = Joining(self.api, self.params["approve_csrs"])
         while True:
             plan = self._ask(live)
             judge = _machine_pool.Present(plan, self.params["capacity_timeout"], time.time, troubled=self.troubled)
             try:
-                snapshot = self.api.wait(queries(self.pool["name"], self.params["namespace"]), judge, f"pool {self.pool['name']}")
+                watched = queries(self.pool["name"], self.params["namespace"]) | hosts(self.cluster.platform, self.params["namespace"])
+                snapshot = joining.wait(watched, judge, judge.is_mine, f"pool {self.pool['name']}")
                 break
             except (NotReadyError, WaitTimeoutError) as exc:
                 refused = judge.refused()

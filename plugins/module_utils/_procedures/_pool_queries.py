@@ -11,6 +11,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kinds impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, selector
 
 
+def hosts(platform: str, namespace: str) -> dict[str, Query]:
+    """On bare metal no Machine tells why its host is not provisioned."""
+    return {"hosts": Query(known("BareMetalHost"), namespace)} if platform == "BareMetal" else {}
+
+
 def queries(pool: str, namespace: str) -> dict[str, Query]:
     labels = selector(pool_label(pool))
     kinds = {"machine_sets": "MachineSet", "machines": "Machine", "nodes": "Node"}

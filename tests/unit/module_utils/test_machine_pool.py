@@ -112,6 +112,8 @@ def test_what_a_machine_said_stays_when_it_is_gone_but_not_when_it_is_well() -> 
     lost, refused = machine("l", phase="Failed"), machine("r", phase="Failed")
     lost["status"]["errorMessage"] = "Can't find created instance."
     present(snapshot([lost, refused], []))
+    going = machine("r", phase="Failed", deletionTimestamp="x")
+    present(snapshot([machine("l", "n"), going], [node("n")]))
     present(snapshot([machine("l", "n")], [node("n")]))
     assert [(one["name"], one["phase"], one["code"]) for one in present.troubled.values()] == [("r", "Failed", "MACH-CONFIG")]
 
