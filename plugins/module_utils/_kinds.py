@@ -99,6 +99,8 @@ machine.openshift.io/v1beta1         Machine                 machines           
 machine.openshift.io/v1beta1         MachineSet              machinesets               n OpenShift's Machine API
 metal3.io/v1alpha1                   BareMetalHost           baremetalhosts            n OpenShift's bare metal operator
 machine.openshift.io/v1beta1         MachineHealthCheck      machinehealthchecks       n OpenShift's Machine API
+autoscaling.openshift.io/v1beta1     MachineAutoscaler       machineautoscalers        n OpenShift's Machine API
+autoscaling.openshift.io/v1          ClusterAutoscaler       clusterautoscalers        - OpenShift's Machine API
 machineconfiguration.openshift.io/v1 MachineConfigPool       machineconfigpools        - OpenShift's machine-config operator
 machineconfiguration.openshift.io/v1 MachineConfig           machineconfigs            - OpenShift's machine-config operator
 machineconfiguration.openshift.io/v1 KubeletConfig           kubeletconfigs            - OpenShift's machine-config operator

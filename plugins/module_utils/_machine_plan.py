@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _mac
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_set as sets
 from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms as platforms
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_platform as pool_platform
+from ansible_collections.accelerators.openshift.plugins.module_utils import _scale_from_zero as scale_from_zero
 from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import of_template
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of
@@ -107,6 +108,8 @@ def plan(
         manifests[name] = sets.build(name, cluster.name, pool, share.candidate, share.replicas, params["namespace"], provider)
         if record:
             manifests[name]["metadata"]["annotations"][sets.OBTAINED] = record
+        if pool["autoscale"]:
+            manifests[name]["metadata"]["annotations"] |= scale_from_zero.capacity(platform.KEY, share.candidate)
         named[name] = share
         wanted[name] = manifests[name]
         if name in existing:

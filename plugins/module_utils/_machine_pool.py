@@ -38,11 +38,14 @@ class Present:
         self._remember(machines)
         parts = [_machine_set.judge(one) for one in snapshot["machine_sets"] if _machine_set.name_of(one) in self.plan.manifests]
         parts += [self._machine(machine, nodes) for machine in sorted(machines, key=_machine.name)]
-        parts += self._counts(machines)
+        wanted = self._wanted(snapshot)
+        parts += self._counts(machines, wanted)
         verdict = worst(parts)
-        done = f"{self._obtained(parts)} of {sum(self.plan.replicas.values())} machines are ready nodes"
+        done = f"{self._obtained(parts)} of {sum(wanted.values())} machines are ready nodes"
         if verdict.is_ready:
             return ready("Running", done, details=verdict.details)
+        if verdict.is_failed and self._is_enough(self._obtained(parts)):
+            return ready("Running", f"{done}; the others are the autoscaler's: {verdict.message}", details=verdict.details)
         if verdict.is_failed:
             return verdict
         return pending(verdict.reason, f"{done}; {verdict.message}", code=verdict.code or "MACH-TIMEOUT", remedy=verdict.remedy, details=verdict.details)
@@ -68,7 +71,16 @@ class Present:
         """Whether its set loses it; one that is only marked, by a run that ended there, is one of the pool's like the others."""
         of = _machine.set_name(machine)
         living = [one for one in self.seen["machines"] if _machine.set_name(one) == of and _machine.phase(one) != "Deleting"]
-        return _machine.is_given_up(machine) and len(living) > self.plan.replicas.get(of, 0)
+        return _machine.is_given_up(machine) and len(living) > self._wanted(self.seen).get(of, 0)
+
+    def _wanted(self, snapshot: Snapshot) -> dict[str, int]:
+        """Machines by set; of a pool that the autoscaler scales, as many as the sets have by now."""
+        live = {_machine_set.name_of(one): _machine_set.replicas_of(one) for one in snapshot["machine_sets"] if self.plan.pool.get("autoscale")}
+        return {name: live.get(name, replicas) for name, replicas in self.plan.replicas.items()}
+
+    def _is_enough(self, obtained: int) -> bool:
+        """Whether the pool has what it starts with; what the autoscaler gets beyond that, or does not, it takes care of itself."""
+        return bool(self.plan.pool.get("autoscale")) and obtained >= self.plan.pool["replicas"]
 
     @staticmethod
     def _obtained(parts: t.Iterable[Readiness]) -> int:
@@ -99,9 +111,10 @@ class Present:
         name = _machine_trouble.host_name(machine).rpartition("/")[2]
         return next((one for one in self.seen.get("hosts", ()) if one["metadata"]["name"] == name), None) if name else None
 
-    def _counts(self, machines: t.Sequence[Data]) -> list[Readiness]:
+    @staticmethod
+    def _counts(machines: t.Sequence[Data], wanted: t.Mapping[str, int]) -> list[Readiness]:
         parts = []
-        for name, replicas in self.plan.replicas.items():
+        for name, replicas in wanted.items():
             living = [machine for machine in machines if _machine.set_name(machine) == name and _machine.phase(machine) != "Deleting"]
             if len(living) != replicas:
                 text = f"machine set {name} has {len(living)} of {replicas} machines"

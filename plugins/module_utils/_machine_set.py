@@ -93,6 +93,11 @@ def made(machine_set: t.Mapping[str, t.Any]) -> str:
     return str(machine_set["metadata"].get("creationTimestamp") or "")
 
 
+def template_accelerator(machine_set: t.Mapping[str, t.Any]) -> str:
+    """By which name the autoscaler counts the GPUs of the set's nodes."""
+    return str(((machine_set["spec"]["template"]["spec"].get("metadata") or {}).get("labels") or {}).get(ACCELERATOR, ""))
+
+
 def replicas_of(machine_set: t.Mapping[str, t.Any]) -> int:
     return int(machine_set["spec"].get("replicas", 1))
 

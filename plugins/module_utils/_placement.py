@@ -32,3 +32,9 @@ def grown(current: t.Mapping[str, int], more: int, zones: t.Sequence[str]) -> Zo
     for _one in range(more):
         placed[min(zones, key=lambda zone: placed[zone])] += 1
     return placed
+
+
+def at_least(current: t.Mapping[str, int], replicas: int, zones: t.Sequence[str]) -> Zones:
+    """As it is, with machines more where there are fewer than that; how many there are is somebody else's to say."""
+    placed = {zone: current.get(zone, 0) for zone in zones}
+    return grown(placed, max(0, replicas - sum(placed.values())), zones)

@@ -35,15 +35,14 @@ _MACHINES: t.Final = (
 )
 
 
-def check(pool: Data, path: str, problems: Problems, limits: t.Collection[str] | None, prefix: str | None) -> None:
-    """limits: accelerator labels that the autoscaler has a limit for; None: not known. prefix: the cluster's infrastructure name, where known."""
+def check(pool: Data, path: str, problems: Problems, prefix: str | None) -> None:
+    """prefix: the cluster's infrastructure name, where known."""
     _sizes(pool, path, problems)
     _zones(pool, path, problems, prefix)
     _taints(pool, path, problems)
     _labels(pool, path, problems)
     _sharing(pool, path, problems)
     _quota(pool, path, problems)
-    _autoscale(pool, path, problems, limits)
 
 
 def _sizes(pool: Data, path: str, problems: Problems) -> None:
@@ -153,27 +152,3 @@ def _quota(pool: Data, path: str, problems: Problems) -> None:
                 "counts nvidia.com/gpu, but the pool's sharing gives the devices another name: nothing would be limited.",
                 "Use hard with the real names, for example {requests.nvidia.com/gpu.shared: 8}, or sharing that keeps the name.",
             )
-
-
-def _autoscale(pool: Data, path: str, problems: Problems, limits: t.Collection[str] | None) -> None:
-    scale = pool.get("autoscale") or {}
-    if "min" not in scale or "max" not in scale:
-        return
-    if scale["min"] > scale["max"]:
-        problems.add("POOL-CONFLICT", f"{path}.autoscale.min", f"{scale['min']} is more than max {scale['max']}.", "Set min to at most max.")
-    if scale["min"] == 0 and not problems.at(f"{path}.sharing") and renames(pool.get("sharing") or {}):
-        problems.add(
-            "POOL-AUTOSCALE-ZERO",
-            f"{path}.autoscale.min",
-            "the autoscaler books only nvidia.com/gpu for a node that does not exist yet; with renamed or mixed resources it would never scale up from 0.",
-            "Set min to at least 1, or use sharing that keeps the name.",
-        )
-    label = pool.get("accelerator") or next((one["accelerator"] for one in pool.get("resolved", [])), None)
-    if limits is not None and label and label not in limits:
-        problems.add(
-            "POOL-ACCELERATOR",
-            f"{path}.accelerator",
-            f"no GPU limit of the ClusterAutoscaler has type {label!r}: it would not count these nodes as GPU nodes.",
-            f"Add {{type: {label}, min: 0, max: N}} to its resourceLimits.gpus, "
-            f"or set accelerator to one of {', '.join(sorted(limits)) or 'those (there is none)'}.",
-        )

@@ -27,6 +27,8 @@ def described(pool: t.Any) -> t.Any:
     if pool.get("existing"):
         kept = {key: value for key, value in own.items() if key not in ("replicas", "min_replicas", "market", "mixed", "accelerator")}
         return {**kept, "existing": {"node_selector": pool["node_selector"], "expected": pool["expected"]}}
+    if pool.get("autoscale"):
+        own = {key: value for key, value in own.items() if key not in ("replicas", "min_replicas")}
     return {**own, "candidates": [described_candidate(one) for one in pool.get("candidates") or []]}
 
 

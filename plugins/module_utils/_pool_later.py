@@ -12,7 +12,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pool_probl
 
 Data = dict[str, t.Any]
 _LATER: t.Final = {
-    "autoscale": "Set replicas, and make the MachineAutoscaler with the module manifests.",
     "tuning": "Remove it, and make the Tuned object with the module manifests.",
     "sharing": "Remove it: every GPU is offered whole.",
     "driver": "Remove it, and set driver on the role gpu_operator: it holds for all pools.",

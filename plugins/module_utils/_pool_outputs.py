@@ -113,6 +113,10 @@ def drivers(pools: t.Iterable[Data]) -> list[str]:
     return remarks
 
 
+def most_nodes(pool: Data) -> int:
+    return int(pool["autoscale"].get("max", pool["replicas"]))
+
+
 def short_quotas(pools: t.Sequence[Data], quota: t.Iterable[Data]) -> list[str]:
     """Remarks on devices that no namespace with a quota may use."""
     limits: dict[str, int] = {}
@@ -121,7 +125,7 @@ def short_quotas(pools: t.Sequence[Data], quota: t.Iterable[Data]) -> list[str]:
             limits[resource] = limits.get(resource, 0) + int(number)
     remarks = []
     for resource, limit in limits.items():
-        supply = sum(pool["expected"].get(resource, 0) * pool["replicas"] for pool in pools)
+        supply = sum(pool["expected"].get(resource, 0) * most_nodes(pool) for pool in pools)
         if supply > limit:
             remarks.append(
                 f"the pools offer {supply} {resource}, the quotas together let {limit} be used: {supply - limit} can be used only by namespaces without a quota"

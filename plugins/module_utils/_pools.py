@@ -10,6 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _machine_health,
+    _pool_autoscale,
     _pool_checks,
     _pool_conflicts,
     _pool_later,
@@ -57,7 +58,8 @@ def plan(
     read_in = [_read(described(pool), f"{name}[{index}]", cloud, catalogue, problems) for index, pool in enumerate(pools)]
     for index, pool in enumerate(read_in):
         path = f"{name}[{index}]"
-        _pool_checks.check(pool, path, problems, accelerator_limits, prefix)
+        _pool_checks.check(pool, path, problems, prefix)
+        _pool_autoscale.check(pool, path, problems, accelerator_limits, cloud)
         _alike(pool, path, problems)
     _pool_conflicts.check(read_in, name, problems)
     for index, pool in enumerate(read_in):
@@ -71,7 +73,8 @@ def single(entry: Data, cloud: str | None = None, prefix: str | None = None) -> 
     """One pool that is described by a task's own options; the paths are those options."""
     problems = Problems()
     pool = _read(entry, "", cloud, BUILT_IN, problems)
-    _pool_checks.check(pool, "", problems, None, prefix)
+    _pool_checks.check(pool, "", problems, prefix)
+    _pool_autoscale.check(pool, "", problems, None, cloud)
     _alike(pool, "", problems)
     if not problems.found:
         _pool_later.refuse(pool, "", problems)
@@ -139,13 +142,15 @@ def _normalise(pool: Data) -> Data:
     resolved = pool["resolved"]
     first = resolved[0] if resolved else {}
     existing = pool.get("existing")
-    replicas = pool.get("replicas", 0)
+    autoscale = pool.get("autoscale") or {}
+    replicas = pool.get("replicas", autoscale.get("min", 0))
     return {
         "name": pool["name"],
         "candidates": resolved,
         "existing": existing is not None,
         "replicas": replicas,
         "min_replicas": pool.get("min_replicas", replicas),
+        "autoscale": autoscale,
         "mixed": bool(pool.get("mixed")),
         "market": pool.get("market") or {"type": "on_demand"},
         "taints": [{key: value for key, value in taint.items() if value is not None} for taint in pool.get("taints") or []],

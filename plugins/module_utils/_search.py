@@ -11,13 +11,12 @@ from dataclasses import dataclass, field, replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_errors import WHOLE_CANDIDATE
-from ansible_collections.accelerators.openshift.plugins.module_utils._placement import Zones, adjusted, grown, spread
+from ansible_collections.accelerators.openshift.plugins.module_utils._placement import Zones, adjusted, at_least, grown, spread
 
 Data = dict[str, t.Any]
 # What comes after a refusal: the same candidate in its other zones; the next candidate; content with what there is; nothing left to ask.
 AGAIN, NEXT, KEEP, GIVE_UP = "again", "next", "keep", "give up"
-# Pools on platforms without zones have one place.
-NO_ZONE: t.Final = ""
+NO_ZONE: t.Final = ""  # the one place of a pool where the platform has no zones
 
 
 class DriftError(AcceleratorError):
@@ -77,7 +76,7 @@ class Search:
 
     @property
     def record(self) -> str:
-        return f"{self.obtained}/{self.pool['replicas']}"
+        return f"{min(self.obtained, self.pool['replicas'])}/{self.pool['replicas']}"  # more is the autoscaler's, and changes
 
     def lose(self, refused: t.Mapping[str, tuple[str, str]], obtained: t.Mapping[str, int]) -> str:
         """refused: code and text by zone. obtained: machines that have an instance, by zone. What to do now; the shares are as they should be then."""
@@ -160,7 +159,8 @@ def start(pool: Data, held: t.Sequence[Held], reselect: bool = False) -> Search:
     zones = zones_of(order[0])
     has = elsewhere + sum(current.values())
     is_complete = record == f"{has}/{pool['replicas']}" and has >= pool["min_replicas"] and set(current) <= set(zones)
-    placement = {zone: current.get(zone, 0) for zone in zones} if is_complete and not reselect else adjusted(current, pool["replicas"] - elsewhere, zones)
+    adjust = at_least if pool.get("autoscale") else adjusted
+    placement = {zone: current.get(zone, 0) for zone in zones} if is_complete and not reselect else adjust(current, pool["replicas"] - elsewhere, zones)
     before = [share for (place, share), one in zip(shares, held, strict=True) if one.obtained and (place == here or pool["mixed"])]
     stays = bool(record) and not reselect and (is_complete or sum(one.replicas for one in held) >= pool["replicas"])
     return Search(pool, order, placement, kept, won=bool(record), stays=stays, before=before)

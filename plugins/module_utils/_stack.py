@@ -103,7 +103,7 @@ def _judge_policy_itself(policy: dict[str, t.Any], snapshot: Snapshot) -> Readin
 
 
 def _judge_pool_size(snapshot: Snapshot, pool: dict[str, t.Any]) -> Readiness:
-    found, wanted = len(pool_nodes(snapshot, pool)), int(pool.get("min_replicas", pool.get("replicas", 1)))
+    found, wanted = len(pool_nodes(snapshot, pool)), int(pool.get("min_nodes", pool.get("min_replicas", pool.get("replicas", 1))))
     if found >= wanted:
         return ready()
     selector = ",".join(f"{key}={value}" for key, value in pool["node_selector"].items())

@@ -35,6 +35,8 @@ options:
   pool:
     description:
       - The whole pool, an entry of C(gpu_pools) or of what M(accelerators.openshift.gpu_plan) returns, instead of O(name) and the options about machines.
+      - Of a pool with C(autoscale) the first machines are made here. After that their number is the autoscaler's and stays as it is, unless it is below C(min);
+        M(accelerators.openshift.gpu_autoscaler) hands the pool over. A pool that has it no more is taken back from the autoscaler first.
     type: dict
   candidates:
     description: Instance types with their zones, as in RV(accelerators.openshift.gpu_plan#module:plan.pools).

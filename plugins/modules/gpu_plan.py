@@ -24,8 +24,8 @@ extends_documentation_fragment:
 options:
   pools:
     description:
-      - The pools. Each has C(name), C(candidates) (a list of C(instance_type) and C(zones)) and C(replicas); or C(name) and C(existing)
-        (C(node_selector) and C(expected) devices per node) for nodes that are there already.
+      - The pools. Each has C(name), C(candidates) (a list of C(instance_type) and C(zones)) and C(replicas), or C(autoscale) with C(min) and C(max);
+        or C(name) and C(existing) (C(node_selector) and C(expected) devices per node) for nodes that are there already.
       - Optional are C(market) (C(on_demand), C(spot), C(capacity_block), or a mapping with C(type), C(max_price), C(reservation)), C(taints), C(labels),
         C(accelerator), C(disk) (C(size_gib), C(type), C(iops), C(throughput_mib)), C(quota), C(priority) and C(validate).
       - For an instance type that is newer than the catalogue, add C(gpus) and C(gpu_model) to the candidate, and what else is known of it - C(gpu_memory_gib),
@@ -49,6 +49,8 @@ options:
     description:
       - Types that the ClusterAutoscaler has a GPU limit for (C(spec.resourceLimits.gpus[].type)).
       - When given, a pool that scales and whose accelerator label is not among them is refused.
+      - By default the limits are read where a pool has C(autoscale), and it is refused only if somebody else keeps them (Argo CD, for example);
+        else M(accelerators.openshift.gpu_autoscaler) adds what is missing.
     type: list
     elements: str
   catalogue:
@@ -161,6 +163,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import extended
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling
 
 SPEC = ArgumentSpec(
     options={
@@ -186,6 +189,7 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
         cluster = infrastructure(api)
         if cluster is not None:
             cloud = cluster.cloud or None
+            limits = limits if limits is not None or not any(pool["autoscale"] for pool in plan["pools"]) else _autoscaling.fixed_types(api)
             plan = _pools.plan(params["pools"], name, cloud, cluster.name or None, limits, catalogue)
     for remark in plan.pop("remarks"):
         api.warn(remark)

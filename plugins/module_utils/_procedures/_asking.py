@@ -65,7 +65,9 @@ class Asking:
                 self._move(plan, judge, refused, exc)
             live = self.api.list(known("MachineSet"), self.params["namespace"])
         if self.api.wait_wanted and not self.api.check_mode and self.search.record != self._record:
-            plan = self._ask(self.api.list(known("MachineSet"), self.params["namespace"]), self.search.record)
+            live = self.api.list(known("MachineSet"), self.params["namespace"])
+            self._follow(plan, live)
+            plan = self._ask(live, self.search.record)
         self._tidy(plan)
         replacement = Replacement(self.api, plan, self.params)
         snapshot = replacement.run(snapshot)
@@ -81,6 +83,11 @@ class Asking:
 
     def _facts(self, snapshot: _machine_pool.Snapshot, plan: _machine_plan.MachinePlan) -> Data:
         return {**_machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
+
+    def _follow(self, plan: _machine_plan.MachinePlan, live: list[Data]) -> None:
+        """What the autoscaler has made of its sets while this waited is what they are to have."""
+        if self.pool["autoscale"]:
+            self.search.placement |= {plan.shares[name_of(one)].zone: replicas_of(one) for one in live if name_of(one) in plan.shares}
 
     def _as_obtained(self) -> Data:
         """The pool with only those candidates that it has machines of."""

@@ -9,12 +9,15 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_answer as answer
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_replicas as replicas
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ConflictError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import PATCH
 
 Data = dict[str, t.Any]
+_TRIES: t.Final = 5
 
 
 def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, Data]) -> None:
@@ -30,9 +33,26 @@ def _applied(api: Api, manifest: Data, live: Data | None) -> Data:
     try:
         return api.apply(manifest, live=live)
     except ConflictError as exc:
-        if live is None or not answer.is_about_images(exc.evidence):
+        rest = [line for line in exc.evidence if not replicas.is_about_them(line)]
+        if live is None or (rest and not answer.is_about_images(rest)) or not exc.evidence:
             raise
+        if len(rest) < len(exc.evidence):
+            if replicas.is_scaled_by_hand(live):
+                raise
+            return _resized(api, manifest, live)
         return api.apply(manifest, force_conflicts=True, live=live)
+
+
+def _resized(api: Api, manifest: Data, live: Data) -> Data:
+    """The autoscaler has the last word: where it scales at this very moment, its number stays."""
+    read = live
+    for _try in range(_TRIES):
+        wanted = replicas.settled(manifest, read, live)
+        try:
+            return api.apply(wanted, force_conflicts=True, live=live)
+        except ConflictError:
+            live = api.get(known("MachineSet"), manifest["metadata"]["name"], manifest["metadata"]["namespace"]) or live
+    return live
 
 
 def _patch(plan: MachinePlan, name: str) -> Data:

@@ -10,13 +10,14 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure, _machine_plan, _machine_pool, _pools, _search
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._autoscaler import is_scaled
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import no_machine_api, platform_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _health, _hosts, _scale_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label, pool_of, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling, _health, _hosts, _scale_down
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._asking import Asking
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import queries
 
@@ -28,6 +29,8 @@ def present(api: Api, entry: Data, params: Data) -> Data:
     cluster, live = machine_sets(api, params["namespace"])
     pool = _pools.single(entry, cluster.cloud, cluster.name)
     held = _machine_plan.held(cluster, pool, live)
+    if not pool["autoscale"]:
+        _not_scaled(api, pool["name"], live, params["namespace"])
     if params["on_change"] == "replace":
         # Sets of a type that the pool does not ask for any more make room for new ones.
         held = [one for one in held if any(_search.is_of(one, candidate, pool) for candidate in pool["candidates"])]
@@ -56,9 +59,16 @@ def absent(api: Api, pool: str, params: Data) -> Data:
     except KindNotServedError:
         return nothing
     _health.absent(api, pool, namespace)  # before it sees Machines go
+    _not_scaled(api, pool, live, namespace)
     _scale_down.remove(api, pool, {name_of(one) for one in live if owned(one)}, params)
     for one in live:
         api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
     kept = frozenset(name_of(one) for one in live if not owned(one))
     api.wait(queries(pool, namespace), _machine_pool.Absent(kept), f"pool {pool} absent")
     return nothing
+
+
+def _not_scaled(api: Api, pool: str, live: t.Sequence[Data], namespace: str) -> None:
+    """Takes the pool back from the autoscaler, which would go on scaling it."""
+    if any(is_scaled(one) and owned(one) and pool_of(one) == pool for one in live):
+        _autoscaling.absent(api, [pool], namespace)

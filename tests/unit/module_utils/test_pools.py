@@ -157,7 +157,13 @@ def test_a_market_with_its_fields() -> None:
         ({"replicas": -1}, "POOL-VALUE", "replicas"),
         ({"min_replicas": 3}, "POOL-CONFLICT", "min_replicas"),
         ({"autoscale": {"min": 0, "max": 2}}, "POOL-CONFLICT", "autoscale"),
-        ({"replicas": None, "autoscale": {"min": 0, "max": 2}}, "POOL-NOT-YET", "autoscale"),
+        ({"replicas": None, "autoscale": {"min": 1, "max": 2}, "min_replicas": 1}, "POOL-CONFLICT", "min_replicas"),
+        ({"replicas": None, "autoscale": {"min": 1, "max": 2}, "mixed": True}, "POOL-CONFLICT", "autoscale"),
+        (
+            {"replicas": None, "autoscale": {"min": 0, "max": 2}, "candidates": candidate("g4ad.xlarge"), "accelerator": "amd-v520"},
+            "POOL-AUTOSCALE-ZERO",
+            "autoscale.min",
+        ),
         ({"replicas": None, "autoscale": {"min": 3, "max": 2}}, "POOL-CONFLICT", "autoscale.min"),
         ({"replicas": None, "autoscale": {"min": 0, "max": 2}, "sharing": {"mps": {"replicas": 2, "rename": True}}}, "POOL-AUTOSCALE-ZERO", "autoscale.min"),
         ({"market": "spott"}, "POOL-VALUE", "market"),
@@ -234,9 +240,31 @@ def test_pools_on_different_nodes(apart: list[Data]) -> None:
     assert len(_pools.plan(apart, cloud="aws")["pools"]) == 2
 
 
-@pytest.mark.parametrize(("label", "found"), [("nvidia-t4", "POOL-NOT-YET"), ("nvidia-a100", "POOL-ACCELERATOR")])
-def test_the_autoscaler_must_know_the_label(label: str, found: str) -> None:
-    assert problems([pool(replicas=None, autoscale={"min": 0, "max": 2})], accelerator_limits=[label])[0][0] == found
+def scaled(least: int = 0, most: int = 2, **more: t.Any) -> Data:
+    return pool(replicas=None, autoscale={"min": least, "max": most}, **more)
+
+
+def test_the_autoscaler_must_know_the_label() -> None:
+    assert problems([scaled()], accelerator_limits=["nvidia-a100"]) == [("POOL-ACCELERATOR", "gpu_pools[0].accelerator")]
+    assert _pools.plan([scaled()], cloud="aws", accelerator_limits=["nvidia-t4"])["pools"]
+
+
+def test_a_scaled_pool_starts_with_its_minimum_and_may_have_no_nodes() -> None:
+    plan = _pools.plan([scaled(quota=[{"namespace": "a", "gpus": 1}])], cloud="aws")
+    (planned,) = plan["pools"]
+    assert (planned["replicas"], planned["min_replicas"], planned["autoscale"]) == (0, 0, {"min": 0, "max": 2})
+    assert [one["min_nodes"] for one in [*plan["groups"], *plan["validations"]]] == [0, 0]
+    assert plan["expected_labels"][0]["count"] == 0
+    assert "offer 2 nvidia.com/gpu" in plan["remarks"][0]
+    assert _pools.plan([planned], cloud="aws") == plan | {"remarks": plan["remarks"]}
+
+
+def test_bare_metal_must_say_what_a_host_is_made_of() -> None:
+    kind = candidate("hgx", gpus=8, gpu_model="H100")
+    kind[0] |= {"zones": [], "baremetal": {"host_selector": {"gpu": "h100"}}}
+    assert problems([scaled(candidates=kind)], cloud="baremetal") == [("POOL-AUTOSCALE-ZERO", "gpu_pools[0].candidates[0].vcpus")]
+    assert _pools.plan([scaled(candidates=[kind[0] | {"vcpus": 128, "memory_gib": 1024}])], cloud="baremetal")["pools"]
+    assert _pools.plan([scaled(least=1, candidates=kind)], cloud="baremetal")["pools"]
 
 
 def test_everything_is_told_at_once() -> None:

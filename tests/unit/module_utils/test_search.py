@@ -190,3 +190,21 @@ def test_an_instance_that_comes_late_is_not_counted_twice() -> None:
     search.lose({"a": NONE}, {"a": 1})
     assert search.lose({"b": NONE}, {"a": 2, "b": 1}) == KEEP
     assert search.record == "2/4"
+
+
+def test_the_autoscaler_s_number_is_left_alone() -> None:
+    scaled = pool(1, autoscale={"min": 1, "max": 8})
+    search = _search.start(scaled, [held("a", 3, "1/1"), held("b", 2, "1/1")])
+    assert shares(search) == [("p4d", "a", 3), ("p4d", "b", 2)]
+    assert search.record == "1/1"
+
+
+def test_a_raised_minimum_is_reached() -> None:
+    scaled = pool(4, autoscale={"min": 4, "max": 8})
+    assert shares(_search.start(scaled, [held("a", 2, "1/1"), held("b", 0, "1/1")])) == [("p4d", "a", 2), ("p4d", "b", 2)]
+
+
+def test_a_pool_may_begin_without_a_machine() -> None:
+    search = _search.start(pool(0, autoscale={"min": 0, "max": 8}), [])
+    assert shares(search) == [("p4d", "a", 0), ("p4d", "b", 0)]
+    assert search.record == "0/0"

@@ -1,0 +1,106 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Pools handed to the cluster autoscaler: its limits first, so that nothing grows beyond them, then the bounds of each machine set; and taken back."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _autoscaler, _autoscaler_limits
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ConflictError, ForbiddenError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of
+
+Data = dict[str, t.Any]
+_TRIES: t.Final = 5
+
+
+def present(api: Api, pools: t.Sequence[Data], namespace: str) -> Data:
+    """pools: planned ones; those without autoscale are taken back."""
+    every = api.list(known("MachineAutoscaler"), namespace)
+    live = [one for one in api.list(known("MachineSet"), namespace) if owned(one)]
+    sets = {pool["name"]: [one for one in live if pool_of(one) == pool["name"]] for pool in pools}
+    scaled = [pool for pool in pools if pool["autoscale"] and (sets[pool["name"]] or not api.check_mode)]
+    for pool in scaled:
+        _autoscaler.check(pool["name"], sets[pool["name"]], every)
+    counted = _autoscaler_limits.counted(pools, sets)
+    limits = _limit(api, counted, create=bool(scaled)) or {}
+    if scaled and not limits["metadata"].get("resourceVersion") and (others := [name_of(one) for one in every if not owned(one)]):
+        api.warn(f"There was no ClusterAutoscaler: with the one that was made, these MachineAutoscalers come into effect too: {', '.join(others)}.")
+    wanted = [one for pool in scaled for one in _autoscaler.manifests(pool, sets[pool["name"]], every, _autoscaler_limits.holds(limits, pool["name"]))]
+    have = {name_of(one): one for one in every}
+    for one in wanted:
+        api.apply(one, live=have.get(name_of(one)))
+    kept = set(map(name_of, wanted))
+    _delete(api, [one for one in every if owned(one) and pool_of(one) in counted and name_of(one) not in kept])
+    if wanted:
+        queries = {
+            "machine_sets": Query(known("MachineSet"), namespace),
+            "deployments": Query(known("Deployment"), namespace, _autoscaler.DEPLOYMENT),
+        }
+        api.wait(queries, _autoscaler.Judge(wanted), "autoscaler")
+    return {"autoscalers": list(map(_autoscaler.summarize, wanted)), "limits": _autoscaler_limits.limits(limits)}
+
+
+def absent(api: Api, names: t.Collection[str], namespace: str) -> Data:
+    """What pools of these names had of the autoscaler."""
+    try:
+        every = api.list(known("MachineAutoscaler"), namespace)
+        doomed = [one for one in every if owned(one) and pool_of(one) in names]
+        _delete(api, doomed)
+        left = _limit(api, {name: {} for name in names}, create=False)
+        if left is not None and _autoscaler_limits.is_unused(left) and len(doomed) == len(every):
+            api.delete(known("ClusterAutoscaler"), _autoscaler_limits.NAME)
+            left = None
+    except KindNotServedError:
+        return {"autoscalers": [], "limits": []}
+    return {"autoscalers": [], "limits": _autoscaler_limits.limits(left or {})}
+
+
+def fixed_types(api: Api) -> list[str] | None:
+    """Types of GPU limits that somebody keeps elsewhere; None where what is missing can be added, or nothing is known."""
+    try:
+        return _autoscaler_limits.fixed_types(api.get(known("ClusterAutoscaler"), _autoscaler_limits.NAME))
+    except (KindNotServedError, ForbiddenError):
+        return None
+
+
+def _delete(api: Api, doomed: t.Sequence[Data]) -> None:
+    for one in doomed:
+        api.delete(known("MachineAutoscaler"), name_of(one), one["metadata"]["namespace"])
+
+
+def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool) -> Data | None:
+    """The ClusterAutoscaler with the pools' limits. Written with the version that was read: others may write it at the same moment."""
+    kind = known("ClusterAutoscaler")
+    for last in (*[False] * (_TRIES - 1), True):
+        live = api.get(kind, _autoscaler_limits.NAME)
+        if live is None and not create:
+            return None
+        base = live or _autoscaler_limits.build()
+        patch = _autoscaler_limits.merged(base, counted)
+        outcome = _autoscaler_limits.with_patch(base, patch)
+        if live is None:
+            api.create(outcome)
+            return outcome
+        if _autoscaler_limits.manager(live):
+            if create and "spec" in patch:
+                raise _autoscaler_limits.foreign(live, patch)
+            return outcome
+        for remark in _autoscaler_limits.remarks(live) if create else ():
+            api.warn(remark)
+        if not patch:
+            return outcome
+        version = {"resourceVersion": live["metadata"]["resourceVersion"]}
+        try:
+            api.merge_patch(kind, _autoscaler_limits.NAME, None, {**patch, "metadata": {**patch.get("metadata", {}), **version}})
+        except ConflictError:
+            if last:
+                raise
+        else:
+            return outcome
+    return None
