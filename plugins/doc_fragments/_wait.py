@@ -17,7 +17,7 @@ options:
     default: true
   wait_timeout:
     description:
-      - How long the whole task may take, in seconds, retries and waits together.
+      - How long the whole task may take, in seconds (at least 1), retries, logins and waits together.
       - When the time is up, the task fails and says what it last saw. A state that cannot become right by waiting fails at once.
     type: int
     default: 1800
