@@ -164,7 +164,7 @@ def facts(snapshot: Snapshot, plan: MachinePlan) -> Data:
     expected = {_machine.node_name(machine): plan.shares[_machine.set_name(machine)].candidate["expected"] for machine in machines}
     return {
         "machine_sets": [
-            _machine_set.summarize(live.get(name) or manifest, plan.shares[name].zone, plan.shares[name].candidate["instance_type"])
+            _machine_set.summarize(live.get(name, {}), manifest, plan.shares[name].zone, plan.shares[name].candidate["instance_type"])
             for name, manifest in plan.manifests.items()
         ],
         "machines": [_machine.summarize(machine) for machine in sorted(machines, key=_machine.name)],

@@ -149,13 +149,14 @@ def judge(machine_set: t.Mapping[str, t.Any]) -> Readiness:
     return ready()
 
 
-def summarize(machine_set: t.Mapping[str, t.Any], zone: str, instance_type: str) -> Data:
-    status = machine_set.get("status") or {}
+def summarize(live: t.Mapping[str, t.Any], wanted: t.Mapping[str, t.Any], zone: str, instance_type: str) -> Data:
+    """replicas: those that are asked for; in check mode the live set does not say them yet."""
+    status = live.get("status") or {}
     return {
-        "name": name_of(machine_set),
+        "name": name_of(wanted),
         "zone": zone,
         "instance_type": instance_type,
-        "replicas": replicas_of(machine_set),
+        "replicas": replicas_of(wanted if "replicas" in wanted["spec"] else live or wanted),
         # The API leaves zeros out.
         "ready_replicas": status.get("readyReplicas", 0),
     }

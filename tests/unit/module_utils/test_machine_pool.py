@@ -150,3 +150,9 @@ def test_sets_that_are_given_back() -> None:
     gone = _machine_pool.Gone(frozenset({"old"}))
     assert not gone(snapshot([machine("m", "n"), machine("x", "y", of="old")], [node("n"), node("y")])).is_ready
     assert gone(snapshot([machine("m", "n")], [node("n")])).is_ready
+
+
+def test_the_replicas_told_are_those_that_are_asked_for() -> None:
+    """In check mode the live set has still the old number."""
+    (told,) = _machine_pool.facts(snapshot([], [], readyReplicas=1), plan(3))["machine_sets"]
+    assert (told["replicas"], told["ready_replicas"]) == (3, 1)
