@@ -208,7 +208,7 @@ def test_kinds_outside_the_table_cost_two_requests(cluster: Cluster) -> None:
     kinds = {
         "StorageClass": ("storage.k8s.io/v1", "storageclasses", False),
         "CSIDriver": ("storage.k8s.io/v1", "csidrivers", False),
-        "CertificateSigningRequest": ("certificates.k8s.io/v1", "certificatesigningrequests", False),
+        "FlowSchema": ("flowcontrol.apiserver.k8s.io/v1", "flowschemas", False),
         "EndpointSlice": ("discovery.k8s.io/v1", "endpointslices", True),
         "Lease": ("coordination.k8s.io/v1", "leases", True),
     }
