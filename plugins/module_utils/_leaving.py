@@ -44,6 +44,14 @@ def without_hook(machine: Data) -> Data:
     return {"spec": {"lifecycleHooks": {"preDrain": [one for one in hooks if not is_ours(one)]}}}
 
 
+def with_hook(machine: Data, wanted: t.Sequence[Data]) -> Data:
+    """The merge patch that makes our hook on a Machine as the template has it; empty when it is so."""
+    hooks = hooks_of(machine)
+    if bool(wanted) == any(map(is_ours, hooks)):
+        return {}
+    return {"spec": {"lifecycleHooks": {"preDrain": [*hooks, HOOK]}}} if wanted else without_hook(machine)
+
+
 def hooks_of(obj: Data) -> list[Data]:
     return list((obj["spec"].get("lifecycleHooks") or {}).get("preDrain") or [])
 

@@ -10,6 +10,7 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import NOTE, of_template
+from ansible_collections.accelerators.openshift.plugins.module_utils._leaving import HOOK
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_checks import ACCELERATOR
@@ -50,6 +51,8 @@ def build(name: str, infrastructure: str, pool: t.Mapping[str, t.Any], candidate
     template: Data = {"metadata": {"labels": node_labels(pool, candidate)}, "providerSpec": {"value": provider}}
     if pool["taints"]:
         template["taints"] = pool["taints"]
+    if pool.get("pre_drain_hook"):
+        template["lifecycleHooks"] = {"preDrain": [HOOK]}
     manifest: Data = {
         "apiVersion": API_VERSION,
         "kind": "MachineSet",

@@ -31,6 +31,7 @@ _MACHINES: t.Final = (
     "mixed",
     "accelerator",
     "health",
+    "pre_drain_hook",
     "provider_spec_patch",
 )
 

@@ -56,6 +56,7 @@ POOL: t.Final[dict[str, Field]] = {
     "autoscale": Field("map", fields={"min": Field("integer", required=True, low=0, high=1000), "max": Field("integer", required=True, low=1, high=1000)}),
     "market": Field("any"),
     "mixed": Field("flag"),
+    "pre_drain_hook": Field("flag"),
     "taints": Field(
         "list",
         fields={

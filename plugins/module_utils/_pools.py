@@ -165,6 +165,7 @@ def _normalise(pool: Data) -> Data:
         "priority": pool.get("priority") or [],
         "validate": {"benchmark": "vectoradd", **(pool.get("validate") or {})},
         **({"health": pool["health"]} if "health" in pool else {}),
+        **({"pre_drain_hook": True} if pool.get("pre_drain_hook") else {}),
     }
 
 

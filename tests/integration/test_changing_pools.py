@@ -9,6 +9,7 @@ The tests follow one pool's life, in their order.
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import signal
 import subprocess
@@ -21,7 +22,7 @@ from pathlib import Path
 import pytest
 import yaml
 from integration.conftest import Cluster
-from integration.playbook import Playbook, TaskResult
+from integration.playbook import Playbook, Run, TaskResult
 from integration.wire import Audit
 
 from openshift_sandbox.client import ApiError
@@ -58,6 +59,17 @@ class Pool:
         self.options |= {key.removeprefix("keep_"): value for key, value in changes.items() if key.startswith("keep_")}
         once = {key: value for key, value in changes.items() if not key.startswith("keep_")}
         return self.playbook.module("gpu_machineset", check=check, **{**self.options, **once})
+
+    def resize(self, replicas: int) -> Run:
+        """By the playbook; the pool is as it was but for that."""
+        self.options["replicas"] = replicas
+        return self.playbook.playbook("resize_pool", gpu_pools=[{**self.described, "replicas": 5}], pool=NAME, replicas=replicas)
+
+    @property
+    def described(self) -> Data:
+        """As an entry of gpu_pools."""
+        candidates = [{"instance_type": self.options["instance_type"], "zones": self.options["zones"]}]
+        return {**{key: self.options[key] for key in ("name", "labels", "taints", "disk", "replicas") if key in self.options}, "candidates": candidates}
 
     @property
     def nodes(self) -> list[Data]:
@@ -282,19 +294,56 @@ def test_killed_in_the_middle(pool: Pool, tmp_path: Path) -> None:
     assert pool.disks == [210, 210]
 
 
+def test_a_node_is_drained_and_given_back(pool: Pool, audit: Audit) -> None:
+    name = min(pool.names)
+    node = functools.partial(pool.playbook.module, "gpu_node", name=name)
+    assert node(state="drained", check=True).changed
+    assert node(state="drained").changed
+    assert not node(state="drained").changed
+    assert [one["metadata"]["name"] for one in pool.nodes if one["spec"].get("unschedulable")] == [name]
+    again = pool.apply()
+    assert (again.changed, audit.writes(again)) == (False, [])
+    assert node(state="schedulable").changed
+    back = node(state="schedulable")
+    assert (back.changed, audit.writes(back)) == (False, [])
+    assert pool.is_tidy(2)
+    assert node(name="nobody", state="drained")["code"] == "NODE-ABSENT"
+    worker = next(one for one in pool.client.list("v1", "nodes") if one["metadata"]["name"] not in pool.names)
+    foreign = node(name=worker["metadata"]["name"], state="replaced")
+    assert (foreign["code"], audit.writes(foreign)) == ("NODE-NOT-OURS", [])
+
+
+def test_replace_node(pool: Pool, audit: Audit) -> None:
+    name = min(pool.names)
+    with working(pool, "job", name):
+        refused = pool.playbook.playbook("replace_node", node=name)
+        assert refused.failure["code"] == "NODE-BUSY"
+        assert audit.writes(*refused.tasks) == []
+        foreseen = pool.playbook.playbook("replace_node", "--check", node=name, on_busy="drain", force=True)
+        assert (foreseen.rc, foreseen.changed, audit.writes(*foreseen.tasks)) == (0, 1, []), foreseen.output
+        done = pool.playbook.playbook("replace_node", node=name, on_busy="drain", force=True)
+        assert (done.rc, done.changed) == (0, 1), done.output
+    assert name not in pool.names
+    assert pool.is_tidy(2)
+    again = pool.playbook.playbook("replace_node", node=name)
+    assert (again.rc, again.changed, audit.writes(*again.tasks)) == (0, 0, []), again.output
+
+
 def test_fewer_nodes_spare_the_one_that_works(pool: Pool, audit: Audit) -> None:
     for busy in sorted(pool.names)[:1]:
         with working(pool, "job", busy):
             assert pool.apply(check=True, replicas=1).changed
-            done = pool.apply(keep_replicas=1)
-            assert not done.failed, done.result
+            done = pool.resize(1)
+            assert (done.rc, done.changed) == (0, 1), done.output
             assert pool.names == {busy}
+            again = pool.resize(1)
+            assert (again.rc, again.changed, audit.writes(*again.tasks)) == (0, 0, []), again.output
             refused = pool.apply(replicas=0)
             assert refused["code"] == "NODE-BUSY"
             assert audit.writes(refused) == []
-            gone = pool.apply(state="absent")
-            assert gone["code"] == "NODE-BUSY"
-            assert audit.writes(gone) == []
+            gone = pool.playbook.playbook("remove_pool", pool=NAME)
+            assert gone.failure["code"] == "NODE-BUSY"
+            assert audit.writes(*gone.tasks) == []
     assert pool.is_tidy(1)
 
 
@@ -332,3 +381,36 @@ def test_another_instance_type(pool: Pool) -> None:
     assert [one["metadata"]["labels"]["machine.openshift.io/instance-type"] for one in pool.machines] == ["g4dn.2xlarge"]
     with contextlib.suppress(ApiError):
         assert pool.is_tidy(1)
+
+
+def test_whoever_deletes_a_machine_waits_for_us(pool: Pool, audit: Audit) -> None:
+    described = {**pool.described, "replicas": 1, "pre_drain_hook": True}
+    ensure = functools.partial(pool.playbook.module, "gpu_machineset", pool=described, wait_timeout=120)
+    made = ensure()
+    assert not made.failed, made.result
+    (machine,) = pool.machines
+    assert [hook["owner"] for hook in machine["spec"]["lifecycleHooks"]["preDrain"]] == ["accelerators.openshift"]
+    assert audit.writes(ensure()) == []
+    (before,) = pool.names
+    with working(pool, "job", before):
+        pool.client.delete(*MACHINES[:2], machine["metadata"]["name"], MACHINES[2])
+        held = ensure()
+        assert (held["code"], held["layer"]) == ("MACH-HOOK", "machine"), held.result
+        assert f"{SPACE}/job" in held["message"]
+        assert "since 20" in held["message"]
+        assert before in pool.names
+    done = ensure()
+    assert not done.failed, done.result
+    assert before not in pool.names
+    pool.options["replicas"] = 1
+    assert pool.is_tidy(1)
+
+
+def test_remove_pool(pool: Pool, audit: Audit) -> None:
+    foreseen = pool.playbook.playbook("remove_pool", "--check", pool=NAME)
+    assert (foreseen.rc, foreseen.changed, audit.writes(*foreseen.tasks)) == (0, 1, []), foreseen.output
+    done = pool.playbook.playbook("remove_pool", pool=NAME)
+    assert (done.rc, done.changed) == (0, 1), done.output
+    assert (pool.machines, pool.nodes) == ([], [])
+    again = pool.playbook.playbook("remove_pool", pool=NAME)
+    assert (again.rc, again.changed) == (0, 0), again.output

@@ -11,7 +11,7 @@ import time
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_drift, _machine_plan, _machine_pool, _search
+from ansible_collections.accelerators.openshift.plugins.module_utils import _leaving, _machine, _machine_drift, _machine_plan, _machine_pool, _search
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
@@ -108,6 +108,8 @@ class Asking:
         if self.drift is None:
             self.drift = _machine_drift.report({name_of(one): one for one in live}, plan.wanted, machines)
         _in_line.bring(self.api, self.params["namespace"], machines, plan.manifests)
+        if self.api.wait_wanted or self.api.check_mode:
+            _scale_down.let_go(self.api, machines, self.params)
         for remark in plan.remarks:
             self.api.warn(remark)
         return plan
@@ -149,7 +151,7 @@ class Asking:
     def _give_up(self, machines: t.Iterable[Data]) -> None:
         for machine in machines:
             if _machine.phase(machine) != "Deleting" and not _machine.is_given_up(machine):
-                self.api.merge_patch(known("Machine"), _machine.name(machine), self.params["namespace"], _GIVE_UP)
+                self.api.merge_patch(known("Machine"), _machine.name(machine), self.params["namespace"], {**_GIVE_UP, **_leaving.without_hook(machine)})
 
     def _too_many(self, live: list[Data], machines: t.Iterable[Data]) -> list[Data]:
         """Machines without an instance of sets that were asked for more than the pool now has again."""
@@ -169,6 +171,8 @@ class Asking:
             self._remove(plan.surplus, "zones given up")
 
     def _remove(self, names: t.Sequence[str], why: str) -> None:
+        if names and self.pool.get("pre_drain_hook"):
+            _scale_down.unhook(self.api, self.pool["name"], names, self.params)
         for name in names:
             self.api.delete(known("MachineSet"), name, self.params["namespace"], wait=False)
         if names:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _handed_down
+from ansible_collections.accelerators.openshift.plugins.module_utils import _handed_down, _leaving
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ConflictError
 from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import Given
@@ -29,6 +29,8 @@ def bring(api: Api, namespace: str, machines: t.Iterable[Data], sets: t.Mapping[
     living = [(machine, wanted) for machine, wanted in ours if phase(machine) != "Deleting"]
     for machine, wanted in living:
         if body := _handed_down.machine_patch(machine, wanted):
+            api.merge_patch(known("Machine"), name(machine), namespace, body)
+        if body := _leaving.with_hook(machine, _leaving.hooks_of(sets[set_name(machine)]["spec"]["template"])):
             api.merge_patch(known("Machine"), name(machine), namespace, body)
     behind = [(machine, wanted, old) for machine, wanted in living if (old := _handed_down.given_up(machine, wanted))]
     for machine, wanted, old in behind:

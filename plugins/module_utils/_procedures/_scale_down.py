@@ -11,6 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _drain, _leaving
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import name, node_name, phase, set_name
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
@@ -69,6 +70,27 @@ def release(api: Api, namespace: str, machines: t.Sequence[Data], rules: Rules, 
     for machine in machines:
         if body := _leaving.released(machine):
             api.merge_patch(known("Machine"), name(machine), namespace, body)
+
+
+def let_go(api: Api, machines: t.Iterable[Data], params: Data) -> None:
+    """Machines that somebody deleted, and whose drain waits for us to take our hook away: their nodes are emptied gently first."""
+    for machine in machines:
+        if phase(machine) != "Deleting" or not (body := _leaving.without_hook(machine)):
+            continue
+        try:
+            drains.drain(api, _nodes([machine]), Rules.of(params), f"Machine {name(machine)} is deleted")
+        except AcceleratorError as exc:
+            since = machine["metadata"]["deletionTimestamp"]
+            message = f"Machine {name(machine)} is being deleted since {since}, and its pre-drain hook holds it until its node is empty. {exc.message}"
+            raise AcceleratorError("MACH-HOOK", message, exc.remedy, exc.evidence) from exc
+        api.merge_patch(known("Machine"), name(machine), params["namespace"], body)
+
+
+def unhook(api: Api, pool: str, names: t.Collection[str], params: Data) -> None:
+    """Takes our hook from the Machines of sets that are given back before they were a pool."""
+    for machine in machines_of(api, pool, params["namespace"]):
+        if set_name(machine) in names and (body := _leaving.without_hook(machine)):
+            api.merge_patch(known("Machine"), name(machine), params["namespace"], body)
 
 
 def machines_of(api: Api, pool: str, namespace: str) -> list[Data]:

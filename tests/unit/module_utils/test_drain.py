@@ -140,3 +140,11 @@ def test_what_is_written_on_a_machine_that_may_go() -> None:
     marked = machine("m", hooks=[_leaving.HOOK, other], **{"machine.openshift.io/delete-machine": "true"})
     assert _leaving.released(marked) == {"spec": {"lifecycleHooks": {"preDrain": [other]}}}
     assert _leaving.without_hook(machine("m", hooks=[other])) == {}
+
+
+def test_our_hook_is_on_a_machine_as_the_template_has_it() -> None:
+    other = {"name": "backup", "owner": "somebody"}
+    assert _leaving.with_hook(machine("m", hooks=[other]), [_leaving.HOOK]) == {"spec": {"lifecycleHooks": {"preDrain": [other, _leaving.HOOK]}}}
+    assert _leaving.with_hook(machine("m", hooks=[_leaving.HOOK]), [_leaving.HOOK]) == {}
+    assert _leaving.with_hook(machine("m", hooks=[_leaving.HOOK]), []) == {"spec": {"lifecycleHooks": {"preDrain": []}}}
+    assert _leaving.with_hook(machine("m"), []) == {}

@@ -1,0 +1,98 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""One node taken out of use, given back, or replaced by another machine of its set."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _leaving, _machine, _node
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import replicas_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready, worst
+
+Data = dict[str, t.Any]
+_LINK: t.Final = "machine.openshift.io/machine"
+
+
+def ensure(api: Api, params: Data) -> Data:
+    """params: the task's options."""
+    node, machine = find(api, params["name"], params["namespace"])
+    if node is None and machine is None:
+        if params["state"] != "replaced":
+            raise AcceleratorError("NODE-ABSENT", f"There is no node and no machine {params['name']}.", "`oc get nodes`, `oc get machines -A`", layer="node")
+        api.warn(f"There is no node and no machine {params['name']}: nothing was to be replaced.")
+        return {"node": "", "machine": "", "new_machines": []}
+    name = _node.name(node) if node else ""
+    facts: Data = {"node": name, "machine": _machine.name(machine) if machine else "", "new_machines": []}
+    if params["state"] == "schedulable":
+        if node and _drain.is_cordoned(node):
+            _drain.uncordon(api, name)
+    elif params["state"] == "drained":
+        _drain.drain(api, {name} - {""}, Rules.of(params), f"Node {name} is to be drained", _drain.FOR_ADMIN)
+    else:
+        facts["new_machines"] = replace(api, name, machine, params)
+    return facts
+
+
+def find(api: Api, name: str, namespace: str) -> tuple[Data | None, Data | None]:
+    """The node and its Machine, by the name of either."""
+    node = api.get(known("Node"), name)
+    try:
+        if node is None:
+            machine = api.get(known("Machine"), name, namespace)
+            of = _machine.node_name(machine) if machine else ""
+            return (api.get(known("Node"), of) if of else None), machine
+        place, _slash, link = str((node["metadata"].get("annotations") or {}).get(_LINK, "")).rpartition("/")
+        return node, api.get(known("Machine"), link, place or namespace) if link else None
+    except KindNotServedError:
+        return node, None
+
+
+def replace(api: Api, node: str, machine: Data | None, params: Data) -> list[str]:
+    """The node is emptied, its Machine deleted, and the one that its set makes instead is a Ready node. Names of the new Machines."""
+    namespace, set_name = params["namespace"], _machine.set_name(machine) if machine else ""
+    live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
+    if machine is None or live is None or not owned(live):
+        what = f"machine set {set_name} was not made by this collection" if live else "no machine set would make another machine in its place"
+        raise AcceleratorError("NODE-NOT-OURS", f"Node {node} is not replaced: {what}.", "Replace it by the way it was made.", layer="node")
+    _drain.drain(api, {node} - {""}, Rules.of(params), f"Node {node or params['name']} is to be replaced")
+    if body := _leaving.without_hook(machine):
+        api.merge_patch(known("Machine"), _machine.name(machine), namespace, body)
+    before = {_machine.name(one) for one in _members(api, set_name, namespace)}
+    api.delete(known("Machine"), _machine.name(machine), namespace, owned_only=False)
+    queries = {"machines": Query(known("Machine"), namespace, labels=selector({_machine.SET: set_name})), "nodes": Query(known("Node"))}
+    snapshot = api.wait(queries, Whole(set_name, replicas_of(live), float(params["capacity_timeout"])), f"machine set {set_name}")
+    return sorted(name for one in snapshot["machines"] if (name := _machine.name(one)) not in before)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Judge: the set has its Machines, and each is a Ready node."""
+
+    name: str
+    replicas: int
+    capacity_timeout: float
+
+    def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
+        nodes = {_node.name(node): node for node in snapshot["nodes"]}
+        living = [one for one in snapshot["machines"] if _machine.phase(one) != "Deleting"]
+        parts = [_machine.judge(one, nodes.get(_machine.node_name(one)), time.time(), self.capacity_timeout, self.name) for one in living]
+        if len(living) != self.replicas:
+            text = f"machine set {self.name} has {len(living)} of {self.replicas} machines"
+            parts.append(pending("Scaling", text, code="MACH-TIMEOUT", remedy="Look at the log of the machine-api-controllers.", details=(text,)))
+        verdict = worst(parts)
+        return ready("Running", f"{len(living)} machines are ready nodes", details=verdict.details) if verdict.is_ready else verdict
+
+
+def _members(api: Api, set_name: str, namespace: str) -> list[Data]:
+    return api.list(known("Machine"), namespace, labels=selector({_machine.SET: set_name}))
