@@ -99,7 +99,7 @@ def console(machine: Machine) -> str:
     status, spec = machine.get("status") or {}, machine.get("spec") or {}
     if host := host_name(machine):
         return f"the console of the host {host}"
-    cloud, _, rest = str(spec.get("providerID") or "").partition("://")
+    cloud, _mark, rest = str(spec.get("providerID") or "").partition("://")
     zone = (machine["metadata"].get("labels") or {}).get("machine.openshift.io/zone", "ZONE")
     identity = rest.rpartition("/")[2] or (status.get("providerStatus") or {}).get("instanceId") or machine["metadata"]["name"]
     return _CONSOLES.get(cloud, "the console of the instance {id} with the provider").format(id=identity, zone=zone, path=rest)
