@@ -17,7 +17,7 @@ import pytest
 import yaml
 from integration.conftest import Cluster
 from integration.platforms.pools import API, LABEL, NAMESPACE, Data, Pools, until
-from integration.playbook import ROOT, Playbook, TaskResult
+from integration.playbook import ROOT, Playbook, Run, TaskResult
 from integration.wire import Audit
 
 TRAINING, BATCH, CHEAP = yaml.safe_load((ROOT / "examples/candidates.yml").read_text())["gpu_pools"]
@@ -219,17 +219,48 @@ def test_killed_while_it_waits_for_the_second_candidate(pools: Pools, tmp_path: 
     assert writes_nothing(pools, PAIR)
 
 
-def test_the_whole_run_with_candidates(pools: Pools) -> None:
-    with pools.trouble("no_capacity", instance_type="p4d.24xlarge"), pools.trouble("no_capacity", instance_type=A10G, available=1):
-        run = pools.playbook.playbook("enable_gpus", gpu_pools=[TRAINING, BATCH], gpu_node_pool_capacity_timeout=2)
+def told(run: Run) -> list[str]:
+    """The table of plan.yml, or of enable_gpus.yml in check mode."""
     assert run.rc == 0, run.output
-    planned = next(task for task in run.tasks if task.name.endswith("Plan with what was obtained"))["plan"]
-    assert [(one["name"], one["expected"]) for one in planned["pools"]] == [("training", {"nvidia.com/gpu": 4}), ("batch", {"nvidia.com/gpu": 1})]
+    lines: list[str] = next(task for task in run.tasks if task.name in ("Show the plan", "Show what would be done"))["msg"]
+    return lines
+
+
+def test_the_whole_run_with_candidates(pools: Pools, tmp_path: Path) -> None:
+    pair, prices = [TRAINING, BATCH], {"p4d.24xlarge": 22, "g4dn.12xlarge": 4}
+    planned = pools.playbook.playbook("plan", gpu_pools=pair, gpu_prices=prices, plan_output=str(tmp_path / "plan.json"))
+    table = told(planned)
+    assert [line.split() for line in table[1:3]] == [
+        ["training", "p4d.24xlarge", "(else", "g4dn.12xlarge)", "0/1", "8", "4.00-22.00", "medium"],
+        ["batch", "g5.xlarge", "(else", "g4dn.xlarge)", "0/2", "2", "-"],
+    ]
+    assert "limit   96 vCPUs of Running On-Demand P instances (training)" in table
+    assert "quota   team-a/gpu-quota requests.nvidia.com/gpu 11" in table
+    assert json.loads((tmp_path / "plan.json").read_text())["table"] == table
+    assert pools.audit.writes(*planned.tasks) == []
+
+    with pools.trouble("no_capacity", instance_type="p4d.24xlarge"), pools.trouble("no_capacity", instance_type=A10G, available=1):
+        run = pools.playbook.playbook("enable_gpus", gpu_pools=pair, gpu_node_pool_capacity_timeout=2)
+    assert run.rc == 0, run.output
+    # what was made is what had been told, but for the candidates that the cloud does not have
+    foretold_objects = {line.split(maxsplit=1)[1] for line in table if line.startswith("make")}
+    for name in ("Subscription openshift-nfd/nfd", "ClusterPolicy gpu-cluster-policy", "ResourceQuota team-a/gpu-quota"):
+        assert name in foretold_objects
+    obtained = next(task for task in run.tasks if task.name.endswith("Plan with what was obtained"))["plan"]
+    assert [(one["name"], one["expected"]) for one in obtained["pools"]] == [("training", {"nvidia.com/gpu": 4}), ("batch", {"nvidia.com/gpu": 1})]
     assert places(pools, "training") == [("g4dn.12xlarge", "us-east-2b", 1), ("g4dn.12xlarge", "us-east-2c", 0)]
     assert places(pools, "batch") == [(T4, B, 1), (A10G, A, 1)]
     allocatable = {name: sorted(node["status"]["allocatable"]["nvidia.com/gpu"] for node in pools.nodes({"name": name})) for name in ("training", "batch")}
     assert allocatable == {"training": ["4"], "batch": ["1", "1"]}
-    again = pools.playbook.playbook("enable_gpus", gpu_pools=[TRAINING, BATCH])
+
+    again = pools.playbook.playbook("enable_gpus", gpu_pools=pair)
     assert (again.rc, again.changed) == (0, 0), again.output
     assert pools.audit.writes(*again.tasks) == []
-    assert pools.playbook.playbook("remove_gpus", gpu_pools=[TRAINING, BATCH]).rc == 0
+    larger = [{**TRAINING, "replicas": 2}, BATCH]
+    checked = pools.playbook.playbook("enable_gpus", "--check", gpu_pools=larger)
+    kinds = [line.split() for line in told(checked)[1:]]
+    assert kinds[0][:6] == ["training", "g4dn.12xlarge", "(else", "p4d.24xlarge)", "1/2", "8"]
+    assert {tuple(line[:2]) for line in kinds if line[0] in ("make", "change", "remove", "drain", "drift")} == {("change", "MachineSet")}
+    assert [line for line in kinds if line[0] == "keep" and line[1] == "ClusterPolicy"]
+    assert pools.audit.writes(*checked.tasks) == []
+    assert pools.playbook.playbook("remove_gpus", gpu_pools=pair).rc == 0
