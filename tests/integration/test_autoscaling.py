@@ -179,3 +179,17 @@ def test_limits_that_argo_cd_keeps_are_not_written(cluster: Cluster, playbook: P
 def test_a_pool_without_machine_sets_cannot_be_scaled(playbook: Playbook) -> None:
     assert playbook.module("gpu_autoscaler", pools=[pool("it-nothing")])["code"] == "MACH-NO-SETS"
     assert not playbook.module("gpu_autoscaler", check=True, pools=[pool("it-nothing")]).failed
+
+
+def test_the_whole_chain_with_no_node(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:
+    """Nothing to label and nothing to validate is a success; a second run writes nothing."""
+    run = playbook.playbook("enable_gpus", gpu_pools=[pool()])
+    assert run.rc == 0, run.output[-4000:]
+    assert bounds(cluster) == [(0, 4), (0, 4)]
+    again = playbook.playbook("enable_gpus", gpu_pools=[pool()])
+    assert again.rc == 0, again.output[-4000:]
+    assert audit.writes(*again.tasks) == []
+
+    gone = playbook.playbook("remove_gpus", gpu_pools=[pool()])
+    assert gone.rc == 0, gone.output[-4000:]
+    assert (sets(cluster), bounds(cluster), autoscaler(cluster)) == ([], [], None)

@@ -44,6 +44,8 @@ SRIOV = {"name": "sriov-network-operator", "namespace": "it-{way}-sriov", "chann
 QUOTA = {"namespace": "it-{way}-quota", "create_namespace": True}
 POOL = {"name": "it-{way}-pool", "instance_type": "g4dn.xlarge", "zones": ["us-east-2a"], "replicas": 1}
 
+SCALED = {"name": "it-{way}-scaled", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "accelerator": "it-{way}-gpu"}
+
 # What the later modules stand on; made once, found unchanged after that.
 NFD_OPERATOR = task("olm_operator", name="nfd", namespace="openshift-nfd")
 GPU_OPERATOR = task("olm_operator", name="gpu-operator-certified", namespace="nvidia-gpu-operator")
@@ -77,6 +79,13 @@ CASES = [
         varies=frozenset({"diff"}),  # OLM writes names and uids of its own into it
     ),
     Case("gpu_machineset", create=POOL, modify=POOL | {"replicas": 2}, delete={"name": "it-{way}-pool", "state": "absent"}),
+    Case(
+        "gpu_autoscaler",
+        before=[task("gpu_machineset", pool=SCALED | {"autoscale": {"min": 0, "max": 2}})],
+        create={"pools": [SCALED | {"autoscale": {"min": 0, "max": 2}}]},
+        modify={"pools": [SCALED | {"autoscale": {"min": 0, "max": 4}}]},
+        delete={"pools": [SCALED], "state": "absent"},
+    ),
     Case(
         "gpu_workload",
         before=[NFD_OPERATOR, LABELS, NODES, GPU_OPERATOR, task("special_resource", **STACK)],
