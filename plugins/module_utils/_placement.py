@@ -38,3 +38,17 @@ def at_least(current: t.Mapping[str, int], replicas: int, zones: t.Sequence[str]
     """As it is, with machines more where there are fewer than that; how many there are is somebody else's to say."""
     placed = {zone: current.get(zone, 0) for zone in zones}
     return grown(placed, max(0, replicas - sum(placed.values())), zones)
+
+
+def spared(placed: t.Mapping[str, int], current: t.Mapping[str, int], idle: t.Mapping[str, int]) -> Zones:
+    """The same number, lost where machines are idle: a zone that would give up one with work keeps it when another has an idle one to spare."""
+    zones = dict(placed)
+
+    def lacks(zone: str) -> int:
+        return current.get(zone, 0) - zones[zone] - idle.get(zone, 0)
+
+    for zone in zones:
+        while lacks(zone) > 0 and (others := [one for one in zones if lacks(one) < 0 and 0 < zones[one] <= current.get(one, 0)]):
+            zones[max(others, key=lambda one: zones[one])] -= 1
+            zones[zone] += 1
+    return zones

@@ -271,6 +271,7 @@ def test_a_budget_that_never_yields_is_named(pool: Pool) -> None:
 
 def test_killed_in_the_middle(pool: Pool, tmp_path: Path) -> None:
     """kill -9 while a drain waits; the next run ends it."""
+    pool.options["disk"] = {"size_gib": 220}
     play = {
         "hosts": "localhost",
         "gather_facts": False,
@@ -291,7 +292,7 @@ def test_killed_in_the_middle(pool: Pool, tmp_path: Path) -> None:
     done = pool.apply(on_change="replace")
     assert not done.failed, done.result
     assert pool.is_tidy(2)
-    assert pool.disks == [210, 210]
+    assert pool.disks == [220, 220]
 
 
 def test_a_node_is_drained_and_given_back(pool: Pool, audit: Audit) -> None:
@@ -381,6 +382,17 @@ def test_another_instance_type(pool: Pool) -> None:
     assert [one["metadata"]["labels"]["machine.openshift.io/instance-type"] for one in pool.machines] == ["g4dn.2xlarge"]
     with contextlib.suppress(ApiError):
         assert pool.is_tidy(1)
+
+
+def test_the_zone_whose_node_works_keeps_it(pool: Pool) -> None:
+    zones = ["us-east-2a", "us-east-2b"]
+    assert not pool.apply(zones=zones, replicas=2).failed
+    busy = next(node["metadata"]["name"] for node in pool.nodes if node["metadata"]["labels"]["topology.kubernetes.io/zone"] == zones[1])
+    with working(pool, "job", busy):
+        done = pool.apply(zones=zones, replicas=1)
+        assert not done.failed, done.result
+        assert pool.names == {busy}
+    assert not pool.apply(replicas=1).failed
 
 
 def test_whoever_deletes_a_machine_waits_for_us(pool: Pool, audit: Audit) -> None:

@@ -35,6 +35,7 @@ def present(api: Api, entry: Data, params: Data) -> Data:
         # Sets of a type that the pool does not ask for any more make room for new ones.
         held = [one for one in held if any(_search.is_of(one, candidate, pool) for candidate in pool["candidates"])]
     search = _search.start(pool, held, params["reselect"])
+    _scale_down.spare(api, search, held, params["namespace"])
     _hosts.foresee(api, cluster, pool, search, held, params["namespace"])
     return Asking(api, cluster, pool, params, search, held).until_obtained(live)
 

@@ -24,6 +24,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machine im
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_pool import Present
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain, _machine_writes, _scale_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import queries
 
 Data = dict[str, t.Any]
@@ -64,7 +65,8 @@ class Replacement:
 
     def _wait(self, judge: Present, what: str) -> Seen:
         pool = self.plan.pool["name"]
-        return self.api.wait(queries(pool, self.params["namespace"]), judge, f"pool {pool}: {what}")
+        joining = Joining(self.api, self.params["approve_csrs"])
+        return joining.wait(queries(pool, self.params["namespace"]), judge, judge.is_mine, f"pool {pool}: {what}")
 
     @property
     def _rules(self) -> Rules:

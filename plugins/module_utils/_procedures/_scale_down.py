@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import collections
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _drain, _leaving
@@ -17,9 +18,23 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machine im
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._placement import spared
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain as drains
+from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held, Search, is_of
 
 Data = dict[str, t.Any]
+
+
+def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> None:
+    """Has a pool that is to shrink lose its machines in those zones where they are idle."""
+    zones = {one.name: one.zone for one in held if one.zone in search.placement and is_of(one, search.candidate, search.pool)}
+    current = collections.Counter({one.zone: one.replicas for one in held if one.name in zones})
+    if len(search.placement) < 2 or sum(search.placement.values()) >= current.total():
+        return
+    machines = [one for one in machines_of(api, search.pool["name"], namespace) if set_name(one) in zones and phase(one) != "Deleting"]
+    working = {_drain.node_of(pod) for pod in _drain.busy(drains.pods_on(api, _nodes(machines)))}
+    idle = collections.Counter(zones[set_name(one)] for one in machines if node_name(one) not in working)
+    search.placement = spared(search.placement, current, idle)
 
 
 def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -> None:

@@ -208,3 +208,17 @@ def test_a_pool_may_begin_without_a_machine() -> None:
     search = _search.start(pool(0, autoscale={"min": 0, "max": 8}), [])
     assert shares(search) == [("p4d", "a", 0), ("p4d", "b", 0)]
     assert search.record == "0/0"
+
+
+@pytest.mark.parametrize(
+    ("placed", "current", "idle", "found"),
+    [
+        ({"a": 1, "b": 0}, {"a": 1, "b": 1}, {"a": 1}, {"a": 0, "b": 1}),
+        ({"a": 1, "b": 0}, {"a": 1, "b": 1}, {"b": 1}, {"a": 1, "b": 0}),
+        ({"a": 1, "b": 0}, {"a": 1, "b": 1}, {}, {"a": 1, "b": 0}),
+        ({"a": 1, "b": 1, "c": 1}, {"a": 2, "b": 2, "c": 2}, {"a": 2, "b": 1}, {"a": 0, "b": 1, "c": 2}),
+        ({"a": 1, "b": 1}, {"a": 0, "b": 3}, {"b": 1}, {"a": 1, "b": 1}),
+    ],
+)
+def test_machines_are_lost_where_they_are_idle(placed: Data, current: Data, idle: Data, found: Data) -> None:
+    assert _placement.spared(placed, current, idle) == found
