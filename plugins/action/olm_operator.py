@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from ansible_collections.accelerators.openshift.plugins.modules import olm_operator
-from ansible_collections.accelerators.openshift.plugins.plugin_utils._in_process import ActionModule
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._in_process import ActionModule, load
 
-__all__ = ("ActionModule", "olm_operator")
+__all__ = ("ActionModule",)
+
+load("olm_operator")
