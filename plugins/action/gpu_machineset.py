@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.accelerators.openshift.plugins.plugin_utils._in_process import ActionModule, load
+from ansible_collections.accelerators.openshift.plugins.modules import gpu_machineset
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._in_process import ActionModule
 
-__all__ = ("ActionModule",)
-
-load("gpu_machineset")
+__all__ = ("ActionModule", "gpu_machineset")

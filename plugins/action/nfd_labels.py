@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.accelerators.openshift.plugins.plugin_utils._in_process import ActionModule, load
+from ansible_collections.accelerators.openshift.plugins.modules import nfd_labels
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._in_process import ActionModule
 
-__all__ = ("ActionModule",)
-
-load("nfd_labels")
+__all__ = ("ActionModule", "nfd_labels")

@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.accelerators.openshift.plugins.plugin_utils._in_process import ActionModule, load
+from ansible_collections.accelerators.openshift.plugins.modules import olm_operator
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._in_process import ActionModule
 
-__all__ = ("ActionModule",)
-
-load("olm_operator")
+__all__ = ("ActionModule", "olm_operator")

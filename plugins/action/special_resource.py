@@ -5,8 +5,7 @@
 
 from __future__ import annotations
 
-from ansible_collections.accelerators.openshift.plugins.plugin_utils._in_process import ActionModule, load
+from ansible_collections.accelerators.openshift.plugins.modules import special_resource
+from ansible_collections.accelerators.openshift.plugins.plugin_utils._in_process import ActionModule
 
-__all__ = ("ActionModule",)
-
-load("special_resource")
+__all__ = ("ActionModule", "special_resource")

@@ -20,11 +20,6 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.plugin_utils import _byte_code
-
-# Before the first of our own files is imported.
-_byte_code.keep()
-
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import complaint, execute
@@ -34,11 +29,6 @@ _AUTOMATIC = ("auto", "auto_silent", "auto_legacy", "auto_legacy_silent")
 # Here, in Ansible's parent process, so that it is loaded once and shared by every worker that it forks. What is missing is for the module itself to tell.
 _MISSING = _credentials.preload()
 _display = Display()
-
-
-def load(name: str) -> t.Any:
-    """The module itself: by its action plugin in Ansible's parent process, so that every worker has it."""
-    return importlib.import_module(f"{_MODULES}.{name}")
 
 
 class ActionModule(ActionBase):  # type: ignore[misc]
@@ -57,7 +47,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
                 module_name=f"accelerators.openshift.{name}", task_vars=task_vars, wrap_async=bool(self._task.async_val)
             )
             return ordinary
-        module = load(name)
+        module = importlib.import_module(f"{_MODULES}.{name}")
         params, problem = _validated(module.SPEC, json.loads(json.dumps(self._task.args, default=str)), name)
         if problem:
             return {**result, **_secrets.censor(problem)}
