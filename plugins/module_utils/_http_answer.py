@@ -6,12 +6,15 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import json
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors
 
 _LONG = 1 << 19
+_ROOM = 1 << 24
 _NO_BODY = frozenset((204, 304))
 
 
@@ -40,13 +43,31 @@ def read(raw: t.Any, is_late: t.Callable[[], bool]) -> Answer:
     body: t.Any
     if "json" in kind:
         try:
-            body = json.loads(data)
+            body = _decoded(data)
         except ValueError as exc:
             raise ConnectionError(f"the answer was cut off after {len(data)} bytes") from exc
     else:
         body = data.decode("utf-8", "replace")
     warnings = tuple(_http_errors.warning_text(value) for value in raw.headers.getlist("Warning"))
     return Answer(raw.status, body, kind, warnings, raw.headers.get("Retry-After"))
+
+
+def _decoded(data: bytes) -> t.Any:
+    if len(data) < _LONG or not gc.isenabled():
+        return json.loads(data)
+    _keep_room()
+    # Before Python 3.12 it would be searched for circles, which JSON has none of, again and again.
+    gc.disable()
+    try:
+        return json.loads(data)
+    finally:
+        gc.enable()
+
+
+@functools.cache
+def _keep_room() -> None:
+    """glibc gives back what was freed, and has it mapped anew for the next page of a list, until a block this big has come and gone; nobody writes to it."""
+    bytes(_ROOM)
 
 
 def _body(raw: t.Any, is_late: t.Callable[[], bool]) -> bytes:
