@@ -9,6 +9,8 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._labels import name_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import PATCH
 
@@ -40,3 +42,25 @@ MACHINES: t.Final = ArgumentSpec(
     required_by={"zones": "instance_type"},
     required_if=[["state", "present", ["candidates", "instance_type", "pool"], True]],
 )
+# What a pool says of itself, so that the task's own word beside it would be lost.
+_OF_A_POOL: t.Final = ("replicas", "min_replicas", "mixed", "labels", "taints", "accelerator", "disk", "market", *BY_KEY, PATCH)
+_LEAST: t.Final = {"capacity_timeout": 0, "max_surge": 1}
+
+
+def check(params: t.Mapping[str, t.Any], name: str) -> None:
+    """What the table of options cannot refuse, and no description of a pool either. name: the pool's."""
+    if params["state"] == "absent":
+        if fault := name_fault(name):
+            raise InputError("POOL-VALUE", f"The pool's name {name!r} {fault}.", "Give the name of a pool.")
+        return
+    for key, least in _LEAST.items():
+        if params[key] < least:
+            raise InputError("INPUT-VALUE", f"{key} is {params[key]}, and the least is {least}.", f"Raise {key}, or leave it out.")
+    pool = params.get("pool")
+    if not pool:
+        return
+    if lost := [key for key in _OF_A_POOL if params.get(key) != MACHINES.options[key].get("default")]:
+        raise InputError("POOL-CONFLICT", f"{', '.join(lost)} beside pool: a pool says this itself, and nothing here would be read.", "Say it in the pool.")
+    if pool.get("existing"):
+        message = f"Pool {pool.get('name')} consists of existing nodes: there are no machine sets to make."
+        raise InputError("POOL-CONFLICT", message, "Leave the pool out of this task, or give it candidates instead of existing.")

@@ -195,7 +195,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _mac
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT
 from ansible_collections.accelerators.openshift.plugins.module_utils._change_options import CHANGES
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_options import MACHINES
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_options import MACHINES, check
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _machines
 
@@ -204,6 +204,7 @@ SPEC = MACHINES.merge(CHANGES, AUTH, STATE, WAIT)
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     entry = _machine_plan.entry(params)
+    check(params, str(entry.get("name") or ""))
     if params["state"] == "absent":
         return _machines.absent(api, str(entry.get("name") or ""), params)
     _pools.single(entry)  # wrong input is told before the first request

@@ -1,0 +1,58 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What cannot be meant is refused before the first request, and never read as something else."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from integration.playbook import Playbook
+from integration.wire import Audit
+
+Data = dict[str, t.Any]
+POOL: t.Final[Data] = {"name": "never", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "replicas": 1}
+EXISTING: t.Final[Data] = {"name": "there", "existing": {"node_selector": {"rack": "b2"}, "expected": {"nvidia.com/gpu": 1}}}
+SCALED: t.Final[Data] = {**{key: POOL[key] for key in ("name", "candidates")}, "autoscale": {"min": 0, "max": 2}}
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ({"pool": EXISTING}, "POOL-CONFLICT", "existing nodes"),
+        ({"pool": POOL, "replicas": 4, "labels": {"team": "ml"}}, "POOL-CONFLICT", "replicas, labels beside pool"),
+        ({"pool": POOL, "market": "spot"}, "POOL-CONFLICT", "market beside pool"),
+        ({"pool": POOL, "max_surge": 0}, "INPUT-VALUE", "max_surge is 0"),
+        ({"pool": POOL, "capacity_timeout": -1}, "INPUT-VALUE", "capacity_timeout is -1"),
+        ({"name": "", "state": "absent"}, "POOL-VALUE", "name ''"),
+        ({"name": "Never!", "state": "absent"}, "POOL-VALUE", "name 'Never!'"),
+    ],
+)
+def test_gpu_machineset(playbook: Playbook, audit: Audit, options: Data, code: str, words: str) -> None:
+    task = playbook.module("gpu_machineset", **options)
+    assert (task["code"], task["layer"]) == (code, "input")
+    assert words in task["msg"]
+    assert audit.of(task) == []
+
+
+@pytest.mark.parametrize("replicas", ["two", "1.5", "", "-1"])
+def test_a_pool_is_not_resized_to_what_is_no_number(playbook: Playbook, audit: Audit, replicas: str) -> None:
+    run = playbook.playbook("resize_pool", gpu_pools=[POOL], pool="never", replicas=replicas)
+    assert "gpu_pools[0].replicas: " in run.failure["msg"]
+    assert audit.writes(*run.tasks) == []
+
+
+@pytest.mark.parametrize(("pool", "words"), [(SCALED, "autoscaler: change min and max"), (EXISTING, "existing nodes")])
+def test_a_pool_whose_number_is_not_ours_is_not_resized(playbook: Playbook, audit: Audit, pool: Data, words: str) -> None:
+    run = playbook.playbook("resize_pool", gpu_pools=[pool], pool=pool["name"], replicas=2)
+    assert words in run.failure["msg"]
+    assert audit.of(*run.tasks) == []
+
+
+@pytest.mark.parametrize("state", ["present", "absent"])
+def test_the_role_takes_existing_nodes_as_their_user_writes_them(playbook: Playbook, audit: Audit, state: str) -> None:
+    options = {"gpu_node_pool_pools": [EXISTING], "gpu_node_pool_state": state}
+    run = playbook.tasks({"ansible.builtin.include_role": {"name": "accelerators.openshift.gpu_node_pool"}, "vars": options})
+    assert run.rc == 0, run.failure
+    assert audit.writes(*run.tasks) == []
