@@ -20,7 +20,8 @@ OPERATORS: t.Final = ("nfd", "gpu-operator-certified")
 # Left out, so that there is a kind which everybody knows and this cluster does not serve.
 NOT_SERVED: t.Final = "nvidiadrivers.nvidia.com"
 # A kubelet renews a lease of 40 s every 10 s: for 5,000 nodes 500 writes a second, which would be what is measured on a small machine.
-NODE_LEASE_SECONDS: t.Final = 600
+# Renewed every few hours: never during a part.
+NODE_LEASE_SECONDS: t.Final = 86400
 
 
 class BenchCluster:
@@ -88,7 +89,7 @@ def installed(directory: Path) -> t.Iterator[BenchCluster]:
 
 @contextlib.contextmanager
 def kubelets(directory: Path) -> t.Iterator[BenchCluster]:
-    """KWOK beside them: it makes nodes Ready and keeps their leases."""
+    """KWOK beside them: it makes nodes Ready."""
     with bare(directory) as cluster:
         found = scenario.read(cluster.sandbox.directory)
         scenario.save(dataclasses.replace(found, delays={**found.delays, "node_lease": NODE_LEASE_SECONDS}), cluster.sandbox.directory)

@@ -1,15 +1,18 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Thousands of nodes on an API server, made Ready and kept alive by KWOK."""
+"""Thousands of nodes on an API server, made Ready by KWOK, which then stands still while somebody is measured."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import time
 import typing as t
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.parse import urlencode
 
 import objects
@@ -20,20 +23,55 @@ from openshift_sandbox.client import Client
 
 PAGE: t.Final = 500
 PATIENCE: t.Final = 600.0
+CONNECTIONS: t.Final = 16
+# Quiet: for so long no more writes than those of the API server's own leases, and all servers together took no more than this share of a processor.
+QUIET_SECONDS: t.Final = 3.0
+OWN_WRITES: t.Final = 3
+IDLE: t.Final = 0.25
+TICKS: t.Final = os.sysconf("SC_CLK_TCK")
 
 
 def fill(cluster: BenchCluster, numbers: range) -> None:
-    """More nodes; returns when every node of the cluster is Ready."""
-    with ThreadPoolExecutor(8) as threads:
+    """More nodes; returns when every node of the cluster is Ready, KWOK stands still, and so do the servers."""
+    processes, deadline = cluster.sandbox.processes, time.monotonic() + PATIENCE
+    processes.signal("kwok", signal.SIGCONT)
+    with ThreadPoolExecutor(CONNECTIONS) as threads:
         for _done in threads.map(lambda number: cluster.client.create(objects.node(number)), numbers):
             pass
-    deadline = time.monotonic() + PATIENCE
-    # A look ends at the first node that is not Ready, so that it takes little from KWOK.
+    settle(cluster, deadline)
+    # Quiet may also be a KWOK that has lost its way; a look ends at the first node that is not Ready.
     while waiting := next((node for page in pages(cluster.client) for node in json.loads(page)["items"] if not is_ready(node)), None):
-        cluster.sandbox.processes.check()
         if time.monotonic() > deadline:
             raise RunError(f"node {waiting['metadata']['name']} is not Ready after {PATIENCE:.0f} s; see {cluster.sandbox.logs / 'kwok.log'}")
-        time.sleep(1.0)
+        settle(cluster, deadline)
+    processes.signal("kwok", signal.SIGSTOP)
+    settle(cluster, deadline)
+
+
+def settle(cluster: BenchCluster, deadline: float) -> None:
+    """Returns when nobody writes and the servers have nothing to do."""
+    before = revision(cluster), busy(cluster)
+    while True:
+        cluster.sandbox.processes.check()
+        time.sleep(QUIET_SECONDS)
+        now = revision(cluster), busy(cluster)
+        writes, used = now[0] - before[0], now[1] - before[1]
+        if writes <= OWN_WRITES and used <= IDLE * QUIET_SECONDS:
+            return
+        if time.monotonic() > deadline:
+            raise RunError(f"not quiet after {PATIENCE:.0f} s: {writes} writes and {used:.1f} s of processor in the last {QUIET_SECONDS:.0f} s")
+        before = now
+
+
+def revision(cluster: BenchCluster) -> int:
+    """Of the whole store: one more with each write, whatever was written."""
+    return int(cluster.client.checked("GET", "/api/v1/nodes", query={"limit": "1"})["metadata"]["resourceVersion"])
+
+
+def busy(cluster: BenchCluster) -> float:
+    """Seconds of processor that etcd, the API server and KWOK have taken so far."""
+    stats = (Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split() for child in cluster.sandbox.processes.all())
+    return sum(int(fields[11]) + int(fields[12]) for fields in stats) / TICKS
 
 
 def is_ready(node: dict[str, t.Any]) -> bool:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import io
 import json
 from dataclasses import replace
 from urllib.parse import unquote
@@ -12,7 +15,7 @@ import yaml
 from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer, status
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _http_limits, _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils import _http_answer, _http_limits, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ConflictError, ForbiddenError, KindNotServedError
 
 CONFIG_MAP = _kinds.known("ConfigMap")
@@ -227,6 +230,21 @@ def test_an_answer_whose_headers_were_cut_off_says_nothing(code: int) -> None:
     server.faults = [cut]
     assert api_on(server, clock).get(CONFIG_MAP, "a", "x")["data"] == {"x": "1"}
     assert len(clock.slept) == 1
+
+
+@pytest.mark.parametrize("end", ["]", ""])
+@pytest.mark.parametrize("collects", [True, False])
+def test_a_long_answer_leaves_the_collector_of_garbage_as_it_was(collects: bool, end: str) -> None:
+    body = b"[" + b"0," * (1 << 20) + b"0" + end.encode()
+    raw = urllib3.HTTPResponse(io.BytesIO(body), {"Content-Type": "application/json", "Content-Length": str(len(body))}, 200, preload_content=False)
+    was_enabled = gc.isenabled()
+    (gc.enable if collects else gc.disable)()
+    try:
+        with contextlib.nullcontext() if end else pytest.raises(ConnectionError, match="cut off"):
+            assert len(_http_answer.read(raw, lambda: False).body) == (1 << 20) + 1
+        assert gc.isenabled() == collects
+    finally:
+        (gc.enable if was_enabled else gc.disable)()
 
 
 def test_a_web_page_is_no_api_server() -> None:
