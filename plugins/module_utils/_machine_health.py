@@ -17,6 +17,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pool_probl
 Data = dict[str, t.Any]
 
 PAUSED: t.Final = "cluster.x-k8s.io/paused"
+# Who paused it: a task that replaces machines; an administrator's own pause by this collection has the manager's name.
+A_RUN: t.Final = f"{MANAGER}/replacement"
 # One Machine at a time, also in a pool of one: a pool that is ill as a whole (a network, a power cut) keeps its machines, since GPUs once given back may be
 # gone. Machines that start count as not healthy, so nothing is replaced while a pool grows.
 MAX_UNHEALTHY: t.Final = 1
@@ -89,12 +91,16 @@ def build(infrastructure: str, pool: str, namespace: str, options: t.Mapping[str
     }
 
 
-def pause(check: t.Mapping[str, t.Any], wanted: bool) -> Data:
+def pause(check: t.Mapping[str, t.Any], wanted: bool, by: str = MANAGER) -> Data:
     """Merge patch that pauses it or lets it go on; empty where nothing is to be done. Somebody else's pause is never ended."""
-    found = (check["metadata"].get("annotations") or {}).get(PAUSED)
-    if wanted == (found is not None) or (not wanted and found != MANAGER):
+    found = paused_by(check)
+    if wanted == (found is not None) or (not wanted and found not in (MANAGER, A_RUN)):
         return {}
-    return {"metadata": {"annotations": {PAUSED: MANAGER if wanted else None}}}
+    return {"metadata": {"annotations": {PAUSED: by if wanted else None}}}
+
+
+def paused_by(check: t.Mapping[str, t.Any]) -> str | None:
+    return t.cast("str | None", (check["metadata"].get("annotations") or {}).get(PAUSED))
 
 
 def foreign(checks: t.Iterable[Data]) -> list[Data]:
@@ -117,7 +123,7 @@ def remarks(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]:
         f"MachineHealthCheck {one} is not ours and selects machines of the pool too: the impatient one of both decides. Narrow its selector." for one in others
     ]
     found += [f"MachineHealthCheck {own} replaces nothing now: {one.get('message') or one.get('reason')}" for one in held]
-    return found + ([f"MachineHealthCheck {own} is paused by somebody else (annotation {PAUSED})."] if paused not in (None, MANAGER) else [])
+    return found + ([f"MachineHealthCheck {own} is paused by somebody else (annotation {PAUSED})."] if paused not in (None, MANAGER, A_RUN) else [])
 
 
 def summarize(check: t.Mapping[str, t.Any]) -> Data:

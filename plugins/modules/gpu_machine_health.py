@@ -31,7 +31,7 @@ options:
   pool:
     description:
       - The whole pool, an entry of C(gpu_pools) or of what M(accelerators.openshift.gpu_plan) returns. Its C(health) is taken instead of the options below.
-      - With C(health=false) in it the check is taken away.
+      - With C(health=false) in it the check is taken away; a pool that says nothing of it gets one with the defaults.
     type: dict
   startup_timeout:
     description:
@@ -124,7 +124,7 @@ SPEC = ArgumentSpec(
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     given = {key: params[key] for key in OPTIONS if params[key] is not None}
-    pool = _pools.single(_machine_plan.entry(params)) if params["pool"] else _machine_health.single(params["name"], given)
+    pool = _pools.single({"health": True, **_machine_plan.entry(params)}) if params["pool"] else _machine_health.single(params["name"], given)
     if params["state"] == "absent" or pool.get("health") is False:
         _health.absent(api, pool["name"], params["namespace"])
         return {"health_check": {}, "others": []}

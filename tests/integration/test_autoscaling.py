@@ -121,6 +121,21 @@ def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(cluster: Clust
     assert audit.writes(again) == []
 
 
+def test_machines_of_a_scaled_pool_are_not_replaced_behind_the_autoscaler(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:
+    assert not playbook.module("gpu_machineset", pool=pool(least=1)).failed
+    refused = playbook.module("gpu_machineset", pool=pool(least=1, disk={"size_gib": 200}), on_change="replace")
+    assert (refused["code"], refused["layer"]) == ("POOL-AUTOSCALED", "machine")
+    assert len(refused["evidence"]) == 1
+    larger = [{"instance_type": "g4dn.2xlarge", "zones": ["us-east-2a", "us-east-2b"]}]
+    other = playbook.module("gpu_machineset", pool=pool(least=1, candidates=larger), on_change="replace")
+    assert other["code"] == "POOL-DRIFT"
+    assert audit.writes(refused, other) == []
+    same = playbook.module("gpu_machineset", pool=pool(least=1), on_change="replace")
+    assert (same.failed, same.changed) == (False, False)
+    fixed = playbook.module("gpu_machineset", pool=pool(autoscale=None, replicas=1, disk={"size_gib": 200}), on_change="replace")
+    assert len(fixed["replaced"]) == 1
+
+
 def test_a_node_added_by_hand_becomes_right_by_itself(cluster: Cluster, playbook: Playbook, clean: None) -> None:
     task = playbook.module("gpu_machineset", pool=pool(autoscale=None, replicas=0, labels={"team": "ml"}))
     assert not task.failed, task.result

@@ -87,6 +87,49 @@ def test_a_role_makes_it_and_a_lost_machine_comes_back(cluster: Cluster, playboo
         cluster.client.delete(API, "machinehealthchecks", "somebody-elses", NAMESPACE)
 
 
+def test_it_rests_while_machines_are_replaced(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:
+    sandbox = cluster.needs_sandbox()
+    larger = POOL | {"disk": {"size_gib": 200}}
+    made = playbook.tasks({"accelerators.openshift.gpu_machineset": {"pool": POOL}}, {"accelerators.openshift.gpu_machine_health": {"pool": POOL}})
+    assert made.rc == 0, made.output
+    trouble = {"instance_type": "g4dn.xlarge"}
+    faults.add(sandbox, "no_capacity", trouble)
+    try:
+        failed = playbook.module("gpu_machineset", pool=larger, on_change="replace", capacity_timeout=1)
+    finally:
+        faults.clear(sandbox, "no_capacity", trouble)
+    assert failed["code"] == "MACH-CAPACITY"
+    assert paused_by(cluster) is None
+
+    done = playbook.module("gpu_machineset", pool=larger, on_change="replace")
+    [replaced] = done["replaced"]
+    writes = [line.split()[1].partition(".")[0] for line in audit.writes(done)]
+    assert (writes[0], writes[-1], writes.count("machinehealthchecks")) == ("machinehealthchecks", "machinehealthchecks", 2)
+    assert paused_by(cluster) is None
+
+    # A run that was killed left it paused; the next that replaces something lets it go on, by whatever way.
+    pause(cluster, "accelerators.openshift/replacement")
+    [machine] = cluster.client.list(API, "machines", NAMESPACE, LABEL)
+    other = playbook.module("gpu_node", name=machine["metadata"]["name"], state="replaced")
+    assert not other.failed, other.result
+    assert (len(other["new_machines"]), paused_by(cluster)) == (1, None)
+
+    pause(cluster, "somebody")
+    assert not playbook.module("gpu_machineset", pool=POOL, on_change="replace").failed
+    assert paused_by(cluster) == "somebody"
+    assert replaced["machine"] != machine["metadata"]["name"]
+
+
+def paused_by(cluster: Cluster) -> str | None:
+    [check] = checks(cluster)
+    return t.cast("str | None", (check["metadata"].get("annotations") or {}).get(PAUSED))
+
+
+def pause(cluster: Cluster, value: str) -> None:
+    [check] = checks(cluster)
+    cluster.client.patch(API, "machinehealthchecks", check["metadata"]["name"], NAMESPACE, {"metadata": {"annotations": {PAUSED: value}}})
+
+
 def until_replaced(cluster: Cluster, playbook: Playbook, pool: Data, name: str) -> t.Any:
     """The task waits for the replacement, whether the check has deleted the Machine before, while or after it looks."""
     for _attempt in range(20):

@@ -18,10 +18,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._infrastruc
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _in_line, _machine_writes, _scale_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _in_line, _machine_writes, _replacement, _scale_down
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import hosts, queries
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._replacement import Replacement
 
 Data = dict[str, t.Any]
 _GIVE_UP: t.Final = {"metadata": {"annotations": {_machine.DELETE_FIRST: "true"}}}
@@ -69,7 +68,7 @@ class Asking:
             self._follow(plan, live)
             plan = self._ask(live, self.search.record)
         self._tidy(plan)
-        replacement = Replacement(self.api, plan, self.params)
+        replacement = _replacement.Replacement(self.api, plan, self.params)
         snapshot = replacement.run(snapshot)
         if self.search.obtained < self.pool["replicas"]:
             self.api.warn(f"Pool {self.pool['name']} has {self.search.obtained} of {self.pool['replicas']} machines; min_replicas lets that suffice.")
@@ -102,6 +101,7 @@ class Asking:
 
     def _ask(self, live: list[Data], record: str = "") -> _machine_plan.MachinePlan:
         plan = _machine_plan.plan(self.cluster, self.pool, self.search.shares, live, self.params, record or self._record)
+        _replacement.foresee(self.api, plan, self.params)
         _scale_down.prepare(self.api, plan, live, self.params)
         _machine_writes.apply(self.api, plan, {name_of(one): one for one in live})
         machines = self.api.list(known("Machine"), self.params["namespace"], labels=selector(pool_label(self.pool["name"])))

@@ -12,7 +12,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_health as health
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label, pool_of, selector
 
@@ -47,22 +47,23 @@ def absent(api: Api, pool: str, namespace: str) -> None:
 
 @contextlib.contextmanager
 def paused(api: Api, pool: str, namespace: str) -> t.Iterator[None]:
-    """While machines are drained, rebooted or replaced on purpose. What a killed run leaves paused, the next C(present) lets go on."""
-    held = [one for one in _own(api, pool, namespace) if _pause(api, one, True)]
+    """While machines are replaced on purpose. What a killed run leaves paused, the next one lets go on; what an administrator paused stays so."""
+    for one in _own(api, pool, namespace):
+        if body := health.pause(one, True, health.A_RUN):
+            api.merge_patch(known("MachineHealthCheck"), one["metadata"]["name"], namespace, body)
     try:
         yield
-    finally:
-        for one in held:
-            live = api.get(known("MachineHealthCheck"), one["metadata"]["name"], namespace)
-            if live is not None:
-                _pause(api, live, False)
+    except AcceleratorError:
+        with contextlib.suppress(AcceleratorError):  # what went wrong first is told
+            _resume(api, pool, namespace)
+        raise
+    _resume(api, pool, namespace)
 
 
-def _pause(api: Api, check: Data, wanted: bool) -> bool:
-    body = health.pause(check, wanted)
-    if body:
-        api.merge_patch(known("MachineHealthCheck"), check["metadata"]["name"], check["metadata"]["namespace"], body)
-    return bool(body)
+def _resume(api: Api, pool: str, namespace: str) -> None:
+    for one in _own(api, pool, namespace):
+        if health.paused_by(one) == health.A_RUN:
+            api.merge_patch(known("MachineHealthCheck"), one["metadata"]["name"], namespace, health.pause(one, False))
 
 
 def _own(api: Api, pool: str, namespace: str) -> list[Data]:

@@ -31,7 +31,7 @@ def present(api: Api, entry: Data, params: Data) -> Data:
     held = _machine_plan.held(cluster, pool, live)
     if not pool["autoscale"]:
         _not_scaled(api, pool["name"], live, params["namespace"])
-    if params["on_change"] == "replace":
+    if params["on_change"] == "replace" and not pool["autoscale"]:
         # Sets of a type that the pool does not ask for any more make room for new ones.
         held = [one for one in held if any(_search.is_of(one, candidate, pool) for candidate in pool["candidates"])]
     search = _search.start(pool, held, params["reselect"])

@@ -16,8 +16,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._drain impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import replicas_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain, _health
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready, worst
 
 Data = dict[str, t.Any]
@@ -65,30 +65,45 @@ def replace(api: Api, node: str, machine: Data | None, params: Data) -> list[str
     if machine is None or live is None or not owned(live):
         what = f"machine set {set_name} was not made by this collection" if live else "no machine set would make another machine in its place"
         raise AcceleratorError("NODE-NOT-OURS", f"Node {node} is not replaced: {what}.", "Replace it by the way it was made.", layer="node")
-    _drain.drain(api, {node} - {""}, Rules.of(params), f"Node {node or params['name']} is to be replaced")
+    _drain.check(api, {node} - {""}, Rules.of(params), _why(node, params))
+    with _health.paused(api, pool_of(live), namespace):
+        return _another(api, node, machine, set_name, params)
+
+
+def _why(node: str, params: Data) -> str:
+    return f"Node {node or params['name']} is to be replaced"
+
+
+def _another(api: Api, node: str, machine: Data, set_name: str, params: Data) -> list[str]:
+    namespace = params["namespace"]
+    _drain.drain(api, {node} - {""}, Rules.of(params), _why(node, params))
     if body := _leaving.without_hook(machine):
         api.merge_patch(known("Machine"), _machine.name(machine), namespace, body)
     before = {_machine.name(one) for one in _members(api, set_name, namespace)}
     api.delete(known("Machine"), _machine.name(machine), namespace, owned_only=False)
-    queries = {"machines": Query(known("Machine"), namespace, labels=selector({_machine.SET: set_name})), "nodes": Query(known("Node"))}
-    snapshot = api.wait(queries, Whole(set_name, replicas_of(live), float(params["capacity_timeout"])), f"machine set {set_name}")
+    queries = {
+        "machine_sets": Query(known("MachineSet"), namespace, set_name),
+        "machines": Query(known("Machine"), namespace, labels=selector({_machine.SET: set_name})),
+        "nodes": Query(known("Node")),
+    }
+    snapshot = api.wait(queries, Whole(set_name, float(params["capacity_timeout"])), f"machine set {set_name}")
     return sorted(name for one in snapshot["machines"] if (name := _machine.name(one)) not in before)
 
 
 @dataclass(frozen=True)
 class Whole:
-    """Judge: the set has its Machines, and each is a Ready node."""
+    """Judge: the set has as many Machines as it is to have now, which an autoscaler may change meanwhile, and each is a Ready node."""
 
     name: str
-    replicas: int
     capacity_timeout: float
 
     def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
         nodes = {_node.name(node): node for node in snapshot["nodes"]}
         living = [one for one in snapshot["machines"] if _machine.phase(one) != "Deleting"]
         parts = [_machine.judge(one, nodes.get(_machine.node_name(one)), time.time(), self.capacity_timeout, self.name) for one in living]
-        if len(living) != self.replicas:
-            text = f"machine set {self.name} has {len(living)} of {self.replicas} machines"
+        wanted = sum(map(replicas_of, snapshot["machine_sets"]))
+        if len(living) != wanted:
+            text = f"machine set {self.name} has {len(living)} of {wanted} machines"
             parts.append(pending("Scaling", text, code="MACH-TIMEOUT", remedy="Look at the log of the machine-api-controllers.", details=(text,)))
         verdict = worst(parts)
         return ready("Running", f"{len(living)} machines are ready nodes", details=verdict.details) if verdict.is_ready else verdict

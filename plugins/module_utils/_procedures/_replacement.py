@@ -18,12 +18,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _lea
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_set as sets
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import DELETE_FIRST, name, node_name, phase, set_name
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_pool import Present
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain, _machine_writes, _scale_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain, _health, _machine_writes, _scale_down
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import queries
 
@@ -48,17 +49,26 @@ class Replacement:
         return snapshot
 
     def _replaced(self, snapshot: Seen) -> Seen:
-        for set_ in list(self.plan.manifests):
-            if names := sets.replacing_of(self.plan.manifests[set_]):
-                snapshot = self._end(set_, names)
-        if self.params.get("on_change") != "replace":
-            return snapshot
+        pool, namespace = self.plan.pool["name"], self.params["namespace"]
+        begun = {set_: names for set_, manifest in self.plan.manifests.items() if (names := sets.replacing_of(manifest))}
+        if begun:
+            with _health.paused(self.api, pool, namespace):
+                for set_, names in begun.items():
+                    snapshot = self._end(set_, names)
         outdated = [one for one in snapshot["machines"] if self._is_outdated(one)]
+        if self.params.get("on_change") != "replace" or not outdated:
+            return snapshot
         _drain.check(self.api, {node_name(one) for one in outdated} - {""}, self._rules, self._why(len(outdated)))
+        with _health.paused(self.api, pool, namespace):
+            return self._all_replaced(outdated)
+
+    def _all_replaced(self, outdated: t.Sequence[Data]) -> Seen:
+        snapshot: Seen = {}
+        surge = int(self.params["max_surge"])
         for set_ in sorted(set(map(set_name, outdated))):
             names = sorted(name(one) for one in outdated if set_name(one) == set_)
-            for first in range(0, len(names), self._surge):
-                batch = names[first : first + self._surge]
+            for first in range(0, len(names), surge):
+                batch = names[first : first + surge]
                 self._begin(set_, batch)
                 snapshot = self._end(set_, batch)
         return snapshot
@@ -72,19 +82,11 @@ class Replacement:
     def _rules(self) -> Rules:
         return Rules.of(self.params)
 
-    @property
-    def _surge(self) -> int:
-        surge = int(self.params.get("max_surge") or 0)
-        if surge < 1:
-            raise InputError("INPUT-OPTION", f"max_surge is {surge}: a replacement needs at least one machine more.", "Set max_surge to 1 or more.")
-        return surge
-
     def _why(self, number: int) -> str:
         return f"{number} machines of pool {self.plan.pool['name']} are to be replaced"
 
     def _is_outdated(self, machine: Data) -> bool:
-        manifest = self.plan.wanted.get(set_name(machine))
-        return manifest is not None and phase(machine) != "Deleting" and bool(_machine_drift.of_machine(machine, manifest))
+        return _is_outdated(self.plan, machine)
 
     def _begin(self, set_: str, names: t.Sequence[str]) -> None:
         """New Machines beside the old ones; given back where the provider has none."""
@@ -126,6 +128,26 @@ class Replacement:
 
     def _patch(self, machine: Data, body: Data) -> None:
         self.api.merge_patch(known("Machine"), name(machine), self.params["namespace"], body)
+
+
+def foresee(api: Api, plan: MachinePlan, params: Data) -> None:
+    """Raises before any write where two would say how many machines a set has: a surge, and the autoscaler."""
+    if params.get("on_change") != "replace" or not plan.pool["autoscale"]:
+        return
+    machines = _scale_down.machines_of(api, plan.pool["name"], params["namespace"])
+    if names := sorted(name(one) for one in machines if _is_outdated(plan, one)):
+        what = "is scaled by the autoscaler, which would take a surge for its own. Not replaced, and nothing was changed"
+        raise MachineError(
+            "POOL-AUTOSCALED",
+            f"Pool {plan.pool['name']} {what}: {', '.join(names)}.",
+            "Give the pool replicas instead of autoscale for that run; or use on_change: new_machines, then playbooks/replace_node.yml for each.",
+            evidence=names,
+        )
+
+
+def _is_outdated(plan: MachinePlan, machine: Data) -> bool:
+    manifest = plan.wanted.get(set_name(machine))
+    return manifest is not None and phase(machine) != "Deleting" and bool(_machine_drift.of_machine(machine, manifest))
 
 
 def restore(api: Api, snapshot: Seen) -> None:

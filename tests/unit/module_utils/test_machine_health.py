@@ -104,6 +104,8 @@ def check(name: str = "c", selector: Data | None = None, annotations: Data | Non
         (None, False, "-"),
         ("accelerators.openshift", True, "-"),
         ("accelerators.openshift", False, None),
+        ("accelerators.openshift/replacement", True, "-"),
+        ("accelerators.openshift/replacement", False, None),
         ("somebody", True, "-"),
         ("somebody", False, "-"),
     ],
