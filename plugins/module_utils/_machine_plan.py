@@ -15,6 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _mac
 from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms as platforms
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_platform as pool_platform
 from ansible_collections.accelerators.openshift.plugins.module_utils import _scale_from_zero as scale_from_zero
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import of_template
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of
@@ -95,6 +96,8 @@ def plan(
 ) -> MachinePlan:
     """live: all machine sets of the namespace. record: what the sets say of the pool's completeness. Raises what forbids the pool."""
     platform = references.platform_of(cluster)
+    if params.get("image") and (remedy := platforms.IMAGELESS.get(platform.KEY)):
+        raise InputError("POOL-PLATFORM", f"image: {params['image']} names nothing that machines of this platform boot.", remedy)
     existing = {sets.name_of(one): one for one in live}
     have = held(cluster, pool, live)
     manifests: dict[str, Data] = {}

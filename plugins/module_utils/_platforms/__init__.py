@@ -66,6 +66,11 @@ OWN_TYPES: t.Final = {
 }
 # Nodes of these do not carry their instance type as a label.
 UNTOLD: t.Final = frozenset(("baremetal", "vsphere", "nutanix", "other"))
+# Where a machine set's image cannot be named in one word, and what names it.
+IMAGELESS: t.Final = {
+    "baremetal": "Remove image, or set baremetal.image with url and checksum.",
+    "other": "Remove image, or set its field in provider_spec_patch.",
+}
 # Fields of a provider's value that are there only where a pool asks for them, by which option: how its machines are bought, placed and wired.
 CHOSEN: t.Final[dict[str, str]] = {field: option for platform in PLATFORMS.values() for field, option in getattr(platform, "CHOSEN", {}).items()}
 # Fields that hold a boot image, which the machine-config operator writes too.

@@ -155,6 +155,13 @@ def test_an_image_of_ones_own(name: str, image: str, field: str, expected: t.Any
     assert value(planned(name, image=image))[field] == expected
 
 
+def test_an_image_that_one_word_cannot_name_is_refused() -> None:
+    with pytest.raises(AcceleratorError, match="image: rhcos") as caught:
+        planned("baremetal", image="rhcos.raw")
+    assert (caught.value.code, caught.value.layer) == ("POOL-PLATFORM", "input")
+    assert "baremetal.image" in caught.value.remedy
+
+
 @pytest.mark.parametrize(("name", "field"), [("vsphere", "template"), ("openstack", "image"), ("ibmcloud", "image")])
 def test_a_boot_image_that_somebody_else_changed_stays(name: str, field: str) -> None:
     live = lived(planned(name))
