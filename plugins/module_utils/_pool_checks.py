@@ -48,6 +48,7 @@ def check(pool: Data, path: str, problems: Problems, prefix: str | None) -> None
 
 def _sizes(pool: Data, path: str, problems: Problems) -> None:
     if "existing" in pool:
+        _existing(pool["existing"], f"{path}.existing", problems)
         for key in (*_MACHINES, *BY_KEY):
             if key in pool:
                 problems.add(
@@ -68,6 +69,13 @@ def _sizes(pool: Data, path: str, problems: Problems) -> None:
     replicas, least = pool.get("replicas"), pool.get("min_replicas")
     if replicas is not None and least is not None and least > replicas:
         problems.add("POOL-CONFLICT", f"{path}.min_replicas", f"{least} is more than the {replicas} replicas.", f"Set it to at most {replicas}.")
+
+
+def _existing(existing: Data, path: str, problems: Problems) -> None:
+    """An empty selector matches every node of the cluster, and a node that is to offer nothing is always as it should be."""
+    for key, example in (("node_selector", "{node-role.kubernetes.io/gpu: ''}"), ("expected", "{nvidia.com/gpu: 1}")):
+        if existing.get(key) == {} and not problems.at(f"{path}.{key}"):
+            problems.add("POOL-VALUE", f"{path}.{key}", "is empty.", f"For example {example}.")
 
 
 def _zones(pool: Data, path: str, problems: Problems, prefix: str | None) -> None:

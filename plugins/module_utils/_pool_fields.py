@@ -46,7 +46,7 @@ def read_map(value: t.Any, fields: t.Mapping[str, Field], path: str, problems: P
         return {}
     for key in value:
         if key not in fields:
-            near = difflib.get_close_matches(str(key), fields, n=1, cutoff=0.5)
+            near = difflib.get_close_matches(str(key), fields, n=1)
             remedy = f"Did you mean {near[0]}? " if near else ""
             problems.add("POOL-UNKNOWN-KEY", f"{path}.{key}", f"{key} is not an option here.", f"{remedy}Allowed keys: {', '.join(sorted(fields))}.")
     result = {}

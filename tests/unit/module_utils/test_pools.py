@@ -27,6 +27,10 @@ def candidate(name: str, *zones: str, **more: t.Any) -> list[Data]:
     return [{"instance_type": name, "zones": list(zones or ("us-east-2a",)), **more}]
 
 
+# What a pool of existing nodes does not say.
+NOBODY: t.Final[Data] = {"candidates": None, "replicas": None}
+
+
 def existing(expected: int = 1, **selector: str) -> Data:
     return {"name": "old", "existing": {"node_selector": selector, "expected": {"nvidia.com/gpu": expected}}}
 
@@ -201,6 +205,8 @@ def test_a_market_with_its_fields() -> None:
         ({"priority": [{"name": "x", "value": 2000000000}]}, "POOL-VALUE", "priority[0].value"),
         ({"validate": {"benchmark": "hpl"}}, "POOL-VALUE", "validate.benchmark"),
         ({"existing": {"node_selector": {"a": "b"}, "expected": {"nvidia.com/gpu": 1}}, "candidates": None}, "POOL-CONFLICT", "replicas"),
+        (NOBODY | {"existing": {"node_selector": {}, "expected": {"nvidia.com/gpu": 1}}}, "POOL-VALUE", "existing.node_selector"),
+        (NOBODY | {"existing": {"node_selector": {"a": "b"}, "expected": {}}}, "POOL-VALUE", "existing.expected"),
     ],
     ids=str,
 )
