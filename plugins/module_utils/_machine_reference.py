@@ -42,7 +42,10 @@ def find(machine_sets: t.Iterable[Data], platform: Platform, zone: str, name: st
         if named is not None and platform.zone(provider_of(named)) == zone:
             return named
         why = f"is in {_called(platform.zone(provider_of(named)))}" if named else "does not exist"
-        raise _no_reference(f"The machine set {name}, given as reference, {why}; a set for {_called(zone)} is needed.", workers, platform)
+        trouble = _no_reference(f"The machine set {name}, given as reference, {why}; a set for {_called(zone)} is needed.", workers, platform)
+        fitting = [name_of(one) for one in workers if platform.zone(provider_of(one)) == zone]
+        trouble.remedy = f"Leave reference out, or name one of the zone: {', '.join(fitting)}." if fitting else trouble.remedy
+        raise trouble
     found = next((one for one in workers if platform.zone(provider_of(one)) == zone), None)
     if found is None:
         raise _no_reference(f"There is no worker machine set in {_called(zone)} to copy from.", workers, platform)

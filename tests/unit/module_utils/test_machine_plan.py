@@ -218,6 +218,12 @@ def test_zones_with_a_reference_are_named() -> None:
     assert "us-east-2a, us-east-2c" in caught.value.remedy
 
 
+def test_a_reference_that_would_do_is_named() -> None:
+    with pytest.raises(AcceleratorError) as caught:
+        plan(reference="nobody")
+    assert caught.value.remedy == "Leave reference out, or name one of the zone: demo-x7k2p-worker-us-east-2a."
+
+
 def test_gpu_and_infrastructure_sets_are_no_reference() -> None:
     infra = worker()
     infra["spec"]["template"]["spec"]["taints"] = [{"key": "infra", "effect": "NoSchedule"}]
