@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What cannot be meant is refused before the first request, and never read as something else."""
+"""What cannot be meant is refused before the first request, and never read as something else; what can be meant is not refused."""
 
 from __future__ import annotations
 
@@ -56,3 +56,11 @@ def test_the_role_takes_existing_nodes_as_their_user_writes_them(playbook: Playb
     run = playbook.tasks({"ansible.builtin.include_role": {"name": "accelerators.openshift.gpu_node_pool"}, "vars": options})
     assert run.rc == 0, run.failure
     assert audit.writes(*run.tasks) == []
+
+
+@pytest.mark.parametrize(("name", "more"), [("resize_pool", {"pool": "own", "replicas": 2}), ("remove_gpus", {})])
+def test_types_of_ones_own_are_known_when_a_pool_changes_or_goes(playbook: Playbook, name: str, more: Data) -> None:
+    own = POOL | {"name": "own", "candidates": [{"instance_type": "g9x.large", "zones": ["us-east-2a"]}]}
+    catalogue = [{"cloud": "aws", "instance_type": "g9x.large", "gpus": 1, "gpu_model": "T4", "gpu_memory_gib": 16}]
+    run = playbook.playbook(name, "--check", gpu_pools=[own], gpu_instance_types_catalogue=catalogue, **more)
+    assert run.rc == 0, run.output
