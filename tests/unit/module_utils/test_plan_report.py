@@ -31,8 +31,8 @@ POOLS: list[Data] = [
 SET = "MachineSet openshift-machine-api/demo-training-us-east-2a"
 
 
-def planned(pools: list[Data] = POOLS, cloud: str = "aws") -> Data:
-    plan = _pools.plan(pools, cloud=cloud)
+def planned(pools: list[Data] | None = None, cloud: str = "aws") -> Data:
+    plan = _pools.plan(pools or POOLS, cloud=cloud)
     return {**plan, "limits": limits(plan["pools"], cloud)}
 
 

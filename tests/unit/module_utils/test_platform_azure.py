@@ -47,8 +47,8 @@ def pool(instance_type: str = "Standard_NC24ads_A100_v4", zones: t.Sequence[str]
     return {"name": "p", "candidates": [{"instance_type": instance_type, "zones": list(zones)}], "replicas": 1, **more}
 
 
-def value(zone: str = "1", image: str = "", source: Data = SOURCE, **more: t.Any) -> Data:
-    return built("azure", pool(**more), source, zone, image)
+def value(zone: str = "1", image: str = "", source: Data | None = None, **more: t.Any) -> Data:
+    return built("azure", pool(**more), source or SOURCE, zone, image)
 
 
 def test_the_copy_of_a_worker() -> None:

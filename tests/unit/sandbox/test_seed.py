@@ -65,7 +65,8 @@ def test_the_driver_toolkit_has_the_running_release() -> None:
             "demo-x7k2p-worker-eastus1",
             "AzureMachineProviderSpec",
             ("vmSize", "Standard_D4s_v3"),
-            "azure:///subscriptions/5d2b7c1e-8f34-4a6e-9c0d-1b7a3e5f9d24/resourceGroups/demo-x7k2p-rg/providers/Microsoft.Compute/virtualMachines/demo-x7k2p-master-0",
+            "azure:///subscriptions/5d2b7c1e-8f34-4a6e-9c0d-1b7a3e5f9d24/resourceGroups/demo-x7k2p-rg"
+            "/providers/Microsoft.Compute/virtualMachines/demo-x7k2p-master-0",
             "demo-x7k2p-master-0",
             ("1", "eastus-1"),
         ),
