@@ -162,3 +162,22 @@ def test_the_whole_chain_again_writes_nothing_and_asks_no_more(chain: tuple[Play
         lists = collections.Counter(one.uri for one in audit.of(task) if one.verb == "list")
         items = len(task.result.get("results", [None]))
         assert not lists or max(lists.values()) <= items, f"{task.name}: {lists}"
+
+
+def test_the_whole_chain_again_while_every_gpu_is_busy_and_others_keep_their_fields(chain: tuple[Playbook, Audit]) -> None:
+    """Follows the test above: every GPU is taken, and the boot images are those of the machine-config operator."""
+    playbook, audit = chain
+    nodes = [one["metadata"]["name"] for one in audit.client.list("v1", "nodes", labels="accelerators.openshift/pool=demo")]
+    assert len(nodes) == 2
+    for node in nodes:
+        limits = {"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}
+        spec = {"nodeName": node, "tolerations": [{"operator": "Exists"}], "containers": [{"name": "job", "image": "job", "resources": limits}]}
+        metadata = {"name": f"busy-{nodes.index(node)}", "namespace": "default"}
+        audit.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    for one in audit.client.list("machine.openshift.io/v1beta1", "machinesets", "openshift-machine-api", "accelerators.openshift/pool=demo"):
+        image = {"spec": {"template": {"spec": {"providerSpec": {"value": {"ami": {"id": "ami-0fedcba9876543210"}}}}}}}
+        audit.client.patch("machine.openshift.io/v1beta1", "machinesets", one["metadata"]["name"], "openshift-machine-api", image)
+    run = playbook.playbook("enable_gpus", f"-e @{ROOT / 'examples/demo.yml'}")
+    assert run.rc == 0, run.output[-4000:]
+    assert audit.writes(*run.tasks) == []
+    assert run.changed == 0
