@@ -162,7 +162,7 @@ def test_rights_are_missing(cluster: Cluster, demo: Demo, audit: Audit) -> None:
     run = demo.enable(cluster_connection={"kubeconfig": str(cluster.needs_sandbox().directory / "kubeconfig-restricted")})
     found = verdict(run, "API-FORBIDDEN", "api")
     assert "create machinesets" in found["message"]
-    assert "Grant verb patch on resource machinesets" in found["remedy"]
+    assert "Grant verb create on resource machinesets" in found["remedy"]
     assert audit.writes(*run.tasks) == []
 
 
