@@ -38,15 +38,18 @@ def start(sandbox: Sandbox) -> None:
     package_manifests.publish(client, _packages(sandbox))
 
 
-def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS) -> None:
-    """Until OLM has reached every catalogue that is not meant to be down."""
+def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS, steady: float = 0.0) -> None:
+    """Until OLM has reached every catalogue that is not meant to be down. steady: for so many seconds, since it notices a restarted one only after a while."""
     client = sandbox.client("sandbox-olm")
-    deadline = time.monotonic() + seconds
-    while unreached := [name for name in _served(sandbox) if not _reached(client, name)]:
+    now = since = time.monotonic()
+    deadline = now + seconds
+    while (unreached := [name for name in _served(sandbox) if not _reached(client, name)]) or now - since < steady:
         sandbox.processes.check()
-        if time.monotonic() > deadline:
+        if unreached and now > deadline:
             raise SandboxError(f"OLM did not reach {', '.join(unreached)} within {seconds:.0f} s: see {sandbox.logs / 'olm-catalog.log'}")
         time.sleep(0.1)
+        now = time.monotonic()
+        since = now if unreached else since
 
 
 def refresh(sandbox: Sandbox) -> None:

@@ -31,6 +31,8 @@ POOLS: t.Final[list[Data]] = yaml.safe_load((ROOT / "examples/demo.yml").read_te
 ENABLE, REMOVE = "enable_gpus", "remove_gpus"
 POOL: t.Final = "accelerators.openshift/pool=demo"
 OPERATORS: t.Final = "operators.coreos.com/v1alpha1"
+# Troubles for which a catalogue is served anew.
+CATALOGUE: t.Final = {"package_missing", "csv_failed", "foreign_csv", "resolution_failed"}
 MACHINE_SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets", "openshift-machine-api", POOL)
 MACHINES: t.Final = ("machine.openshift.io/v1beta1", "machines", "openshift-machine-api", POOL)
 GPU: t.Final = "nvidia-gpu-operator"
@@ -85,7 +87,7 @@ def trouble(cluster: Cluster, name: str) -> t.Iterator[None]:
     assert scripted, f"scenario {name} has no trouble"
     for one in scripted:
         faults.add(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
-    olm.wait_ready(sandbox)
+    olm.wait_ready(sandbox, steady=2.0 if CATALOGUE & {one["type"] for one in scripted} else 0.0)
     try:
         yield
     finally:
