@@ -105,8 +105,9 @@ def test_a_token_is_nowhere_to_be_seen(cluster: Cluster, playbook: Playbook, tok
     assert files_with(token, playbook.directory, Path(tempfile.gettempdir())) == []
 
 
-def test_a_password_and_its_token_are_nowhere_to_be_seen(cluster: Cluster, playbook: Playbook, in_process: bool, tmp_path: Path) -> None:
-    """Every OAuth token begins alike, and nothing else does that is not the hashed name of one."""
+def test_a_password_and_its_token_are_nowhere_to_be_seen(cluster: Cluster, in_process: bool, tmp_path: Path) -> None:
+    """Every OAuth token begins alike, and nothing else does that is not the hashed name of one. Other tests give the same password as plain options."""
+    playbook = Playbook(tmp_path, cluster.kubeconfig)
     oauth = OAuth(cluster.needs_sandbox())
     password, issued = oauth.password(), "Bearer sha256~"
     secret = tmp_path / "credentials.yml"
