@@ -9,19 +9,6 @@ from __future__ import annotations
 class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
-  backend:
-    description: What brings the driver. V(clusterpolicy) is the ClusterPolicy of the NVIDIA GPU Operator.
-    type: str
-    choices: [clusterpolicy]
-    default: clusterpolicy
-  name:
-    description: Name of the ClusterPolicy. A cluster has one; a second one is refused, because the operator would ignore it.
-    type: str
-    default: gpu-cluster-policy
-  namespace:
-    description: Namespace of the operator and of its operands.
-    type: str
-    default: nvidia-gpu-operator
   toolkit:
     description: The container toolkit.
     type: dict
@@ -160,34 +147,4 @@ options:
     description: The GDRCopy driver.
     type: dict
     suboptions: *switch
-  tolerations:
-    description:
-      - Taints of the pools, as tolerations for every operand.
-      - They are merged with those that are there and with C(nvidia.com/gpu:NoSchedule); nobody's toleration is taken away.
-    type: list
-    elements: dict
-    default: []
-  spec:
-    description: Raw part of C(spec), merged last; its keys are the API's own.
-    type: dict
-    default: {}
-  pools:
-    description:
-      - The pools whose nodes are judged; other nodes do not matter. Each has C(name), C(node_selector), C(expected) (resource to number per node) and
-        C(min_replicas) or C(replicas) (how many nodes there are at least, 1 by default).
-        Other keys are ignored, so pools of M(accelerators.openshift.gpu_plan) fit.
-      - Without pools only the ClusterPolicy itself is judged.
-    type: list
-    elements: dict
-    default: []
-  settle:
-    description: For how many seconds the stack has to stay ready.
-    type: float
-    default: 0
-  grace:
-    description:
-      - For how many seconds a trouble that may pass by itself may last before the task fails.
-        Examples are a crashing driver, an image that cannot be pulled, and nodes without PCI labels.
-    type: float
-    default: 60
 """

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Options of the module special_resource."""
+"""Options of special_resource that are the ClusterPolicy's own."""
 
 from __future__ import annotations
 
@@ -25,9 +25,6 @@ def _nested(**options: t.Any) -> dict[str, t.Any]:
 
 
 OPTIONS: t.Final[dict[str, t.Any]] = {
-    "backend": {"type": "str", "choices": ["clusterpolicy"], "default": "clusterpolicy"},
-    "name": {"type": "str", "default": "gpu-cluster-policy"},
-    "namespace": {"type": "str", "default": "nvidia-gpu-operator"},
     "driver": _component(
         kernel_module_type={"type": "str", "choices": ["auto", "open", "proprietary"]},
         use_precompiled=_BOOL,
@@ -45,9 +42,4 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
     "cdi": _nested(enabled=_BOOL, default=_BOOL),
     "gds": _nested(enabled=_BOOL),
     "gdrcopy": _nested(enabled=_BOOL),
-    "tolerations": {"type": "list", "elements": "dict", "default": []},
-    "spec": {"type": "dict", "default": {}},
-    "pools": {"type": "list", "elements": "dict", "default": []},
-    "settle": {"type": "float", "default": 0},
-    "grace": {"type": "float", "default": 60},
 }

@@ -22,6 +22,7 @@ extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
   - accelerators.openshift._wait
+  - accelerators.openshift._special_resource
   - accelerators.openshift._cluster_policy
   - kubernetes.core.k8s_auth_options
 """
@@ -58,6 +59,7 @@ special_resource:
   returned: success, or a failed wait
   type: dict
   sample:
+    backend: clusterpolicy
     name: gpu-cluster-policy
     state: ready
     reason: Reconciled
@@ -77,81 +79,21 @@ duration:
   sample: 74.2
 """
 
-import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
-from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options, _special_resource_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import OPTIONS
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._backends import chosen
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, suspects
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION
 
-SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, STATE, WAIT)
-POLICY = known("ClusterPolicy")
+SPEC = ArgumentSpec(options={**_special_resource_options.OPTIONS, **_cluster_policy_options.OPTIONS}).merge(AUTH, STATE, WAIT)
 
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    cluster_policy.check(params)
-    stack.check_pools(params["pools"])
-    if params["state"] == "absent":
-        return {"special_resource": remove(api, params)}
-    settle = max(params["settle"], REACTION if keep(api, params) else 0)
-    return {"special_resource": stack.summarize(observe(api, params, settle), params["name"], params["pools"])}
-
-
-def keep(api: Api, params: dict[str, t.Any]) -> bool:
-    """Whether a policy that was there already is a different one now, so that its status may still be that of before."""
-    name = params["name"]
-    policies = [] if api.check_mode and not api.served(POLICY) else api.list(POLICY)
-    cluster_policy.refuse_second(policies, name)
-    live = next((entry for entry in policies if entry["metadata"]["name"] == name), None)
-    if live is None or owned(live):
-        api.apply(cluster_policy.build(params, example(versions(api, params)), live), force_conflicts=live is not None, live=live)
-    elif patch := cluster_policy.difference(params, live):
-        api.merge_patch(POLICY, name, None, patch)
-    return live is not None and bool(api.changes)
-
-
-def versions(api: Api, params: dict[str, t.Any]) -> list[dict[str, t.Any]]:
-    """Installed operators; their annotations hold examples. A cluster without OLM has none."""
-    with contextlib.suppress(KindNotServedError):
-        return api.list(known("ClusterServiceVersion"), params["namespace"])
-    return []
-
-
-def observe(api: Api, params: dict[str, t.Any], settle: float) -> dict[str, list[dict[str, t.Any]]]:
-    queries = {
-        "policies": Query(POLICY),
-        "nodes": Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])),
-        "daemonsets": Query(known("DaemonSet"), params["namespace"]),
-        "pods": Query(known("Pod"), params["namespace"]),
-        "revisions": Query(known("ControllerRevision"), params["namespace"]),
-        "streams": Query(known("ImageStream"), "openshift", "driver-toolkit"),
-    }
-    judge = stack.Judge(params, api.clock)
-    try:
-        return api.wait(queries, judge, "GPU stack", settle)
-    except (NotReadyError, WaitTimeoutError) as exc:
-        for namespace, pod, container in suspects(judge.seen.get("pods", ())):
-            with contextlib.suppress(AcceleratorError):
-                explain(exc, pod, container, api.log(namespace, pod, container, tail_lines=60))
-        exc.facts["special_resource"] = stack.summarize(judge.seen, params["name"], params["pools"]) if judge.seen else {}
-        raise
-
-
-def remove(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    if api.delete(POLICY, params["name"]):
-        queries = {"daemonsets": Query(known("DaemonSet"), params["namespace"]), "pods": Query(known("Pod"), params["namespace"])}
-        api.wait(queries, stack.judge_gone, "GPU stack leaves")
-    return {"name": params["name"], "state": "absent", "reason": "", "driver_version": "", "nodes": []}
+    backend = chosen(params)
+    bring = backend.absent if params["state"] == "absent" else backend.present
+    return {"special_resource": {"backend": params["backend"], **bring(api, params)}}
 
 
 def main() -> None:

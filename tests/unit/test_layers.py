@@ -14,7 +14,7 @@ PREFIX = "ansible_collections.accelerators.openshift.plugins."
 
 LAYER_0 = {"_errors", "_readiness"}
 LAYER_2 = {"_kinds", "_http", "_http_errors", "_secrets", "_connection", "_credentials", "_deadline", "_api", "_wait", "_watch"}
-LAYER_3 = {"_module", "_procedures"}
+LAYER_3 = {"_module", "_procedures", "_backends"}
 CLIENTS = {"kubernetes", "openshift"}
 # Code of layer 0 and 1 is pure: neither a client nor Ansible, nor anything that does I/O.
 IMPURE = CLIENTS | {"ansible", "urllib3", "requests", "http", "socket", "ssl", "subprocess", "threading", "time", "os", "pathlib"}

@@ -1,0 +1,55 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this doc fragment is for the collection's own plugins and can change without notice.
+
+from __future__ import annotations
+
+
+class ModuleDocFragment:
+    DOCUMENTATION = r"""
+options:
+  backend:
+    description: What brings the driver. V(clusterpolicy) is the ClusterPolicy of the NVIDIA GPU Operator.
+    type: str
+    choices: [clusterpolicy]
+    default: clusterpolicy
+  name:
+    description:
+      - Name of the backend's object; V(gpu-cluster-policy) for the ClusterPolicy.
+      - A cluster has one ClusterPolicy; a second one is refused, because the operator would ignore it.
+    type: str
+  namespace:
+    description: Namespace of the operator and of its operands; V(nvidia-gpu-operator) for the ClusterPolicy.
+    type: str
+  tolerations:
+    description:
+      - Taints of the pools, as tolerations for every operand.
+      - They are merged with those that are there and with C(nvidia.com/gpu:NoSchedule); nobody's toleration is taken away.
+    type: list
+    elements: dict
+    default: []
+  spec:
+    description: Raw part of C(spec), merged last; its keys are the API's own.
+    type: dict
+    default: {}
+  pools:
+    description:
+      - The pools whose nodes are judged; other nodes do not matter. Each has C(name), C(node_selector), C(expected) (resource to number per node) and
+        C(min_replicas) or C(replicas) (how many nodes there are at least, 1 by default).
+        Other keys are ignored, so pools of M(accelerators.openshift.gpu_plan) fit.
+      - Without pools only the ClusterPolicy itself is judged.
+    type: list
+    elements: dict
+    default: []
+  settle:
+    description: For how many seconds the stack has to stay ready.
+    type: float
+    default: 0
+  grace:
+    description:
+      - For how many seconds a trouble that may pass by itself may last before the task fails.
+        Examples are a crashing driver, an image that cannot be pulled, and nodes without PCI labels.
+    type: float
+    default: 60
+"""

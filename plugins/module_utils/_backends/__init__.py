@@ -1,0 +1,61 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What special_resource can drive; one file a backend."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+
+Data = dict[str, t.Any]
+
+
+class Backend(t.Protocol):
+    """What a backend's file offers."""
+
+    # Where its object is called and lives when the user does not say.
+    NAME: str
+    NAMESPACE: str
+
+    def check(self, params: Data) -> None:
+        """Raises before the first request for what cannot work."""
+
+    def present(self, api: Api, params: Data) -> Data:
+        """Brings it about, waits for the truth, and returns what was seen."""
+
+    def absent(self, api: Api, params: Data) -> Data:
+        """Takes away what is ours and waits until nothing of it is left."""
+
+
+# Options that not every backend has; whoever has them reads them.
+OWN: t.Final[dict[str, frozenset[str]]] = {
+    "clusterpolicy": frozenset(_cluster_policy_options.OPTIONS),
+}
+
+
+def backend(name: str) -> Backend:
+    """One backend's code. A task pays only for the one that it uses: Ansible compiles these files in every run."""
+    if name == "clusterpolicy":
+        from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _clusterpolicy
+
+        return t.cast(Backend, _clusterpolicy)
+    raise LookupError(name)
+
+
+def chosen(params: Data) -> Backend:
+    """The backend that the options name; they are completed in place. Options of other backends are refused."""
+    name = params["backend"]
+    for option in sorted(set[str]().union(*OWN.values()) - OWN[name]):
+        if params.get(option) is not None:
+            owners = " or ".join(one for one in OWN if option in OWN[one])
+            raise InputError("INPUT-OPTION", f"{option} belongs to backend {owners}, and backend is {name}.", f"Remove {option}, or set backend to {owners}.")
+    found = backend(name)
+    params["name"] = params["name"] or found.NAME
+    params["namespace"] = params["namespace"] or found.NAMESPACE
+    found.check(params)
+    return found

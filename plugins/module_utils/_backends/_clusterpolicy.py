@@ -1,0 +1,83 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Backend clusterpolicy: the NVIDIA GPU Operator's ClusterPolicy and its operands."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
+from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, suspects
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION
+
+Data = dict[str, t.Any]
+NAME: t.Final = "gpu-cluster-policy"
+NAMESPACE: t.Final = "nvidia-gpu-operator"
+POLICY: t.Final = known("ClusterPolicy")
+
+
+def check(params: Data) -> None:
+    cluster_policy.check(params)
+    stack.check_pools(params["pools"])
+
+
+def present(api: Api, params: Data) -> Data:
+    settle = max(params["settle"], REACTION if keep(api, params) else 0)
+    return stack.summarize(observe(api, params, settle), params["name"], params["pools"])
+
+
+def keep(api: Api, params: Data) -> bool:
+    """Whether a policy that was there already is a different one now, so that its status may still be that of before."""
+    name = params["name"]
+    policies = [] if api.check_mode and not api.served(POLICY) else api.list(POLICY)
+    cluster_policy.refuse_second(policies, name)
+    live = next((entry for entry in policies if entry["metadata"]["name"] == name), None)
+    if live is None or owned(live):
+        api.apply(cluster_policy.build(params, example(versions(api, params)), live), force_conflicts=live is not None, live=live)
+    elif patch := cluster_policy.difference(params, live):
+        api.merge_patch(POLICY, name, None, patch)
+    return live is not None and bool(api.changes)
+
+
+def versions(api: Api, params: Data) -> list[Data]:
+    """Installed operators; their annotations hold examples. A cluster without OLM has none."""
+    with contextlib.suppress(KindNotServedError):
+        return api.list(known("ClusterServiceVersion"), params["namespace"])
+    return []
+
+
+def observe(api: Api, params: Data, settle: float) -> dict[str, list[Data]]:
+    queries = {
+        "policies": Query(POLICY),
+        "nodes": Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])),
+        "daemonsets": Query(known("DaemonSet"), params["namespace"]),
+        "pods": Query(known("Pod"), params["namespace"]),
+        "revisions": Query(known("ControllerRevision"), params["namespace"]),
+        "streams": Query(known("ImageStream"), "openshift", "driver-toolkit"),
+    }
+    judge = stack.Judge(params, api.clock)
+    try:
+        return api.wait(queries, judge, "GPU stack", settle)
+    except (NotReadyError, WaitTimeoutError) as exc:
+        for namespace, pod, container in suspects(judge.seen.get("pods", ())):
+            with contextlib.suppress(AcceleratorError):
+                explain(exc, pod, container, api.log(namespace, pod, container, tail_lines=60))
+        exc.facts["special_resource"] = stack.summarize(judge.seen, params["name"], params["pools"]) if judge.seen else {}
+        raise
+
+
+def absent(api: Api, params: Data) -> Data:
+    if api.delete(POLICY, params["name"]):
+        queries = {"daemonsets": Query(known("DaemonSet"), params["namespace"]), "pods": Query(known("Pod"), params["namespace"])}
+        api.wait(queries, stack.judge_gone, "GPU stack leaves")
+    return {"name": params["name"], "state": "absent", "reason": "", "driver_version": "", "nodes": []}
