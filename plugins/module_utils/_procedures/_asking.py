@@ -11,19 +11,17 @@ import time
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _leaving, _machine, _machine_drift, _machine_plan, _machine_pool, _search
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_drift, _machine_plan, _machine_pool, _search
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _in_line, _machine_writes, _replacement, _scale_down
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import hosts, queries
 
 Data = dict[str, t.Any]
-_GIVE_UP: t.Final = {"metadata": {"annotations": {_machine.DELETE_FIRST: "true"}}}
 _ELSEWHERE: t.Final = " Or let the pool move to another of its candidates: reselect: true."
 _SAID: t.Final = {
     _search.AGAIN: "its other zones are asked",
@@ -104,7 +102,7 @@ class Asking:
         _replacement.foresee(self.api, plan, self.params)
         _scale_down.prepare(self.api, plan, live, self.params)
         _machine_writes.apply(self.api, plan, {name_of(one): one for one in live})
-        machines = self.api.list(known("Machine"), self.params["namespace"], labels=selector(pool_label(self.pool["name"])))
+        machines = _scale_down.machines_of(self.api, self.pool["name"], self.params["namespace"])
         if self.drift is None:
             self.drift = _machine_drift.report({name_of(one): one for one in live}, plan.wanted, machines)
         _in_line.bring(self.api, self.params["namespace"], machines, plan.manifests)
@@ -149,9 +147,8 @@ class Asking:
         return self.search.lose({mine[name]: why for name, why in refused.items() if name in mine}, {zone: obtained[name] for name, zone in mine.items()})
 
     def _give_up(self, machines: t.Iterable[Data]) -> None:
-        for machine in machines:
-            if _machine.phase(machine) != "Deleting" and not _machine.is_given_up(machine):
-                self.api.merge_patch(known("Machine"), _machine.name(machine), self.params["namespace"], {**_GIVE_UP, **_leaving.without_hook(machine)})
+        going = [one for one in machines if _machine.phase(one) != "Deleting" and not _machine.is_given_up(one)]
+        _scale_down.mark(self.api, self.params["namespace"], going)
 
     def _too_many(self, live: list[Data], machines: t.Iterable[Data]) -> list[Data]:
         """Machines without an instance of sets that were asked for more than the pool now has again."""
@@ -172,7 +169,8 @@ class Asking:
 
     def _remove(self, names: t.Sequence[str], why: str) -> None:
         if names and self.pool.get("pre_drain_hook"):
-            _scale_down.unhook(self.api, self.pool["name"], names, self.params)
+            machines = _scale_down.machines_of(self.api, self.pool["name"], self.params["namespace"])
+            _scale_down.unhook(self.api, self.params["namespace"], [one for one in machines if _machine.set_name(one) in names])
         for name in names:
             self.api.delete(known("MachineSet"), name, self.params["namespace"], wait=False)
         if names:

@@ -10,14 +10,14 @@ import time
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _leaving, _machine, _node
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _node
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import replicas_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain, _health
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain, _health, _scale_down
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready, worst
 
 Data = dict[str, t.Any]
@@ -77,8 +77,7 @@ def _why(node: str, params: Data) -> str:
 def _another(api: Api, node: str, machine: Data, set_name: str, params: Data) -> list[str]:
     namespace = params["namespace"]
     _drain.drain(api, {node} - {""}, Rules.of(params), _why(node, params))
-    if body := _leaving.without_hook(machine):
-        api.merge_patch(known("Machine"), _machine.name(machine), namespace, body)
+    _scale_down.unhook(api, namespace, [machine])
     before = {_machine.name(one) for one in _members(api, set_name, namespace)}
     api.delete(known("Machine"), _machine.name(machine), namespace, owned_only=False)
     queries = {

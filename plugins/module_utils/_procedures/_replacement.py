@@ -20,7 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._api import
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import DELETE_FIRST, name, node_name, phase, set_name
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine import is_given_up, name, node_name, phase, set_name
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_pool import Present
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
@@ -96,9 +96,8 @@ class Replacement:
             self._wait(judge, f"replacement of {', '.join(names)}")
         except NotReadyError as exc:
             if set_ in judge.refused():
-                for machine in judge.seen["machines"]:
-                    if set_name(machine) == set_ and not judge.has_instance(machine):
-                        self._patch(machine, {"metadata": {"annotations": {DELETE_FIRST: "true"}}, **_leaving.without_hook(machine)})
+                refused = [one for one in judge.seen["machines"] if set_name(one) == set_ and not judge.has_instance(one)]
+                _scale_down.mark(self.api, self.params["namespace"], refused)
                 self._written(set_, sets.settled(self.plan.manifests[set_]))
                 exc.message += " Nothing was replaced; the pool is as it was."
             raise
@@ -126,9 +125,6 @@ class Replacement:
         self.plan = dataclasses.replace(self.plan, manifests={**self.plan.manifests, set_: manifest})
         return _machine_pool.Present(self.plan, self.params["capacity_timeout"], time.time)
 
-    def _patch(self, machine: Data, body: Data) -> None:
-        self.api.merge_patch(known("Machine"), name(machine), self.params["namespace"], body)
-
 
 def foresee(api: Api, plan: MachinePlan, params: Data) -> None:
     """Raises before any write where two would say how many machines a set has: a surge, and the autoscaler."""
@@ -152,7 +148,7 @@ def _is_outdated(plan: MachinePlan, machine: Data) -> bool:
 
 def restore(api: Api, snapshot: Seen) -> None:
     """Nodes that a run before this one made unschedulable for something that is not wanted any more take pods again."""
-    going = {node_name(one) for one in snapshot["machines"] if phase(one) == "Deleting" or DELETE_FIRST in (one["metadata"].get("annotations") or {})}
+    going = {node_name(one) for one in snapshot["machines"] if phase(one) == "Deleting" or is_given_up(one)}
     for node in snapshot["nodes"]:
         if _drain.is_cordoned(node) and _drain.mark_of(node) == _drain.FOR_POOL and node["metadata"]["name"] not in going:
             _drain.uncordon(api, node["metadata"]["name"])

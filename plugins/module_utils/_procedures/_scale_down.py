@@ -74,23 +74,33 @@ def remove(api: Api, pool: str, names: t.Collection[str], params: Data) -> None:
         drains.check(api, _nodes(machines), rules, why)
         return
     drains.drain(api, _nodes(machines), rules, why)
-    for machine in machines:
-        if body := _leaving.without_hook(machine):
-            api.merge_patch(known("Machine"), name(machine), namespace, body)
+    unhook(api, namespace, machines)
 
 
 def release(api: Api, namespace: str, machines: t.Sequence[Data], rules: Rules, why: str) -> None:
     """Empties the Machines' nodes, then marks them as the first that their sets give up; no hook of ours holds them up any more."""
     drains.drain(api, _nodes(machines), rules, why)
+    mark(api, namespace, machines)
+
+
+def mark(api: Api, namespace: str, machines: t.Iterable[Data]) -> None:
+    """The first that their sets give up, with no hook of ours."""
     for machine in machines:
         if body := _leaving.released(machine):
+            api.merge_patch(known("Machine"), name(machine), namespace, body)
+
+
+def unhook(api: Api, namespace: str, machines: t.Iterable[Data]) -> None:
+    """Takes our hook away, so that nothing of ours holds up a drain."""
+    for machine in machines:
+        if body := _leaving.without_hook(machine):
             api.merge_patch(known("Machine"), name(machine), namespace, body)
 
 
 def let_go(api: Api, machines: t.Iterable[Data], params: Data) -> None:
     """Machines that somebody deleted, and whose drain waits for us to take our hook away: their nodes are emptied gently first."""
     for machine in machines:
-        if phase(machine) != "Deleting" or not (body := _leaving.without_hook(machine)):
+        if phase(machine) != "Deleting" or not _leaving.without_hook(machine):
             continue
         try:
             drains.drain(api, _nodes([machine]), Rules.of(params), f"Machine {name(machine)} is deleted")
@@ -98,14 +108,7 @@ def let_go(api: Api, machines: t.Iterable[Data], params: Data) -> None:
             since = machine["metadata"]["deletionTimestamp"]
             message = f"Machine {name(machine)} is being deleted since {since}, and its pre-drain hook holds it until its node is empty. {exc.message}"
             raise AcceleratorError("MACH-HOOK", message, exc.remedy, exc.evidence) from exc
-        api.merge_patch(known("Machine"), name(machine), params["namespace"], body)
-
-
-def unhook(api: Api, pool: str, names: t.Collection[str], params: Data) -> None:
-    """Takes our hook from the Machines of sets that are given back before they were a pool."""
-    for machine in machines_of(api, pool, params["namespace"]):
-        if set_name(machine) in names and (body := _leaving.without_hook(machine)):
-            api.merge_patch(known("Machine"), name(machine), params["namespace"], body)
+        unhook(api, params["namespace"], [machine])
 
 
 def machines_of(api: Api, pool: str, namespace: str) -> list[Data]:
