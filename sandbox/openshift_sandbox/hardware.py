@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox import hardware_aws, hardware_azure, hardware_gcp, hardware_ibmcloud, hardware_oci, hardware_openstack
-from openshift_sandbox.hardware_gpus import GPUS, Gpu, InstanceType
+from openshift_sandbox.hardware_gpus import GPUS, NICS, Gpu, InstanceType
 
 __all__ = ("DESCRIPTION", "GPUS", "INSTANCE_TYPES", "Gpu", "InstanceType", "described", "instance_type", "of_node")
 
@@ -30,10 +30,12 @@ def instance_type(name: str | None) -> InstanceType | None:
 
 
 def described(text: str) -> InstanceType:
-    """Hardware that no name of a type tells: vCPUs x GiB, and GPUs x model, as in 16x128x2xL40S."""
-    vcpus, memory, *gpus = text.split("x", 3)
+    """Hardware that no name of a type tells: vCPUs x GiB, then GPUs x model, then + ports x network adapter, as in 16x128x2xL40S+2xCX7."""
+    machine, _plus, adapters = text.partition("+")
+    vcpus, memory, *gpus = machine.split("x", 3)
     count, model = gpus if gpus else ("0", "")
-    return InstanceType(text, int(vcpus), int(memory), int(count), GPUS[model] if model else None)
+    nics, nic = adapters.split("x", 1) if adapters else ("0", "")
+    return InstanceType(text, int(vcpus), int(memory), int(count), GPUS[model] if model else None, nics=int(nics), nic=NICS[nic] if nic else None)
 
 
 def of_node(node: dict[str, t.Any]) -> InstanceType | None:

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The accelerators that the sandbox's clouds have, and what an instance type is."""
+"""The accelerators and network adapters that the sandbox's machines have, and what an instance type is."""
 
 from __future__ import annotations
 
@@ -37,6 +37,18 @@ class Gpu:
 
 
 @dataclass(frozen=True)
+class Nic:
+    """One model of RDMA-capable network adapter, as /sys shows a port of it."""
+
+    pci_device: str
+    pci_class: str = "0200"
+    pci_vendor: str = "15b3"
+
+
+NICS: t.Final[dict[str, Nic]] = {"CX6": Nic("101b"), "CX7": Nic("1021"), "CX7-IB": Nic("1021", "0207"), "BF3": Nic("a2dc")}
+
+
+@dataclass(frozen=True)
 class InstanceType:
     name: str
     vcpus: int
@@ -44,6 +56,8 @@ class InstanceType:
     gpus: int = 0
     gpu: Gpu | None = None
     arch: str = "amd64"
+    nics: int = 0
+    nic: Nic | None = None
 
     @property
     def has_nvidia_gpus(self) -> bool:

@@ -112,7 +112,8 @@ def pci_labels(devices: list[Device], config: str) -> dict[str, str]:
 def devices_of(node: Object) -> list[Device]:
     hardware = of_node(node)
     gpus = [Device(hardware.gpu.pci_class, hardware.gpu.pci_vendor, hardware.gpu.pci_device)] * hardware.gpus if hardware and hardware.gpu else []
-    return [*ON_EVERY_INSTANCE, *gpus]
+    nics = [Device(hardware.nic.pci_class, hardware.nic.pci_vendor, hardware.nic.pci_device)] * hardware.nics if hardware and hardware.nic else []
+    return [*ON_EVERY_INSTANCE, *gpus, *nics]
 
 
 CPUID: t.Final = ("ADX", "AESNI", "AVX", "AVX2", "AVX512F", "FMA3")
