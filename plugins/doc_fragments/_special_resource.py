@@ -42,6 +42,14 @@ options:
     type: list
     elements: dict
     default: []
+  adopt:
+    description:
+      - What becomes of the backend's object when somebody else made it.
+      - With V(report) nothing is written. What differs from what is asked comes back as C(differs), with who looks after the object, and as a warning.
+      - With V(take) only what was asked for and differs is written. The object never becomes this collection's, so O(state=absent) leaves it.
+    type: str
+    choices: [report, take]
+    default: report
   settle:
     description: For how many seconds the stack has to stay ready.
     type: float

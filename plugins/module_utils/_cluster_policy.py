@@ -106,25 +106,11 @@ def build(params: dict[str, t.Any], base: dict[str, t.Any], live: dict[str, t.An
     return {"apiVersion": API_VERSION, "kind": "ClusterPolicy", "metadata": {"name": params["name"]}, "spec": spec}
 
 
-def difference(params: dict[str, t.Any], live: dict[str, t.Any]) -> dict[str, t.Any]:
-    """For a policy that somebody else made: the merge patch of only what was asked for and differs."""
+def wished(params: dict[str, t.Any], live: dict[str, t.Any]) -> dict[str, t.Any]:
+    """For a policy that somebody else made: only what was asked for, and the tolerations that the pools need."""
     spec = asked(params)
     spec.setdefault("daemonsets", {})["tolerations"] = wanted_tolerations(params, live)
-    changes = _differing(spec, live.get("spec") or {})
-    return {"spec": changes} if changes else {}
-
-
-def _differing(wanted: dict[str, t.Any], live: dict[str, t.Any]) -> dict[str, t.Any]:
-    changes: dict[str, t.Any] = {}
-    for key, value in wanted.items():
-        there = live.get(key)
-        if isinstance(value, dict) and isinstance(there, dict):
-            inner = _differing(value, there)
-            if inner:
-                changes[key] = inner
-        elif value != there:
-            changes[key] = value
-    return changes
+    return spec
 
 
 def wanted_tolerations(params: dict[str, t.Any], live: dict[str, t.Any] | None) -> list[dict[str, t.Any]]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _adoption
+
 OPTIONS: t.Final[dict[str, t.Any]] = {
     "backend": {"type": "str", "choices": ["clusterpolicy"], "default": "clusterpolicy"},
     "name": {"type": "str"},
@@ -15,6 +17,7 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
     "tolerations": {"type": "list", "elements": "dict", "default": []},
     "spec": {"type": "dict", "default": {}},
     "pools": {"type": "list", "elements": "dict", "default": []},
+    **_adoption.OPTION,
     "settle": {"type": "float", "default": 0},
     "grace": {"type": "float", "default": 60},
 }

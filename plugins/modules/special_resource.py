@@ -16,7 +16,7 @@ description:
   - C(state=ready) of a ClusterPolicy alone proves nothing. This module waits until it is ready with reason C(Reconciled), every node of O(pools)
     runs a Ready pod of the current revision of every operand that its labels call for, and offers exactly the devices that its pool promises.
   - The spec is the example in the installed operator (C(alm-examples)), or a complete default of our own, then the typed options, then O(spec).
-  - A ClusterPolicy that somebody else made gets only what was asked for and differs.
+  - An object that somebody else made is only reported, or gets only what was asked for and differs (O(adopt)).
   - With O(state=absent) the ClusterPolicy is deleted when this collection made it, and the task waits until no operand is left.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
@@ -64,6 +64,8 @@ special_resource:
     state: ready
     reason: Reconciled
     driver_version: 595.91.07
+    differs: []
+    manager: ""
     nodes:
       - name: gpu-0
         pool: training

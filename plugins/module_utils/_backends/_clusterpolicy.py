@@ -11,12 +11,14 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
+from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import Foreign, difference, foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, suspects
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION
 
@@ -24,29 +26,56 @@ Data = dict[str, t.Any]
 NAME: t.Final = "gpu-cluster-policy"
 NAMESPACE: t.Final = "nvidia-gpu-operator"
 POLICY: t.Final = known("ClusterPolicy")
+# Start of a code -> fields of somebody else's policy that it may come from.
+CAUSES: t.Final = {
+    "GPU-TAINT": ("spec.daemonsets.tolerations",),
+    "GPU-ALLOC": ("spec.mig.", "spec.devicePlugin."),
+    "GPU-DRV": ("spec.driver.",),
+    "GPU-IMAGE": ("spec.",),
+}
 
 
 def check(params: Data) -> None:
     cluster_policy.check(params)
-    stack.check_pools(params["pools"])
+    check_pools(params["pools"])
 
 
 def present(api: Api, params: Data) -> Data:
-    settle = max(params["settle"], REACTION if keep(api, params) else 0)
-    return stack.summarize(observe(api, params, settle), params["name"], params["pools"])
+    stranger = keep(api, params)
+    # The status of a policy that was there already may still be that of before.
+    settle = max(params["settle"], REACTION if any(one.before for one in api.changes) else 0)
+    try:
+        snapshot = observe(api, params, settle)
+    except (NotReadyError, WaitTimeoutError) as exc:
+        if stranger:
+            stranger.blame(exc, CAUSES)
+        raise
+    return {**stack.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
 
 
-def keep(api: Api, params: Data) -> bool:
-    """Whether a policy that was there already is a different one now, so that its status may still be that of before."""
+def told(stranger: Foreign | None) -> Data:
+    """The part of every backend's result on an object of somebody else."""
+    return {"differs": stranger.differs if stranger else [], "manager": stranger.manager if stranger else ""}
+
+
+def keep(api: Api, params: Data) -> Foreign | None:
+    """Brings the policy about. Somebody else's comes back with what differs, and is changed only when it is to be taken."""
     name = params["name"]
     policies = [] if api.check_mode and not api.served(POLICY) else api.list(POLICY)
     cluster_policy.refuse_second(policies, name)
     live = next((entry for entry in policies if entry["metadata"]["name"] == name), None)
     if live is None or owned(live):
         api.apply(cluster_policy.build(params, example(versions(api, params)), live), force_conflicts=live is not None, live=live)
-    elif patch := cluster_policy.difference(params, live):
-        api.merge_patch(POLICY, name, None, patch)
-    return live is not None and bool(api.changes)
+        return None
+    wanted = cluster_policy.wished(params, live)
+    stranger = foreign(live, wanted, f"ClusterPolicy {name}")
+    if params["adopt"] == "take":
+        if stranger.differs:
+            api.merge_patch(POLICY, name, None, {"spec": difference(wanted, live.get("spec") or {})})
+        return stranger._replace(differs=[])
+    if stranger.warning:
+        api.warn(stranger.warning)
+    return stranger
 
 
 def versions(api: Api, params: Data) -> list[Data]:

@@ -8,6 +8,7 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
+from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import difference
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import DEFAULT, REQUIRED, example
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
 
@@ -86,9 +87,14 @@ def test_a_second_run_builds_the_same() -> None:
 
 def test_a_foreign_policy_gets_only_what_was_asked_and_differs() -> None:
     live = {"spec": {"driver": {"enabled": True, "version": "x"}, "mig": {"strategy": "single"}, "daemonsets": {"tolerations": [GPU]}}}
-    assert cluster_policy.difference(params(mig={"strategy": "single"}), live) == {}
-    assert cluster_policy.difference(params(mig={"strategy": "mixed"}, driver={"enabled": True}), live) == {"spec": {"mig": {"strategy": "mixed"}}}
-    assert cluster_policy.difference(params(tolerations=[TEAM]), live) == {"spec": {"daemonsets": {"tolerations": [GPU, TEAM]}}}
+
+    def patch(**given: t.Any) -> dict[str, t.Any]:
+        return difference(cluster_policy.wished(params(**given), live), live["spec"])
+
+    assert patch(mig={"strategy": "single"}) == {}
+    assert patch(mig={"strategy": "mixed"}, driver={"enabled": True}) == {"mig": {"strategy": "mixed"}}
+    assert patch(tolerations=[TEAM]) == {"daemonsets": {"tolerations": [GPU, TEAM]}}
+    assert patch(spec={"gds": {}, "gdrcopy": {"enabled": False}}) == {"gdrcopy": {"enabled": False}}
 
 
 @pytest.mark.parametrize("given", [{"version": "595.91.07"}, {"version": "595.91.07", "repository": "nvcr.io/nvidia"}, {"image": "driver"}])
