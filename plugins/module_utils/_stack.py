@@ -13,8 +13,8 @@ from itertools import compress
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import judge_size, nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
@@ -59,19 +59,8 @@ class Judge:
         return verdict if not verdict.is_ready else ready("Reconciled", "Every node runs every operand and offers what its pool promises.")
 
 
-def check_pools(pools: t.Sequence[dict[str, t.Any]]) -> None:
-    """The pools of gpu_plan carry more than is needed here; what is needed has to be there."""
-    for index, pool in enumerate(pools):
-        for key in ("name", "node_selector"):
-            if not pool.get(key):
-                raise InputError("INPUT-REQUIRED", f"pools[{index}].{key} is missing.", "Give each pool a name and a node_selector.")
-        if not isinstance(pool["node_selector"], dict) or not isinstance(pool.get("expected") or {}, dict):
-            raise InputError("INPUT-TYPE", f"pools[{index}].node_selector and .expected are maps.", "Write {label: value} and {resource: number}.")
-
-
 def pool_nodes(snapshot: Snapshot, pool: dict[str, t.Any]) -> list[dict[str, t.Any]]:
-    found = [node for node in snapshot["nodes"] if operands.matches(pool["node_selector"], geometry.labels(node))]
-    return sorted(found, key=lambda node: str(node["metadata"]["name"]))
+    return nodes_of(snapshot["nodes"], pool)
 
 
 def judge(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) -> list[Readiness]:
@@ -80,7 +69,7 @@ def judge(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) ->
     if policy is None:
         return [pending("NoPolicy", f"ClusterPolicy {name} is not there yet.", code="GPU-CP-ABSENT", remedy="Look at the events of the GPU operator.")]
     parts = [_judge_policy_itself(policy, snapshot)]
-    parts += [_judge_pool_size(snapshot, pool) for pool in pools]
+    parts += [judge_size(snapshot["nodes"], pool) for pool in pools]
     parts += [part for pool in pools for node in pool_nodes(snapshot, pool) for part in judge_node(node, pool, policy, snapshot)]
     return [*parts, *judge_rollout(policy, snapshot["daemonsets"]), _judge_status(policy, any(pool_nodes(snapshot, pool) for pool in pools))]
 
@@ -100,20 +89,6 @@ def _judge_policy_itself(policy: dict[str, t.Any], snapshot: Snapshot) -> Readin
     if known and known.code == "GPU-CP-CONFLICT":
         return failed("Conflict", f"ClusterPolicy {name}: {error['message']}", code=known.code, remedy=known.remedy)
     return ready()
-
-
-def _judge_pool_size(snapshot: Snapshot, pool: dict[str, t.Any]) -> Readiness:
-    found, wanted = len(pool_nodes(snapshot, pool)), int(pool.get("min_nodes", pool.get("min_replicas", pool.get("replicas", 1))))
-    if found >= wanted:
-        return ready()
-    selector = ",".join(f"{key}={value}" for key, value in pool["node_selector"].items())
-    return pending(
-        "NodesMissing",
-        f"Pool {pool['name']} has {found} of {wanted} nodes.",
-        code="GPU-NODES",
-        remedy=f"Look at `oc get nodes -l {selector}` and at the pool's Machines.",
-        details=(f"pool {pool['name']}: {found} of {wanted} nodes match {selector}",),
-    )
 
 
 def _judge_status(policy: dict[str, t.Any], has_nodes: bool) -> Readiness:

@@ -11,6 +11,7 @@ import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, suspects
 
 Snapshot = dict[str, list[dict[str, t.Any]]]
@@ -387,7 +388,7 @@ def test_a_log_does_not_replace_another_cause() -> None:
 )
 def test_bad_pools_are_named(pool: dict[str, t.Any], path: str) -> None:
     with pytest.raises(InputError, match=r"pools\[0\]") as caught:
-        stack.check_pools([pool])
+        check_pools([pool])
     assert path in caught.value.message
 
 
