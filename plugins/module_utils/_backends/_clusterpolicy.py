@@ -19,7 +19,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kinds impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, suspects
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION
 
