@@ -8,9 +8,9 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox import hardware_aws, hardware_azure, hardware_gcp, hardware_ibmcloud, hardware_oci, hardware_openstack
-from openshift_sandbox.hardware_gpus import GPUS, NICS, Gpu, InstanceType
+from openshift_sandbox.hardware_gpus import GPUS, NICS, Gpu, InstanceType, Nic
 
-__all__ = ("DESCRIPTION", "GPUS", "INSTANCE_TYPES", "Gpu", "InstanceType", "described", "instance_type", "of_node")
+__all__ = ("DESCRIPTION", "GPUS", "INSTANCE_TYPES", "Gpu", "InstanceType", "Nic", "described", "instance_type", "of_node")
 
 DESCRIPTION: t.Final = "sandbox.openshift/hardware"
 """Annotation of a Node whose labels do not tell what it is made of, as on vSphere or bare metal."""

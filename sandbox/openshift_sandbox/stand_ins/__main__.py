@@ -32,6 +32,8 @@ MODULES = (
     "gpu_feature_discovery",
     "gpu_node",
     "gpu_workloads",
+    "network_operator",
+    "nic_node",
     "foreign_taints",
     "foreign_quotas",
     "api_outage",

@@ -34,6 +34,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "NVIDIADriver": ("nvidia.com/v1alpha1", "nvidiadrivers"),
     "Namespace": ("v1", "namespaces"),
     "NetworkPolicy": ("networking.k8s.io/v1", "networkpolicies"),
+    "NicClusterPolicy": ("mellanox.com/v1alpha1", "nicclusterpolicies"),
     "Node": ("v1", "nodes"),
     "NodeFeature": ("nfd.k8s-sigs.io/v1alpha1", "nodefeatures"),
     "NodeFeatureDiscovery": ("nfd.openshift.io/v1", "nodefeaturediscoveries"),
