@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import types
 import typing as t
@@ -67,3 +69,9 @@ def test_the_switch_for_the_ordinary_way(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_without_the_client_the_module_says_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_in_process, "_MISSING", "No module named 'kubernetes'")
     assert not action()._is_safe({})
+
+
+def test_what_tasks_wait_with_is_there_before_ansible_forks() -> None:
+    loaded = f"import sys; import {_in_process.__name__}; print('{_in_process.__name__.rpartition('plugin_utils')[0]}module_utils._wait' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", loaded], env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True, text=True)
+    assert done.stdout == "True\n", done.stderr
