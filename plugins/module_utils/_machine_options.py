@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._labels imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import PATCH
 
+JOINING: t.Final = ArgumentSpec(options={"capacity_timeout": {"type": "int", "default": 120}, "approve_csrs": {"type": "bool", "default": False}})
 MACHINES: t.Final = ArgumentSpec(
     options={
         "name": {"type": "str"},
@@ -34,14 +35,12 @@ MACHINES: t.Final = ArgumentSpec(
         "image": {"type": "str"},
         "reference": {"type": "str"},
         "namespace": {"type": "str", "default": "openshift-machine-api"},
-        "capacity_timeout": {"type": "int", "default": 120},
-        "approve_csrs": {"type": "bool", "default": False},
     },
     required_one_of=[["name", "pool"]],
     mutually_exclusive=[["candidates", "instance_type", "pool"], ["name", "pool"]],
     required_by={"zones": "instance_type"},
     required_if=[["state", "present", ["candidates", "instance_type", "pool"], True]],
-)
+).merge(JOINING)
 # What a pool says of itself, so that the task's own word beside it would be lost.
 _OF_A_POOL: t.Final = ("replicas", "min_replicas", "mixed", "labels", "taints", "accelerator", "disk", "market", *BY_KEY, PATCH)
 _LEAST: t.Final = {"capacity_timeout": 0, "max_surge": 1}

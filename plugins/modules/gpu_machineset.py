@@ -26,6 +26,7 @@ extends_documentation_fragment:
   - accelerators.openshift._wait
   - accelerators.openshift._changes
   - accelerators.openshift._drain
+  - accelerators.openshift._joining
   - accelerators.openshift._platforms
   - kubernetes.core.k8s_auth_options
 options:
@@ -101,19 +102,6 @@ options:
     description: Namespace of the Machine API.
     type: str
     default: openshift-machine-api
-  capacity_timeout:
-    description:
-      - Seconds that the provider may answer that it has no capacity (it is asked again for ever), counted from its first such answer, before the task fails.
-    type: int
-    default: 120
-  approve_csrs:
-    description:
-      - Whether certificate requests of the pool's machines are approved while the task waits, for clusters whose machine-approver does not.
-      - Only requests that a kubelet of such a machine would send - by its requestor, signer, usages, subject, names and addresses - and of several the newest.
-        A machine that is a node already gets no client certificate. Requests of anybody else stay as they are.
-      - Without it, requests that wait are named in C(MACH-CSR-PENDING), with the command that approves them.
-    type: bool
-    default: false
 """
 
 EXAMPLES = r"""
@@ -176,6 +164,18 @@ drift:
   type: list
   elements: dict
   sample: [{machine_set: demo-x7k2p-inference-us-east-2a, field: labels.team, live: ml, wanted: ai, machines: []}]
+removed:
+  description: Machines that the pool lost, because it got smaller or gave up a zone or an instance type. In check mode those that it would lose.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{machine: demo-x7k2p-inference-us-east-2a-9vw7p, machine_set: demo-x7k2p-inference-us-east-2a, node: ip-10-0-1-2}]
+replaced:
+  description: Machines that others took the place of, by O(on_change=replace). In check mode those that would be replaced.
+  returned: when the pool's machines are as asked for
+  type: list
+  elements: dict
+  sample: []
 attempts:
   description: What was asked of the provider and what came of it.
   returned: when machines did not become nodes

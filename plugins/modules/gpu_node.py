@@ -20,6 +20,7 @@ extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._wait
   - accelerators.openshift._drain
+  - accelerators.openshift._joining
   - kubernetes.core.k8s_auth_options
 options:
   name:
@@ -40,10 +41,6 @@ options:
     description: Namespace of the Machine API.
     type: str
     default: openshift-machine-api
-  capacity_timeout:
-    description: Seconds that the provider may answer that it has no capacity for the new machine before the task fails.
-    type: int
-    default: 120
 seealso:
   - module: accelerators.openshift.gpu_machineset
 """
@@ -94,6 +91,7 @@ duration:
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._change_options import DRAIN
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_options import JOINING
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._nodes import ensure
 
@@ -102,9 +100,8 @@ SPEC = ArgumentSpec(
         "name": {"type": "str", "required": True},
         "state": {"type": "str", "choices": ["drained", "replaced", "schedulable"], "required": True},
         "namespace": {"type": "str", "default": "openshift-machine-api"},
-        "capacity_timeout": {"type": "int", "default": 120},
     }
-).merge(DRAIN, AUTH, WAIT)
+).merge(DRAIN, JOINING, AUTH, WAIT)
 
 
 def main() -> None:

@@ -94,7 +94,7 @@ def test_an_instance_that_never_joins(pool: Pool) -> None:
     assert "aws ec2 get-console-output --latest --instance-id i-0" in task["remedy"]
 
 
-def test_requests_that_nobody_approves(cluster: Cluster, pool: Pool, audit: Audit) -> None:
+def test_requests_that_nobody_approves(cluster: Cluster, playbook: Playbook, pool: Pool, audit: Audit) -> None:
     with pool.trouble("csr_pending", instance_type=TYPE), pool.trouble("foreign_csr", name=STRANGER):
         waited = pool.ask(wait_timeout=10)
         assert waited["code"] == "MACH-CSR-PENDING", waited.result
@@ -110,6 +110,11 @@ def test_requests_that_nobody_approves(cluster: Cluster, pool: Pool, audit: Audi
         assert len(approvals) == 2, "the client's and the serving one"
         again = pool.ask(approve_csrs=True)
         assert (again.changed, audit.writes(again)) == (False, [])
+
+        # The machine that takes another's place is let in by the same rules.
+        replaced = playbook.module("gpu_node", name=approved["machines"][0]["name"], state="replaced", approve_csrs=True, wait_timeout=90)
+        assert not replaced.failed, replaced.result
+        assert len([line for line in audit.writes(replaced) if "certificatesigningrequests" in line]) == 2
         states = {one["metadata"]["name"]: certificate_requests.approved(one) for one in cluster.client.list(*CERTIFICATES)}
         assert states == {**dict.fromkeys(named(cluster, stranger=False), True), foreign: False}
 

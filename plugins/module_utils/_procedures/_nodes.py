@@ -18,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kinds impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import replicas_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain, _health, _scale_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready, worst
 
 Data = dict[str, t.Any]
@@ -85,7 +86,8 @@ def _another(api: Api, node: str, machine: Data, set_name: str, params: Data) ->
         "machines": Query(known("Machine"), namespace, labels=selector({_machine.SET: set_name})),
         "nodes": Query(known("Node")),
     }
-    snapshot = api.wait(queries, Whole(set_name, float(params["capacity_timeout"])), f"machine set {set_name}")
+    judge = Whole(set_name, float(params["capacity_timeout"]))
+    snapshot = Joining(api, params["approve_csrs"]).wait(queries, judge, lambda one: _machine.set_name(one) == set_name, f"machine set {set_name}")
     return sorted(name for one in snapshot["machines"] if (name := _machine.name(one)) not in before)
 
 
