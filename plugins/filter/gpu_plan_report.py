@@ -36,13 +36,16 @@ RETURN = r"""
 _value:
   description:
     - C(pools) with nodes now and then, devices, drift and cost; C(objects) with what would be done to each (C(create), C(change), C(delete), or C(keep));
-      C(drained) machine sets; C(rebooted) nodes; C(limits) of the provider's account; C(quotas); C(cost) of all; C(warnings); and all that as C(table).
+      C(drained) nodes with their machines, C(for) is C(removed) or C(replaced); C(rebooted), by which object and which nodes, or C(no_reboot), why none;
+      C(autoscaling) with bounds and GPU limits; C(limits) of the provider's account; C(quotas); C(cost) of all; C(warnings); and all that as C(table).
   type: dict
   sample:
     pools: [{name: demo, instance_types: [g4dn.xlarge], others: [], nodes: {now: 0, then: 2}, devices: 2, drift: [], cost: null}]
     objects: [{step: nodes, action: create, object: MachineSet openshift-machine-api/demo-x7k2p-demo-us-east-2a, fields: []}]
     drained: []
     rebooted: []
+    no_reboot: Nothing that would be written is a MachineConfig, ...
+    autoscaling: {machine_sets: [], gpu_limits: []}
     limits: [{limit: Running On-Demand G and VT instances, unit: vCPUs, needs: 8, pools: [demo]}]
     quotas: [{namespace: team-a, name: gpu-quota, hard: {requests.nvidia.com/gpu: "2"}}]
     cost: null
@@ -51,6 +54,7 @@ _value:
       - POOL  INSTANCE TYPE  NODES (now/then)  GPUS  COST/HOUR
       - demo  g4dn.xlarge    0/2               2     -
       - make    MachineSet openshift-machine-api/demo-x7k2p-demo-us-east-2a
+      - reboot  no node, as no machine configuration is written
       - limit   8 vCPUs of Running On-Demand G and VT instances (demo)
       - quota   team-a/gpu-quota requests.nvidia.com/gpu 2
 """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import DELETE_FIRST, is_given_up, name, node_name, phase
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine import DELETE_FIRST, is_given_up, name, node_name, phase, set_name
 
 Data = dict[str, t.Any]
 # In the template of a pool with pre_drain_hook: the Machine API drains no Machine that has it, whoever deletes it, until we have taken it away.
@@ -28,6 +28,11 @@ def victims(machines: t.Sequence[Data], replicas: int, pods: t.Sequence[Data]) -
         return stage, work.get(node, 0), name(machine)
 
     return sorted(machines, key=rank)[: max(0, len(machines) - replicas)]
+
+
+def told(machine: Data) -> Data:
+    """What a task returns of a Machine that goes."""
+    return {"machine": name(machine), "machine_set": set_name(machine), "node": node_name(machine)}
 
 
 def released(machine: Data) -> Data:

@@ -12,8 +12,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._foreseen i
 
 Data = dict[str, t.Any]
 Plan = t.Mapping[str, t.Any]
+# Objects at whose change an operator of OpenShift restarts nodes. Everything else is taken up by a node that runs; a driver is reloaded by its pod.
+_REBOOTING: t.Final = ("MachineConfig", "MachineConfigPool", "KubeletConfig", "ContainerRuntimeConfig", "PerformanceProfile", "SriovNetworkNodePolicy", "Tuned")
 _HEADING: t.Final = ("POOL", "INSTANCE TYPE", "NODES (now/then)", "GPUS", "COST/HOUR")
 _VERBS: t.Final = {CREATE: "make", CHANGE: "change", DELETE: "remove", KEEP: "keep"}
+
+_NO_REBOOT: t.Final = (
+    f"Nothing that would be written is a {', '.join(_REBOOTING[:-1])} or {_REBOOTING[-1]}. A driver is reloaded by its pod, "
+    "without a restart; the MIG manager restarts a node only where the ClusterPolicy sets its variable WITH_REBOOT."
+)
 
 
 def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> Data:
@@ -23,12 +30,14 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> Data:
     costs = {one["pool"]: one for one in plan.get("costs") or []}
     pools = [_pool(pool, machines.get(pool["name"]), costs.get(pool["name"])) for pool in plan["pools"]]
     objects = [{"step": name, **one} for name, found in parts.items() for part in found for one in part.get("foreseen") or []]
+    rebooted = [one for found in parts.values() for part in found for one in _rebooted(part)]
     told: Data = {
         "pools": pools,
         "objects": objects,
         "drained": [one for part in machines.values() for one in _drained(part)],
-        # No step of the collection restarts a node.
-        "rebooted": [],
+        "rebooted": rebooted,
+        "no_reboot": "" if rebooted else _NO_REBOOT,
+        "autoscaling": _autoscaling(plan["pools"], parts.get("care", ())),
         "limits": list(plan.get("limits") or []),
         "quotas": list(plan["quotas"]),
         "cost": plan.get("cost"),
@@ -60,16 +69,24 @@ def _pool(pool: Data, result: Data | None, cost: Data | None) -> Data:
 
 
 def _drained(result: Data) -> list[Data]:
-    """Machine sets that lose machines: those that go, and those that get fewer."""
-    found = [
-        {"machine_set": one["object"].rpartition("/")[2], "machines": "all"}
-        for one in result.get("foreseen") or []
-        if one["action"] == DELETE and one["object"].startswith("MachineSet ")
-    ]
-    for one in result["machine_sets"]:
-        fewer = sum(1 for machine in result["machines"] if machine["machine_set"] == one["name"] and machine["phase"] != "Deleting") - one["replicas"]
-        found += [{"machine_set": one["name"], "machines": fewer}] if fewer > 0 else []
-    return found
+    """Machines that the pool loses, with their nodes (empty where it is none yet); a replaced one has a new one ready before."""
+    return [{"pool": result["pool"]["name"], **one, "for": why} for why in ("removed", "replaced") for one in result.get(why) or []]
+
+
+def _rebooted(result: Data) -> list[Data]:
+    """Objects that restart nodes. nodes: as the step says; None where it does not know which."""
+    written = [one["object"] for one in result.get("foreseen") or [] if one["action"] != KEEP]
+    return [{"by": one, "nodes": result.get("rebooted")} for one in written if one.partition(" ")[0] in _REBOOTING]
+
+
+def _autoscaling(pools: t.Iterable[Data], care: t.Iterable[Data]) -> Data:
+    """The bounds of each machine set, and the cluster's limits of the pools' GPUs."""
+    kinds = {one.get("accelerator") for pool in pools for one in (pool, *pool["candidates"])}
+    handed = [part for part in care if "autoscalers" in part]
+    return {
+        "machine_sets": [one for part in handed for one in part["autoscalers"]],
+        "gpu_limits": [one for part in handed for one in part["limits"] if one["type"] in kinds],
+    }
 
 
 def _table(told: Data) -> list[str]:
@@ -78,7 +95,12 @@ def _table(told: Data) -> list[str]:
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     # Neither long nor with a colon: Ansible would fold or quote them.
     lines += [_line(one) for action in _VERBS for one in told["objects"] if one["action"] == action]
-    lines += [f"drain   {one['machines']} of the machines of {one['machine_set']}" for one in told["drained"]]
+    scaling = told["autoscaling"]
+    lines += [f"scale   {one['machine_set']} from {one['min']} to {one['max']} machines" for one in scaling["machine_sets"]]
+    lines += [f"scale   {one['type']} from {one['min']} to {one['max']} GPUs in the whole cluster" for one in scaling["gpu_limits"]]
+    lines += [f"drain   {one['node'] or 'no node'} ({one['for']}, machine {one['machine']})" for one in told["drained"]]
+    lines += [f"reboot  {', '.join(one['nodes']) if one['nodes'] else 'nodes that are not known'} ({one['by']})" for one in told["rebooted"]]
+    lines += [] if told["rebooted"] else ["reboot  no node, as no machine configuration is written"]
     lines += [f"drift   {one['machine_set']} {one['field']}" for pool in told["pools"] for one in pool["drift"]]
     lines += [f"limit   {one['needs']} {one['unit']} of {one['limit']} ({', '.join(one['pools'])})" for one in told["limits"]]
     lines += [f"quota   {one['namespace']}/{one['name']} {key} {number}" for one in told["quotas"] for key, number in one["hard"].items()]

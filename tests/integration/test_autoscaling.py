@@ -10,13 +10,14 @@ import typing as t
 
 import pytest
 from cluster import Cluster
-from integration.playbook import Playbook
+from integration.playbook import Playbook, Run
 from integration.wire import Audit
 
 Data = dict[str, t.Any]
 NAMESPACE: t.Final = "openshift-machine-api"
 SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets", NAMESPACE)
 TAINT: t.Final = {"key": "nvidia.com/gpu", "value": "burst", "effect": "NoSchedule"}
+ZONES: t.Final = ("us-east-2a", "us-east-2b")
 SECONDS: t.Final = 60.0
 # What the API server adds to a ClusterAutoscaler.
 DEFAULTS: t.Final = {"enforceNodeGroupMinSize": "Disabled"}
@@ -193,11 +194,30 @@ def test_limits_that_argo_cd_keeps_are_not_written(cluster: Cluster, playbook: P
 
 def test_a_pool_without_machine_sets_cannot_be_scaled(playbook: Playbook) -> None:
     assert playbook.module("gpu_autoscaler", pools=[pool("it-nothing")])["code"] == "MACH-NO-SETS"
-    assert not playbook.module("gpu_autoscaler", check=True, pools=[pool("it-nothing")]).failed
+    foretold = playbook.module("gpu_autoscaler", check=True, pools=[pool("it-nothing")])
+    assert (foretold.failed, len(foretold["autoscalers"])) == (False, 2), foretold.result
+
+
+def told(run: Run, step: str) -> tuple[list[str], list[str]]:
+    """The table of a run in check mode: objects that would be made, and what the autoscaler would get."""
+    assert run.rc == 0, run.output[-4000:]
+    table = next(task for task in run.tasks if task.name == step)["msg"]
+    return [line.split(maxsplit=1)[1] for line in table if line.startswith("make")], [" ".join(line.split()) for line in table if line.startswith("scale")]
 
 
 def test_the_whole_chain_with_no_node(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:
-    """Nothing to label and nothing to validate is a success; a second run writes nothing."""
+    """Nothing to label and nothing to validate is a success; what was made had been told, and a second run writes nothing."""
+    names = [f"{cluster.client.get('config.openshift.io/v1', 'infrastructures', 'cluster')['status']['infrastructureName']}-it-burst-{zone}" for zone in ZONES]
+    planned, checked = playbook.playbook("plan", gpu_pools=[pool()]), playbook.playbook("enable_gpus", "--check", "--diff", gpu_pools=[pool()])
+    assert audit.writes(*planned.tasks, *checked.tasks) == []
+    for run, step in ((planned, "Show the plan"), (checked, "Show what would be done")):
+        objects, scaling = told(run, step)
+        assert [f"MachineAutoscaler {NAMESPACE}/{name}" for name in names] == [one for one in objects if one.startswith("MachineAutoscaler")]
+        assert "ClusterAutoscaler default" in objects
+        assert scaling == [*(f"scale {name} from 0 to 4 machines" for name in names), "scale it-burst from 0 to 4 GPUs in the whole cluster"]
+    foreseen = next(task for task in checked.tasks if task.name.endswith("Hand pools over to the autoscaler"))
+    assert [one["after"]["spec"]["maxReplicas"] for one in foreseen["diff"] if "MachineAutoscaler" in one["after_header"]] == [4, 4]
+
     run = playbook.playbook("enable_gpus", gpu_pools=[pool()])
     assert run.rc == 0, run.output[-4000:]
     assert bounds(cluster) == [(0, 4), (0, 4)]

@@ -333,7 +333,11 @@ def test_replace_node(pool: Pool, audit: Audit) -> None:
 def test_fewer_nodes_spare_the_one_that_works(pool: Pool, audit: Audit) -> None:
     for busy in sorted(pool.names)[:1]:
         with working(pool, "job", busy):
-            assert pool.apply(check=True, replicas=1).changed
+            foretold = pool.apply(check=True, replicas=1)
+            assert {one["node"] for one in foretold["removed"]} == pool.names - {busy}
+            told = pool.playbook.playbook("plan", "--tags", "gpu_node_pool", gpu_pools=[{**pool.described, "replicas": 1}])
+            table = next(task for task in told.tasks if task.name == "Show the plan")["msg"]
+            assert [line.split()[1] for line in table if line.startswith("drain")] == [one["node"] for one in foretold["removed"]]
             done = pool.resize(1)
             assert (done.rc, done.changed) == (0, 1), done.output
             assert pool.names == {busy}

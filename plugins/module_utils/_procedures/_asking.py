@@ -11,7 +11,7 @@ import time
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_drift, _machine_plan, _machine_pool, _search
+from ansible_collections.accelerators.openshift.plugins.module_utils import _leaving, _machine, _machine_drift, _machine_plan, _machine_pool, _search
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
@@ -43,6 +43,7 @@ class Asking:
     held: list[_search.Held]
     troubled: dict[str, Data] = field(default_factory=dict)
     drift: list[Data] | None = None
+    removed: list[Data] = field(default_factory=list)
 
     def until_obtained(self, live: list[Data]) -> Data:
         joining = Joining(self.api, self.params["approve_csrs"])
@@ -75,6 +76,7 @@ class Asking:
             "attempts": self.search.attempts,
             "drift": self.drift or [],
             "replaced": replacement.replaced,
+            "removed": self.removed,
             "pool": self._as_obtained(),
         }
 
@@ -100,7 +102,7 @@ class Asking:
     def _ask(self, live: list[Data], record: str = "") -> _machine_plan.MachinePlan:
         plan = _machine_plan.plan(self.cluster, self.pool, self.search.shares, live, self.params, record or self._record)
         _replacement.foresee(self.api, plan, self.params)
-        _scale_down.prepare(self.api, plan, live, self.params)
+        self.removed += map(_leaving.told, _scale_down.prepare(self.api, plan, live, self.params))
         _machine_writes.apply(self.api, plan, {name_of(one): one for one in live})
         machines = _scale_down.machines_of(self.api, self.pool["name"], self.params["namespace"])
         if self.drift is None:
@@ -164,7 +166,7 @@ class Asking:
 
     def _tidy(self, plan: _machine_plan.MachinePlan) -> None:
         if plan.surplus and (self.api.wait_wanted or self.api.check_mode):
-            _scale_down.remove(self.api, self.pool["name"], plan.surplus, self.params)
+            self.removed += map(_leaving.told, _scale_down.remove(self.api, self.pool["name"], plan.surplus, self.params))
             self._remove(plan.surplus, "zones given up")
 
     def _remove(self, names: t.Sequence[str], why: str) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _autoscaler, _autoscaler_limits
+from ansible_collections.accelerators.openshift.plugins.module_utils import _autoscaler, _autoscaler_limits, _infrastructure, _machine_plan, _pools, _search
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ConflictError, ForbiddenError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ConflictError, ForbiddenError, KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _hosts
 
 Data = dict[str, t.Any]
 _TRIES: t.Final = 5
@@ -22,9 +23,11 @@ _TRIES: t.Final = 5
 def present(api: Api, pools: t.Sequence[Data], namespace: str) -> Data:
     """pools: planned ones; those without autoscale are taken back."""
     every = api.list(known("MachineAutoscaler"), namespace)
-    live = [one for one in api.list(known("MachineSet"), namespace) if owned(one)]
-    sets = {pool["name"]: [one for one in live if pool_of(one) == pool["name"]] for pool in pools}
-    scaled = [pool for pool in pools if pool["autoscale"] and (sets[pool["name"]] or not api.check_mode)]
+    live = api.list(known("MachineSet"), namespace)
+    sets = {pool["name"]: [one for one in live if owned(one) and pool_of(one) == pool["name"]] for pool in pools}
+    scaled = [pool for pool in pools if pool["autoscale"]]
+    if api.check_mode:
+        sets |= {pool["name"]: _foreseen(api, pool, live, sets[pool["name"]], namespace) for pool in scaled}
     for pool in scaled:
         _autoscaler.check(pool["name"], sets[pool["name"]], every)
     counted = _autoscaler_limits.counted(pools, sets)
@@ -44,6 +47,23 @@ def present(api: Api, pools: t.Sequence[Data], namespace: str) -> Data:
         }
         api.wait(queries, _autoscaler.Judge(wanted), "autoscaler")
     return {"autoscalers": list(map(_autoscaler.summarize, wanted)), "limits": _autoscaler_limits.limits(limits)}
+
+
+def _foreseen(api: Api, pool: Data, live: t.Sequence[Data], own: list[Data], namespace: str) -> list[Data]:
+    """The pool's machine sets after a run: those that gpu_machineset, whose check mode has made none, would have made before this."""
+    try:
+        cluster = _infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
+        planned = _pools.single(_machine_plan.entry({"pool": pool}), cluster.cloud, cluster.name)
+        held = _machine_plan.held(cluster, planned, live)
+        search = _search.start(planned, held)
+        _hosts.foresee(api, cluster, planned, search, held, namespace)
+        plan = _machine_plan.plan(cluster, planned, search.shares, live, {"namespace": namespace})
+    except AcceleratorError:
+        # What forbids the machines is gpu_machineset's to say; sets that are there are scaled all the same.
+        if own:
+            return own
+        raise
+    return [next((one for one in own if name_of(one) == name), manifest) for name, manifest in plan.manifests.items()]
 
 
 def absent(api: Api, names: t.Collection[str], namespace: str) -> Data:

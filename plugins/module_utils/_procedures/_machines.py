@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure, _machine_plan, _machine_pool, _pools, _search
+from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure, _leaving, _machine_plan, _machine_pool, _pools, _search
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._autoscaler import is_scaled
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
@@ -54,19 +54,19 @@ def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[Data]]:
 
 def absent(api: Api, pool: str, params: Data) -> Data:
     namespace = params["namespace"]
-    nothing: Data = {"machine_sets": [], "machines": [], "nodes": []}
+    nothing: Data = {"machine_sets": [], "machines": [], "nodes": [], "removed": []}
     try:
         live = api.list(known("MachineSet"), namespace, labels=selector(pool_label(pool)))
     except KindNotServedError:
         return nothing
     _health.absent(api, pool, namespace)  # before it sees Machines go
     _not_scaled(api, pool, live, namespace)
-    _scale_down.remove(api, pool, {name_of(one) for one in live if owned(one)}, params)
+    removed = _scale_down.remove(api, pool, {name_of(one) for one in live if owned(one)}, params)
     for one in live:
         api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
     kept = frozenset(name_of(one) for one in live if not owned(one))
     api.wait(queries(pool, namespace), _machine_pool.Absent(kept), f"pool {pool} absent")
-    return nothing
+    return {**nothing, "removed": list(map(_leaving.told, removed))}
 
 
 def _not_scaled(api: Api, pool: str, live: t.Sequence[Data], namespace: str) -> None:

@@ -115,7 +115,7 @@ class Replacement:
         _scale_down.release(self.api, self.params["namespace"], victims, self._rules, self._why(len(victims)))
         judge = self._written(set_, sets.settled(self.plan.manifests[set_]))
         snapshot = self._wait(judge, f"removal of {', '.join(map(name, victims))}")
-        self.replaced += [{"machine": name(one), "machine_set": set_, "node": node_name(one)} for one in victims]
+        self.replaced += map(_leaving.told, victims)
         return snapshot
 
     def _written(self, set_: str, manifest: Data) -> Present:

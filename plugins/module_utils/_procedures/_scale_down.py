@@ -37,17 +37,18 @@ def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> N
     search.placement = spared(search.placement, current, idle)
 
 
-def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -> None:
+def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -> list[Data]:
     """Makes room for fewer replicas, before they are written: the Machines that are to go are emptied and marked. Raises before any write.
 
     live: all sets; those of the pool that the plan has no use for will go. A task that does not wait cannot empty a node: there the replicas stay.
+    Returns those that go.
     """
     pool, namespace, rules = plan.pool["name"], params["namespace"], Rules.of(params)
     have = {name_of(one): replicas_of(one) for one in live}
     fewer = {one: replicas for one, replicas in plan.replicas.items() if replicas < have.get(one, 0)}
     given_up = [one for one in plan.surplus if have[one]]
     if not fewer and not given_up:
-        return
+        return []
     machines = [one for one in machines_of(api, pool, namespace) if phase(one) != "Deleting"]
     pods = drains.pods_on(api, {node_name(one) for one in machines if set_name(one) in fewer or set_name(one) in given_up} - {""})
     victims = [one for set_, replicas in fewer.items() for one in _leaving.victims([one for one in machines if set_name(one) == set_], replicas, pods)]
@@ -56,25 +57,27 @@ def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -
     if problem := _drain.refusal([pod for pod in pods if _drain.node_of(pod) in _nodes(all_that_go)], rules, why):
         raise problem
     if not fewer:
-        return
+        return []
     if not api.wait_wanted and not api.check_mode:
         api.warn(f"Pool {pool} loses no machine in a task that does not wait (wait: false): its nodes have to be drained first.")
         for one in fewer:
             plan.manifests[one]["spec"]["replicas"] = have[one]
-        return
+        return []
     release(api, namespace, victims, rules, why)
+    return victims
 
 
-def remove(api: Api, pool: str, names: t.Collection[str], params: Data) -> None:
-    """Empties the nodes of whole sets that are about to be deleted. A task that does not wait only sees that it may."""
+def remove(api: Api, pool: str, names: t.Collection[str], params: Data) -> list[Data]:
+    """Empties the nodes of whole sets that are about to be deleted. A task that does not wait only sees that it may. The Machines of these sets."""
     namespace, rules = params["namespace"], Rules.of(params)
     machines = [one for one in machines_of(api, pool, namespace) if set_name(one) in names] if names else []
     why = f"Pool {pool} is to lose {len(machines)} machines"
     if not api.wait_wanted and not api.check_mode:
         drains.check(api, _nodes(machines), rules, why)
-        return
+        return machines
     drains.drain(api, _nodes(machines), rules, why)
     unhook(api, namespace, machines)
+    return machines
 
 
 def release(api: Api, namespace: str, machines: t.Sequence[Data], rules: Rules, why: str) -> None:

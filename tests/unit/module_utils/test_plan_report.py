@@ -67,6 +67,7 @@ def test_a_new_pool() -> None:
         ["training", "p4d.24xlarge", "(else", "g4dn.12xlarge)", "0/2", "16", "-"],
         ["own", "-", "-/-", "-", "-"],
         ["make", *SET.split()],
+        ["reboot", "no", "node,", "as", "no", "machine", "configuration", "is", "written"],
         ["limit", "96", "vCPUs", "of", "Running", "On-Demand", "G", "and", "VT", "instances", "(training)"],
         ["limit", "192", "vCPUs", "of", "Running", "On-Demand", "P", "instances", "(training)"],
         ["quota", "team-a/gpu-quota", "requests.nvidia.com/gpu", "8"],
@@ -81,16 +82,50 @@ def test_a_pool_that_changes() -> None:
         {"action": "delete", "object": f"{SET}-2", "fields": []},
         {"action": "keep", "object": "Namespace x", "fields": []},
     ]
-    told = report(plan, {"nodes": obtained(plan["pools"][0], 1, 3, foreseen=done, drift=drift, warnings=["careful"]), "stack": [{}, {"foreseen": []}]})
-    assert told["drained"] == [{"machine_set": "demo-training-us-east-2a-2", "machines": "all"}, {"machine_set": "demo-training-us-east-2a", "machines": 2}]
+    gone = [{"machine": f"m{number}", "machine_set": "demo-training-us-east-2a-2", "node": node} for number, node in ((9, "n9"), (8, ""))]
+    other = [{"machine": "m0", "machine_set": "demo-training-us-east-2a", "node": "n0"}]
+    nodes = obtained(plan["pools"][0], 1, 3, foreseen=done, drift=drift, warnings=["careful"], removed=gone, replaced=other)
+    told = report(plan, {"nodes": nodes, "stack": [{}, {"foreseen": []}]})
+    assert [(one["pool"], one["for"], one["node"], one["machine_set"][-2:]) for one in told["drained"]] == [
+        ("training", "removed", "n9", "-2"),
+        ("training", "removed", "", "-2"),
+        ("training", "replaced", "n0", "2a"),
+    ]
     assert told["warnings"] == ["careful"]
-    assert told["table"][3:9] == [
+    assert told["table"][3:11] == [
         f"change  {SET} (spec.replicas)",
         f"remove  {SET}-2",
         "keep    Namespace x",
-        "drain   all of the machines of demo-training-us-east-2a-2",
-        "drain   2 of the machines of demo-training-us-east-2a",
+        "drain   n9 (removed, machine m9)",
+        "drain   no node (removed, machine m8)",
+        "drain   n0 (replaced, machine m0)",
+        "reboot  no node, as no machine configuration is written",
         "drift   demo-training-us-east-2a providerSpec.blockDevices",
+    ]
+
+
+@pytest.mark.parametrize(("nodes", "line"), [(["n1", "n2"], "n1, n2"), (None, "nodes that are not known")])
+def test_which_nodes_restart_follows_from_what_is_written(nodes: list[str] | None, line: str) -> None:
+    written = [
+        {"action": "create", "object": "MachineConfig 50-hugepages", "fields": []},
+        {"action": "keep", "object": "KubeletConfig cpu-manager", "fields": []},
+        {"action": "change", "object": "ClusterPolicy gpu-cluster-policy", "fields": ["spec.driver.version"]},
+    ]
+    told = report(planned(), {"tuning": {"foreseen": written, **({"rebooted": nodes} if nodes else {})}})
+    assert (told["rebooted"], told["no_reboot"]) == ([{"by": "MachineConfig 50-hugepages", "nodes": nodes}], "")
+    assert [one for one in told["table"] if one.startswith("reboot")] == [f"reboot  {line} (MachineConfig 50-hugepages)"]
+    assert "KubeletConfig" in report(planned(), {"stack": {"foreseen": written[1:]}})["no_reboot"]
+
+
+def test_what_the_autoscaler_may_do() -> None:
+    bounds = [{"name": "demo-a", "pool": "training", "machine_set": "demo-a", "min": 0, "max": 4}]
+    plan = planned()
+    limits_now = [{"type": plan["pools"][0]["accelerator"], "min": 0, "max": 32}, {"type": "of-others", "min": 0, "max": 8}]
+    told = report(plan, {"care": [{"health_check": {}}, {"autoscalers": bounds, "limits": limits_now}]})
+    assert told["autoscaling"] == {"machine_sets": bounds, "gpu_limits": limits_now[:1]}
+    assert [one for one in told["table"] if one.startswith("scale")] == [
+        "scale   demo-a from 0 to 4 machines",
+        f"scale   {plan['pools'][0]['accelerator']} from 0 to 32 GPUs in the whole cluster",
     ]
 
 
