@@ -6,19 +6,17 @@
 from __future__ import annotations
 
 import base64
-import socket
 import sys
-import time
 import typing as t
 
+from openshift_sandbox import own_server
 from openshift_sandbox.pki import Authority
-from openshift_sandbox.sandbox import Sandbox, SandboxError
+from openshift_sandbox.sandbox import Sandbox
 
 NAME: t.Final = "machine-webhook"
 DEFAULTING, VALIDATING = "/mutate", "/validate"
 GROUP: t.Final = "admissionregistration.k8s.io/v1"
 TIMEOUT_SECONDS: t.Final = 3
-READY_SECONDS: t.Final = 20.0
 
 Object = dict[str, t.Any]
 
@@ -32,7 +30,7 @@ def start(sandbox: Sandbox) -> None:
     authority = Authority(sandbox.run / "pki")
     authority.server(NAME)
     sandbox.processes.start(NAME, [sys.executable, "-m", "openshift_sandbox.stand_ins.admission_server", "--dir", sandbox.directory])
-    _wait_ready(sandbox)
+    own_server.wait_ready(sandbox, NAME, "the Machine API's webhook is silent")
     client = sandbox.client("machine-api-operator")
     for configuration in configurations(f"https://127.0.0.1:{sandbox.port(NAME)}", authority.certificate.read_bytes()):
         client.apply(configuration)
@@ -63,20 +61,3 @@ def _webhook(name: str, resource: str, url: str, certificate: bytes, operations:
         "sideEffects": "None",
         "timeoutSeconds": TIMEOUT_SECONDS,
     }
-
-
-def _wait_ready(sandbox: Sandbox) -> None:
-    deadline = time.monotonic() + READY_SECONDS
-    while (problem := _silence(sandbox)) is not None:
-        sandbox.processes.check(NAME)
-        if time.monotonic() > deadline:
-            raise SandboxError(f"the Machine API's webhook is silent after {READY_SECONDS:.0f} s: {problem}; see {sandbox.logs / f'{NAME}.log'}")
-        time.sleep(0.05)
-
-
-def _silence(sandbox: Sandbox) -> OSError | None:
-    try:
-        socket.create_connection(("127.0.0.1", sandbox.port(NAME)), 1.0).close()
-    except OSError as error:
-        return error
-    return None

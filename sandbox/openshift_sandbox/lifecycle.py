@@ -23,7 +23,7 @@ from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 from openshift_sandbox.scenario import Scenario
 
 NODES_SECONDS: t.Final = 60.0
-PORT_TAKEN: t.Final = "address already in use"
+PORT_TAKEN: t.Final = "address already in use"  # as Go says it; Python begins with a capital letter
 
 
 def up(sandbox: Sandbox, name: str, fresh: bool = False) -> None:
@@ -42,7 +42,7 @@ def up(sandbox: Sandbox, name: str, fresh: bool = False) -> None:
         try:
             _bring_up(sandbox, started)
         except ProcessDied as error:
-            if sandbox.state.get("seeded") or not any(PORT_TAKEN in line for line in error.lines):
+            if sandbox.state.get("seeded") or not any(PORT_TAKEN in line.lower() for line in error.lines):
                 raise
             say(f"{error.name} found its port taken: trying other ports", started)
             sandbox.processes.kill_all()

@@ -7,21 +7,18 @@ from __future__ import annotations
 
 import json
 import secrets
-import socket
 import sys
-import time
 import typing as t
 
-from openshift_sandbox import kubeconfig
+from openshift_sandbox import kubeconfig, own_server
 from openshift_sandbox.pki import Authority
-from openshift_sandbox.sandbox import Sandbox, SandboxError
+from openshift_sandbox.sandbox import Sandbox
 
 NAME: t.Final = "oauth"
 # As the installer makes it: the one administrator before an identity provider is set up, and somebody who may nothing, and whose password is not all ASCII.
 LOGINS: t.Final = {"kubeadmin": ("kube:admin", ["system:cluster-admins"]), "developer": ("developer", [])}
 START: t.Final = {"developer": "pässwörd-€-"}
 OAUTH_GROUP: t.Final = "system:authenticated:oauth"
-READY_SECONDS: t.Final = 20.0
 
 
 def url(sandbox: Sandbox) -> str:
@@ -50,14 +47,4 @@ def start(sandbox: Sandbox) -> None:
 
 
 def wait_ready(sandbox: Sandbox) -> None:
-    deadline = time.monotonic() + READY_SECONDS
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", sandbox.port(NAME)), 1.0).close()
-        except OSError as error:
-            sandbox.processes.check(NAME)
-            if time.monotonic() > deadline:
-                raise SandboxError(f"nobody logs anybody in after {READY_SECONDS:.0f} s: {error}; see {sandbox.logs / 'oauth.log'}") from error
-            time.sleep(0.05)
-        else:
-            return
+    own_server.wait_ready(sandbox, NAME, "nobody logs anybody in")

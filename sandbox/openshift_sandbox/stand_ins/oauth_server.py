@@ -194,11 +194,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m openshift_sandbox.stand_ins.oauth_server", description=__doc__)
     parser.add_argument("--dir", type=Path, required=True, help="directory of the sandbox")
     sandbox = Sandbox(parser.parse_args().dir)
-    try:
-        server = Server(sandbox, Tokens(oauth.users(sandbox)))
-    except OSError as error:
-        raise SystemExit(str(error).lower()) from error
-    server.serve_forever()
+    Server(sandbox, Tokens(oauth.users(sandbox))).serve_forever()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from integration.patience import until
 
 from openshift_sandbox import audit
 from openshift_sandbox.client import ApiError, Client
@@ -41,14 +43,6 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def client(directory: Path) -> Client:
     return Client(directory / "kubeconfig", "lifecycle-test")
-
-
-def wait_until(done: object, seconds: float = 60.0) -> None:
-    assert callable(done)
-    deadline = time.monotonic() + seconds
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def answers(client: Client) -> bool:
@@ -135,17 +129,17 @@ def test_pods_run_end_fail_crash_and_log(directory: Path, client: Client) -> Non
     for one in (pod("ends", "Never"), pod("fails", "Never", **{"exit-code": "3"}), pod("stays", "Always"), pod("crashes", "Always", **{"crash-loop": "main"})):
         client.create(one)
     wanted = {"ends": "Succeeded 0", "fails": "Failed 3", "stays": "Running", "crashes": "Running CrashLoopBackOff"}
-    wait_until(lambda: {name: phase(name) for name in wanted} == wanted)
+    until(lambda: {name: phase(name) for name in wanted} == wanted, "every phase")
     log = directory / "run" / "stays.log"
     log.write_text("2026-08-20T08:00:00.000000001Z stdout F Test PASSED\n")
     logs = {"logs": [{"containers": ["main"], "logsFile": str(log)}]}
     client.create({"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Logs", "metadata": {"name": "stays", "namespace": "default"}, "spec": logs})
-    wait_until(lambda: client.request("GET", "/api/v1/namespaces/default/pods/stays/log")[1].get("message") == "Test PASSED\n")
+    until(lambda: client.request("GET", "/api/v1/namespaces/default/pods/stays/log")[1].get("message") == "Test PASSED\n", "the log")
     client.patch("v1", "pods", "crashes", "default", {"metadata": {"annotations": {"sandbox.openshift/crash-loop": None}}})
-    wait_until(lambda: phase("crashes") == "Running")
+    until(lambda: phase("crashes") == "Running", "no crash any more")
     for name in wanted:
         client.delete("v1", "pods", name, "default")
-    wait_until(lambda: client.list("v1", "pods", "default") == [])
+    until(lambda: client.list("v1", "pods", "default") == [], "no pod left")
 
 
 @pytest.mark.parametrize("victims", [[name] for name in CORE] + [CORE], ids="+".join)
@@ -154,7 +148,7 @@ def test_up_repairs_what_was_killed(directory: Path, client: Client, victims: li
     one = Sandbox(directory)
     for name in victims:
         one.processes.signal(name, signal.SIGKILL)
-    wait_until(lambda: not any(one.processes.alive(name) for name in victims))
+    until(lambda: not any(one.processes.alive(name) for name in victims), "their end")
     sandbox("up", "--scenario", "aws", directory=directory)
     assert all(one.processes.alive(name) for name in CORE)
     kept = client.get("v1", "configmaps", "kept", "default")
@@ -166,7 +160,7 @@ def test_up_repairs_what_was_killed(directory: Path, client: Client, victims: li
 def test_kwok_acts_on_pods_soon_after_its_restart(client: Client) -> None:
     spec = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}
     client.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "after", "namespace": "default"}, "spec": spec})
-    wait_until(lambda: (client.get("v1", "pods", "after", "default") or {})["status"]["phase"] == "Succeeded")
+    until(lambda: (client.get("v1", "pods", "after", "default") or {})["status"]["phase"] == "Succeeded", "the pod's end")
     client.delete("v1", "pods", "after", "default")
 
 
@@ -176,7 +170,7 @@ def test_the_api_goes_away_and_comes_back(directory: Path, client: Client, mode:
     with subprocess.Popen(argv) as fault:
         apiserver = Sandbox(directory).processes.find("kube-apiserver")
         assert apiserver is not None
-        wait_until(lambda: apiserver.stopped or not apiserver.alive)
+        until(lambda: apiserver.stopped or not apiserver.alive, "no API server")
         assert fault.wait(120) == 0
     assert answers(client)
     assert len(client.list("v1", "nodes")) == 6
@@ -193,7 +187,13 @@ def test_a_trouble_comes_and_goes(directory: Path) -> None:
 
 def test_two_sandboxes_do_not_disturb_each_other(directory: Path, client: Client) -> None:
     second = directory.parent / "two"
-    sandbox("up", "--scenario", "aws", directory=second)
+    prepared = Sandbox(second)
+    prepared.create()
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        # Somebody else was faster: Python says so in other words than Go does.
+        prepared.state.set(ports={"oauth": stranger.getsockname()[1]})
+        done = sandbox("up", "--scenario", "aws", directory=second)
+    assert "oauth found its port taken: trying other ports" in done.stderr
     try:
         other = Client(second / "kubeconfig")
         other.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "only-here"}})

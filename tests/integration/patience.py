@@ -1,0 +1,21 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Waiting in tests: for what comes by itself, on a machine that may be busy."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+
+SECONDS: t.Final = 60.0
+T = t.TypeVar("T")
+
+
+def until(look: t.Callable[[], T | None], what: str, seconds: float = SECONDS) -> T:
+    """What `look` sees once it sees something."""
+    deadline = time.monotonic() + seconds
+    while not (seen := look()):
+        assert time.monotonic() < deadline, f"{what}: not seen within {seconds:.0f} s"
+        time.sleep(0.1)
+    return seen
