@@ -9,6 +9,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 import time
 import typing as t
 from dataclasses import dataclass
@@ -69,7 +70,8 @@ class Processes:
             )
             entry = {"pid": child.pid, "started": identity(child.pid), "log": str(log), "argv": words, "nested": MARK in os.environ}
             state["processes"][name] = entry
-        _LAUNCHED[child.pid] = child
+        # So that its end leaves no zombie, whoever ended it.
+        threading.Thread(target=child.wait, name=f"waits for {name}", daemon=True).start()
         return child.pid
 
     def find(self, name: str) -> Child | None:
@@ -136,9 +138,6 @@ class Processes:
 
 def identity(pid: int) -> str | None:
     """Boot and start time of a living process: a pid alone may have passed to somebody else."""
-    launched = _LAUNCHED.get(pid)
-    if launched is not None and launched.poll() is not None:
-        del _LAUNCHED[pid]
     try:
         state, started = _stat(pid)
     except (OSError, IndexError):
@@ -151,9 +150,6 @@ def tail(log: Path, lines: int = 12) -> list[str]:
         return log.read_text(errors="replace").splitlines()[-lines:]
     except OSError:
         return []
-
-
-_LAUNCHED: dict[int, subprocess.Popen[bytes]] = {}
 
 
 def _child(name: str, entry: Data) -> Child:

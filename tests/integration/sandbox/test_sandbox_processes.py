@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from integration.patience import until
 
 from openshift_sandbox.processes import ProcessDied, Processes, identity
 from openshift_sandbox.state import State
@@ -61,10 +62,17 @@ def test_kill_all_finds_children_that_the_record_missed(processes: Processes, tm
 
 def test_a_death_is_reported_with_the_last_lines_of_the_log(processes: Processes) -> None:
     pid = processes.start("one", [sys.executable, "-c", "print('address already in use')"])
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+    until(lambda: identity(pid) is None, "its end")
     with pytest.raises(ProcessDied, match="one ended") as caught:
         processes.check()
     assert caught.value.lines == ["address already in use"]
+
+
+def test_a_child_that_ended_is_collected_though_nobody_asks(processes: Processes) -> None:
+    """It may have been ended by another program, which cannot wait for it."""
+    pid = processes.start("one", SLEEPER)
+    os.kill(pid, signal.SIGKILL)
+    until(lambda: not Path("/proc", str(pid)).exists(), "nothing left of it")
 
 
 def test_a_stopped_child_is_alive_and_says_so(processes: Processes) -> None:
