@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import typing as t
-import uuid
 
 from openshift_sandbox import seed_names
 from openshift_sandbox.hardware import DESCRIPTION, described
@@ -55,7 +54,7 @@ def provider_status(cluster: Object, name: str, provider_id: str) -> None:
 def provider_id(cluster: Object, zone: str, name: str) -> str:
     """Ends with the uid that the API server has given the host."""
     host = host_of(cluster, name)["name"]
-    return f"baremetalhost:///{NAMESPACE}/{host}/{cluster.get('host_uids', {}).get(host, identity(host))}"
+    return f"baremetalhost:///{NAMESPACE}/{host}/{cluster.get('host_uids', {}).get(host, seed_names.identity(host))}"
 
 
 def provider_id_of(host: Object) -> str:
@@ -153,16 +152,12 @@ def status(cluster: Object, wanted: Object) -> Object:
             "nics": [{"name": "eno1", "mac": mac(name), "ip": address(cluster, "", number), "model": "0x15b3 0x1017", "pxe": True, "speedGbps": 25}],
             "ramMebibytes": made_of.memory_gib * 1024,
             "storage": [{"name": HINTS["deviceName"], "sizeBytes": 1920383410176, "type": "NVME", "rotational": False}],
-            "systemVendor": {"manufacturer": "Example", "productName": "G2", "serialNumber": identity(name)[:8].upper()},
+            "systemVendor": {"manufacturer": "Example", "productName": "G2", "serialNumber": seed_names.identity(name)[:8].upper()},
         },
-        "provisioning": {"ID": identity(name), "bootMode": "UEFI", "rootDeviceHints": HINTS, "state": state},
+        "provisioning": {"ID": seed_names.identity(name), "bootMode": "UEFI", "rootDeviceHints": HINTS, "state": state},
     }
 
 
 def mac(name: str) -> str:
     digest = hashlib.sha256(name.encode()).hexdigest()
     return ":".join(["52", "54", "00", digest[:2], digest[2:4], digest[4:6]])
-
-
-def identity(name: str) -> str:
-    return str(uuid.UUID(hashlib.sha256(name.encode()).hexdigest()[:32]))

@@ -8,6 +8,11 @@ from __future__ import annotations
 import hashlib
 import typing as t
 
+from openshift_sandbox.seed_flat_network import address as address
+from openshift_sandbox.seed_flat_network import host_name as host_name
+from openshift_sandbox.seed_flat_network import machine_set as machine_set
+from openshift_sandbox.seed_flat_network import node_zone as node_zone
+
 Object = dict[str, t.Any]
 
 CREDENTIALS: t.Final = "pull-secret"
@@ -48,22 +53,6 @@ def provider_status(cluster: Object, name: str, provider_id: str) -> None:
 def provider_id(cluster: Object, zone: str, name: str) -> str:
     digest = hashlib.sha256(name.encode()).hexdigest()
     return f"ocid1.instance.oc1.{cluster['region']}.{digest[:60]}" if has_cloud(cluster) else ""
-
-
-def machine_set(cluster: Object, zone: str) -> str:
-    return f"{cluster['infrastructure_name']}-worker-{cluster['zones'].index(zone)}"
-
-
-def address(cluster: Object, zone: str, number: int) -> str:
-    return f"10.0.0.{number + 10}"
-
-
-def host_name(cluster: Object, machine: str, address: str) -> str:
-    return machine
-
-
-def node_zone(cluster: Object, zone: str) -> str:
-    return zone
 
 
 def node_labels(cluster: Object, zone: str) -> dict[str, str]:

@@ -1,12 +1,13 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the installer and the API server call the first Machines of a cluster."""
+"""What the installer and the API server call the first Machines of a cluster, and identities as a provider would draw them."""
 
 from __future__ import annotations
 
 import hashlib
 import typing as t
+import uuid
 
 Object = dict[str, t.Any]
 
@@ -18,6 +19,11 @@ def control_plane(cluster: Object) -> list[str]:
 def members(cluster: Object, machine_set: str) -> list[str]:
     """The Machines of a worker set, with five letters each as the API server generates them."""
     return [f"{machine_set}-{_suffix(f'{machine_set}/{number}')}" for number in range(cluster["workers"]["replicas_per_zone"])]
+
+
+def identity(text: str) -> str:
+    """A UUID that is the same each time."""
+    return str(uuid.UUID(hashlib.sha256(text.encode()).hexdigest()[:32]))
 
 
 def _suffix(text: str) -> str:

@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import typing as t
-import uuid
+
+from openshift_sandbox.seed_flat_network import address as address
+from openshift_sandbox.seed_flat_network import host_name as host_name
+from openshift_sandbox.seed_flat_network import machine_set as machine_set
+from openshift_sandbox.seed_flat_network import node_zone as node_zone
+from openshift_sandbox.seed_names import identity
 
 Object = dict[str, t.Any]
 
@@ -22,7 +26,11 @@ NODE_TYPE: t.Final = "ahv-vm"
 
 def failure_domain(zone: str) -> Object:
     """A zone is a Prism Element, the cluster that virtual machines run on."""
-    return {"name": f"fd-{zone}", "cluster": {"type": "UUID", "uuid": _uuid(f"cluster/{zone}")}, "subnets": [{"type": "UUID", "uuid": _uuid(f"subnet/{zone}")}]}
+    return {
+        "name": f"fd-{zone}",
+        "cluster": {"type": "UUID", "uuid": identity(f"cluster/{zone}")},
+        "subnets": [{"type": "UUID", "uuid": identity(f"subnet/{zone}")}],
+    }
 
 
 def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> Object:
@@ -68,28 +76,8 @@ def provider_status(cluster: Object, name: str, provider_id: str) -> Object:
 
 
 def provider_id(cluster: Object, zone: str, name: str) -> str:
-    return f"nutanix://{_uuid(name)}"
-
-
-def machine_set(cluster: Object, zone: str) -> str:
-    return f"{cluster['infrastructure_name']}-worker-{cluster['zones'].index(zone)}"
-
-
-def address(cluster: Object, zone: str, number: int) -> str:
-    return f"10.0.0.{number + 10}"
-
-
-def host_name(cluster: Object, machine: str, address: str) -> str:
-    return machine
-
-
-def node_zone(cluster: Object, zone: str) -> str:
-    return zone
+    return f"nutanix://{identity(name)}"
 
 
 def node_labels(cluster: Object, zone: str) -> dict[str, str]:
     return dict.fromkeys(("beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"), NODE_TYPE)
-
-
-def _uuid(text: str) -> str:
-    return str(uuid.UUID(hashlib.sha256(text.encode()).hexdigest()[:32]))

@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import typing as t
-import uuid
+
+from openshift_sandbox.seed_flat_network import address as address
+from openshift_sandbox.seed_flat_network import host_name as host_name
+from openshift_sandbox.seed_flat_network import machine_set as machine_set
+from openshift_sandbox.seed_flat_network import node_zone as node_zone
+from openshift_sandbox.seed_names import identity
 
 Object = dict[str, t.Any]
 
@@ -48,7 +52,7 @@ def platform_status(cluster: Object) -> Object:
 
 
 def machine_annotations(cluster: Object, name: str) -> dict[str, str]:
-    return {"machine.openshift.io/instance-state": RUNNING} | {"openstack-resourceId": _uuid(name)}
+    return {"machine.openshift.io/instance-state": RUNNING} | {"openstack-resourceId": identity(name)}
 
 
 def provider_status(cluster: Object, name: str, provider_id: str) -> None:
@@ -56,28 +60,8 @@ def provider_status(cluster: Object, name: str, provider_id: str) -> None:
 
 
 def provider_id(cluster: Object, zone: str, name: str) -> str:
-    return f"openstack:///{_uuid(name)}"
-
-
-def machine_set(cluster: Object, zone: str) -> str:
-    return f"{cluster['infrastructure_name']}-worker-{cluster['zones'].index(zone)}"
-
-
-def address(cluster: Object, zone: str, number: int) -> str:
-    return f"10.0.0.{number + 10}"
-
-
-def host_name(cluster: Object, machine: str, address: str) -> str:
-    return machine
-
-
-def node_zone(cluster: Object, zone: str) -> str:
-    return zone
+    return f"openstack:///{identity(name)}"
 
 
 def node_labels(cluster: Object, zone: str) -> dict[str, str]:
     return {"topology.cinder.csi.openstack.org/zone": zone}
-
-
-def _uuid(text: str) -> str:
-    return str(uuid.UUID(hashlib.sha256(text.encode()).hexdigest()[:32]))

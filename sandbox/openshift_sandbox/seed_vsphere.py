@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import typing as t
-import uuid
+
+from openshift_sandbox.seed_flat_network import address as address
+from openshift_sandbox.seed_flat_network import host_name as host_name
+from openshift_sandbox.seed_flat_network import machine_set as machine_set
+from openshift_sandbox.seed_flat_network import node_zone as node_zone
+from openshift_sandbox.seed_names import identity
 
 Object = dict[str, t.Any]
 
@@ -49,7 +53,7 @@ def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> 
         "numCPUs": CPUS,
         "numCoresPerSocket": CPUS,
         "snapshot": "",
-        "tagIDs": [f"urn:vmomi:InventoryServiceTag:{_uuid(cluster['infrastructure_name'])}:GLOBAL"],
+        "tagIDs": [f"urn:vmomi:InventoryServiceTag:{identity(cluster['infrastructure_name'])}:GLOBAL"],
         "template": topology["template"],
         "userDataSecret": {"name": f"{role}-user-data"},
         "workspace": {
@@ -80,23 +84,7 @@ def provider_status(cluster: Object, name: str, provider_id: str) -> Object:
 
 
 def provider_id(cluster: Object, zone: str, name: str) -> str:
-    return f"vsphere://{_uuid(name)}"
-
-
-def machine_set(cluster: Object, zone: str) -> str:
-    return f"{cluster['infrastructure_name']}-worker-{cluster['zones'].index(zone)}"
-
-
-def address(cluster: Object, zone: str, number: int) -> str:
-    return f"10.0.0.{number + 10}"
-
-
-def host_name(cluster: Object, machine: str, address: str) -> str:
-    return machine
-
-
-def node_zone(cluster: Object, zone: str) -> str:
-    return zone
+    return f"vsphere://{identity(name)}"
 
 
 def node_labels(cluster: Object, zone: str) -> dict[str, str]:
@@ -129,7 +117,3 @@ def _topology(cluster: Object, domain: Object) -> Object:
         "resourcePool": f"{compute}/Resources",
         "template": f"/{datacenter}/vm/{infrastructure}/{infrastructure}-rhcos-{domain['region']}-{domain['zone']}",
     }
-
-
-def _uuid(text: str) -> str:
-    return str(uuid.UUID(hashlib.sha256(text.encode()).hexdigest()[:32]))
