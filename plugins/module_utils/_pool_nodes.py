@@ -32,7 +32,8 @@ def nodes_of(nodes: t.Iterable[Data], pool: Data) -> list[Data]:
 
 
 def judge_size(nodes: t.Iterable[Data], pool: Data) -> Readiness:
-    found, wanted = len(nodes_of(nodes, pool)), int(pool.get("min_nodes", pool.get("min_replicas", pool.get("replicas", 1))))
+    found = len(nodes_of(nodes, pool))
+    wanted = next((int(pool[key]) for key in ("min_nodes", "min_replicas", "replicas") if key in pool), 1)
     if found >= wanted:
         return ready()
     selector = ",".join(f"{key}={value}" for key, value in pool["node_selector"].items())
@@ -43,3 +44,36 @@ def judge_size(nodes: t.Iterable[Data], pool: Data) -> Readiness:
         remedy=f"Look at `oc get nodes -l {selector}` and at the pool's Machines.",
         details=(f"pool {pool['name']}: {found} of {wanted} nodes match {selector}",),
     )
+
+
+def judge_devices(nodes: t.Iterable[Data], pool: Data) -> list[Readiness]:
+    """What each node of the pool lacks of what the pool expects; a pool that expects nothing wants its nodes to be Ready."""
+    parts: list[Readiness] = []
+    for node in nodes_of(nodes, pool):
+        name, wanted = str(node["metadata"]["name"]), geometry.expected(node, pool["expected"]) if pool.get("expected") else {}
+        if not geometry.is_ready(node):
+            parts.append(_part(name, "NotReady", "the node is not Ready", "GPU-NODE-NOTREADY", f"Look at `oc describe node {name}`."))
+        short = [
+            f"{resource} {geometry.offered(node, resource)} of {number}" for resource, number in wanted.items() if geometry.offered(node, resource) != number
+        ]
+        if short:
+            remedy = "Look at the log of the device plugin on this node."
+            parts.append(_part(name, "Allocatable", f"offers {', '.join(short)}", "GPU-ALLOC", remedy))
+    return parts
+
+
+def _part(name: str, reason: str, what: str, code: str, remedy: str) -> Readiness:
+    return pending(f"{reason}:{name}", f"Node {name}: {what}.", code=code, remedy=remedy, details=(f"{name}: {what}",))
+
+
+def summarize_nodes(nodes: t.Sequence[Data], pools: t.Iterable[Data]) -> list[Data]:
+    return [
+        {
+            "name": str(node["metadata"]["name"]),
+            "pool": pool["name"],
+            "expected": {name: geometry.count(number) for name, number in (pool.get("expected") or {}).items()},
+            "allocatable": {name: geometry.offered(node, name) for name in pool.get("expected") or {}},
+        }
+        for pool in pools
+        for node in nodes_of(nodes, pool)
+    ]

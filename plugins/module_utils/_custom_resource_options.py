@@ -1,0 +1,22 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Options of special_resource that backend custom has."""
+
+from __future__ import annotations
+
+import typing as t
+
+OPTIONS: t.Final[dict[str, t.Any]] = {
+    "custom": {
+        "type": "dict",
+        "options": {
+            "definition": {"type": "dict", "required": True},
+            "ready": {"type": "str"},
+            "failed": {"type": "str"},
+            "message": {"type": "str"},
+            "expected": {"type": "dict"},
+        },
+    },
+}
