@@ -12,7 +12,9 @@ from itertools import compress
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
+from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_chain import KernelChain
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import judge_size, nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready, worst
@@ -29,9 +31,8 @@ PASSING: t.Final = (
     "GPU-OPERAND-CRASH",
     "GPU-OPERAND-LACKING",
     "GPU-IMAGE",
-    "GPU-DTK-STALE",
-    "GPU-DTK-STREAM",
     "GPU-OPTED-OUT",
+    *kernel_match.PASSING,
 )
 # A driver may take minutes to build, but once the device plugin runs, or the operator calls everything ready, the devices come within moments or never.
 DOUBTFUL: t.Final = ("GPU-ALLOC",)
@@ -44,6 +45,7 @@ class Judge:
         self._params = params
         self._patience = Patience(clock, params["grace"], PASSING)
         self._doubt = Patience(clock, params["grace"], DOUBTFUL)
+        self._chain = KernelChain()
         self.seen: dict[str, list[dict[str, t.Any]]] = {}
 
     def __call__(self, snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
@@ -55,8 +57,17 @@ class Judge:
         parts = [next(hardened) if doubt else part for part, doubt in zip(parts, doubtful, strict=True)]
         verdict = worst(parts)
         if not verdict.is_failed:
-            verdict = replace(verdict, details=one_line_each(parts))
+            verdict = replace(verdict, details=self._lines(snapshot, parts))
         return verdict if not verdict.is_ready else ready("Reconciled", "Every node runs every operand and offers what its pool promises.")
+
+    def _lines(self, snapshot: Snapshot, parts: list[Readiness]) -> tuple[str, ...]:
+        nodes = [node for pool in self._params["pools"] for node in pool_nodes(snapshot, pool)]
+        return self._chain.tell(one_line_each(parts), nodes, policy_of(snapshot, self._params["name"]), snapshot)
+
+
+def policy_of(snapshot: Snapshot, name: str) -> dict[str, t.Any]:
+    """Empty while it is not there."""
+    return next((entry for entry in snapshot["policies"] if entry["metadata"]["name"] == name), dict[str, t.Any]())
 
 
 def pool_nodes(snapshot: Snapshot, pool: dict[str, t.Any]) -> list[dict[str, t.Any]]:
@@ -65,8 +76,8 @@ def pool_nodes(snapshot: Snapshot, pool: dict[str, t.Any]) -> list[dict[str, t.A
 
 def judge(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) -> list[Readiness]:
     """Causes come before consequences; the last part is what the operator says of itself."""
-    policy = next((entry for entry in snapshot["policies"] if entry["metadata"]["name"] == name), None)
-    if policy is None:
+    policy = policy_of(snapshot, name)
+    if not policy:
         return [pending("NoPolicy", f"ClusterPolicy {name} is not there yet.", code="GPU-CP-ABSENT", remedy="Look at the events of the GPU operator.")]
     parts = [_judge_policy_itself(policy, snapshot)]
     parts += [judge_size(snapshot["nodes"], pool) for pool in pools]
@@ -128,7 +139,7 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
 
 
 def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) -> dict[str, t.Any]:
-    policy = next((entry for entry in snapshot["policies"] if entry["metadata"]["name"] == name), dict[str, t.Any]())
+    policy = policy_of(snapshot, name)
     revisions = operands.current_revisions(snapshot["revisions"])
     nodes = [
         {
@@ -138,6 +149,7 @@ def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]
             "allocatable": geometry.resources(node),
             "driver_version": geometry.driver_version(node),
             "product": geometry.product(node),
+            "kernel": kernel_match.match(node, policy, snapshot).to_dict(),
             "operands": [
                 {"name": one.component, "ready": one.ready, "pod": one.pod}
                 for one in operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], revisions)

@@ -11,13 +11,14 @@ from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
+from ansible_collections.accelerators.openshift.plugins.module_utils import _node_update as node_update
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import judge_pods
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
-OSTREE: t.Final = "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION"
 MIG_STATE: t.Final = "nvidia.com/mig.config.state"
 # What a ClusterPolicy that is `ready` says while it knows of no GPU node.
 BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
@@ -27,12 +28,14 @@ UPGRADE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
 
 
 def judge_node(node: dict[str, t.Any], pool: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> list[Readiness]:
+    if updating := node_update.judge(node):
+        return [updating]
     found = [
         _judge_alive(node),
         _judge_taints(node, policy, snapshot),
         _judge_features(node, policy),
         _judge_opt_out(node),
-        _judge_toolkit(node, policy, snapshot),
+        kernel_match.judge(node, policy, snapshot),
         *_judge_operands(node, policy, snapshot),
         _judge_upgrade(node),
         *_judge_devices(node, pool, snapshot),
@@ -97,30 +100,6 @@ def _judge_opt_out(node: dict[str, t.Any]) -> Readiness | None:
         what = "the operator has not labelled it nvidia.com/gpu.present=true"
         return _part(pending, node, "NotPresent", what, "GPU-CP-NOTREADY", "Look at the log of the GPU operator.")
     return None
-
-
-def _judge_toolkit(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> Readiness | None:
-    """A driver is built with the toolkit image whose tag is the node's OSTREE_VERSION; one that runs already was built somehow."""
-    wanted = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], {})
-    if any(one.component == "driver" and one.ready for one in wanted):
-        return None
-    spec = policy.get("spec") or {}
-    version = geometry.labels(node).get(OSTREE)
-    driver = spec.get("driver") or {}
-    if not version or driver.get("enabled") is False or driver.get("usePrecompiled") or (spec.get("operator") or {}).get("use_ocp_driver_toolkit") is False:
-        return None
-    image = (node.get("status", {}).get("nodeInfo") or {}).get("osImage", "")
-    if "CoreOS" in image and any(part[:1].isdigit() for part in image.split()) and version not in image:
-        remedy = "Restart the nfd-worker pod of this node; the label is stale."
-        return _part(pending, node, "StaleOstree", f"label OSTREE_VERSION={version} contradicts its osImage {image!r}", "GPU-DTK-STALE", remedy)
-    streams = [stream for stream in snapshot.get("streams", []) if stream["metadata"]["name"] == "driver-toolkit"]
-    tags = {tag.get("tag") for stream in streams for tag in (stream.get("status") or {}).get("tags") or []}
-    tags |= {tag.get("name") for stream in streams for tag in (stream.get("spec") or {}).get("tags") or []}
-    if version in tags:
-        return None
-    what = f"ImageStream openshift/driver-toolkit has no tag {version}"
-    remedy = "Look at `oc get imagestream driver-toolkit -n openshift` and at the history of the ClusterVersion."
-    return _part(pending, node, "NoToolkitTag", what, "GPU-DTK-STREAM", remedy)
 
 
 def _judge_operands(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> list[Readiness]:

@@ -73,6 +73,17 @@ special_resource:
         allocatable: {nvidia.com/gpu: 8}
         driver_version: 595.91.07
         product: NVIDIA-A100-SXM4-40GB
+        kernel:
+          running: 5.14.0-570.12.1.el9_6.x86_64
+          labelled: 5.14.0-570.12.1.el9_6.x86_64
+          os: {image: 9.8.20260801-0, ostree: 9.8.20260801-0, rhel: "9.8", openshift: "4.22"}
+          toolkit: quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:7d2f
+          daemonset: nvidia-driver-daemonset-9.8.20260801-0
+          image: nvcr.io/nvidia/driver:595.91.07
+          source: toolkit
+          fits: true
+          misfit: {}
+          waits_at: ""
         operands: [{name: driver, ready: true, pod: nvidia-driver-daemonset-x}]
 duration:
   description: Seconds that the task took.

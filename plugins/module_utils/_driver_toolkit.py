@@ -1,0 +1,64 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The Driver Toolkit: which image of it OpenShift has for which version of RHCOS, and where a driver comes from."""
+
+from __future__ import annotations
+
+import typing as t
+
+Data = dict[str, t.Any]
+STREAM: t.Final = "driver-toolkit"
+NAMESPACE: t.Final = "openshift"
+# Labels of driver DaemonSets.
+VERSION: t.Final = "openshift.driver-toolkit.rhcos"
+USED: t.Final = "openshift.driver-toolkit"
+WITHOUT_IMAGE: t.Final = "openshift.driver-toolkit.rhcos-image-missing"
+PRECOMPILED: t.Final = "nvidia.com/precompiled"
+CONTAINER: t.Final = "nvidia-driver-ctr"
+# Where a driver comes from: built beside the toolkit, taken from an image made for the kernel, built with packages of the distribution, or the host's own.
+BY_TOOLKIT, BY_IMAGE, BY_PACKAGES, BY_HOST = "toolkit", "precompiled", "packages", "host"
+
+
+def images(streams: t.Iterable[Data]) -> dict[str, str]:
+    """Version of RHCOS -> image; the operator reads the stream's specification, whose images the release brings."""
+    found: dict[str, str] = {}
+    for stream in streams:
+        if stream["metadata"]["name"] != STREAM:
+            continue
+        for tag in (stream.get("spec") or {}).get("tags") or []:
+            found[str(tag.get("name"))] = str((tag.get("from") or {}).get("name") or "")
+        for tag in (stream.get("status") or {}).get("tags") or []:
+            found.setdefault(str(tag.get("tag")), next((str(item.get("dockerImageReference")) for item in tag.get("items") or []), ""))
+    return {tag: image for tag, image in found.items() if tag != "latest"}
+
+
+def source(spec: t.Mapping[str, t.Any], daemonset: Data | None = None) -> str:
+    """By the ClusterPolicy's specification; what NVIDIADrivers say is seen on their DaemonSets. Empty where nothing tells it yet."""
+    driver = spec.get("driver") or {}
+    if driver.get("enabled") is False:
+        return BY_HOST
+    if driver.get("useNvidiaDriverCRD"):
+        return _shown(daemonset) if daemonset else ""
+    if driver.get("usePrecompiled"):
+        return BY_IMAGE
+    return BY_PACKAGES if (spec.get("operator") or {}).get("use_ocp_driver_toolkit") is False else BY_TOOLKIT
+
+
+def _shown(daemonset: Data) -> str:
+    marks = daemonset["metadata"].get("labels") or {}
+    if marks.get(PRECOMPILED) == "true":
+        return BY_IMAGE
+    return BY_TOOLKIT if marks.get(USED) == "true" else BY_PACKAGES
+
+
+def driver_image(daemonset: Data) -> str:
+    containers = daemonset["spec"]["template"]["spec"].get("containers") or []
+    named = [one for one in containers if one.get("name") == CONTAINER] or containers
+    return str(named[0].get("image") or "") if named else ""
+
+
+def precompiled_tag(version: str, kernel: str, suffix: str) -> str:
+    """The tag that the operator asks the registry for; version is a driver's branch or release."""
+    return f"{version}-{kernel}-{suffix}"
