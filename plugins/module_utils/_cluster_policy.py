@@ -10,27 +10,13 @@ import copy
 import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import REQUIRED
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
 
 API_VERSION: t.Final = "nvidia.com/v1"
 GPU_TOLERATION: t.Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
-# Option -> key of the spec. Sub-options become camel case by themselves.
-COMPONENT_OPTIONS: t.Final = {
-    "driver": "driver",
-    "toolkit": "toolkit",
-    "device_plugin": "devicePlugin",
-    "dcgm": "dcgm",
-    "dcgm_exporter": "dcgmExporter",
-    "gfd": "gfd",
-    "mig": "mig",
-    "mig_manager": "migManager",
-    "node_status_exporter": "nodeStatusExporter",
-    "cdi": "cdi",
-    "gds": "gds",
-    "gdrcopy": "gdrcopy",
-}
-_DRIVER_IMAGE: t.Final = ("version", "repository", "image")
+_IMAGE: t.Final = ("version", "repository", "image")
 
 
 def refuse_second(policies: t.Iterable[dict[str, t.Any]], name: str) -> None:
@@ -43,10 +29,6 @@ def refuse_second(policies: t.Iterable[dict[str, t.Any]], name: str) -> None:
             f"Use name={names[0]}, or delete that one first.",
             evidence=[f"clusterpolicy/{entry}" for entry in names],
         )
-
-
-def camel(name: str) -> str:
-    return re.sub(r"_([a-z])", lambda found: found.group(1).upper(), name)
 
 
 def merge(base: t.Any, over: t.Any) -> t.Any:
@@ -69,34 +51,47 @@ def merge_tolerations(*lists: t.Iterable[dict[str, t.Any]] | None) -> list[dict[
 def check(params: dict[str, t.Any]) -> None:
     """What cannot work is refused before the first request."""
     driver = params.get("driver") or {}
-    given = [key for key in _DRIVER_IMAGE if driver.get(key)]
-    if given and len(given) != len(_DRIVER_IMAGE):
-        missing = [key for key in _DRIVER_IMAGE if key not in given]
-        raise InputError(
-            "INPUT-DRIVER-IMAGE",
-            f"driver.{given[0]} is given without driver.{' and driver.'.join(missing)}: the operator calls that an invalid image specification.",
-            "Give driver.version, driver.repository and driver.image together, or none of them.",
-        )
+    for option in _cluster_policy_options.OPTIONS:
+        check_image(params.get(option) or {}, option)
+    check_driver(driver, "driver")
     strategy = ((params.get("spec") or {}).get("mig") or {}).get("strategy")
     if strategy is not None and strategy not in ("none", "single", "mixed"):
         raise InputError("INPUT-VALUE", f"spec.mig.strategy is {strategy!r}.", "Allowed are none, single and mixed.")
 
 
+def check_image(values: dict[str, t.Any], path: str) -> None:
+    given = [key for key in _IMAGE if values.get(key)]
+    if given and len(given) != len(_IMAGE):
+        missing = [f"{path}.{key}" for key in _IMAGE if key not in given]
+        raise InputError(
+            "INPUT-DRIVER-IMAGE" if path.endswith("driver") else "INPUT-IMAGE",
+            f"{path}.{given[0]} is given without {' and '.join(missing)}: the operator calls that an invalid image specification.",
+            f"Give {path}.version, {path}.repository and {path}.image together, or none of them.",
+        )
+
+
+def check_driver(driver: dict[str, t.Any], path: str) -> None:
+    most = (driver.get("upgrade_policy") or {}).get("max_unavailable")
+    if most is not None and not re.fullmatch(r"\d+|\d{1,2}%|100%", most):
+        raise InputError("INPUT-VALUE", f"{path}.upgrade_policy.max_unavailable is {most!r}.", "Write a number of nodes, or a percentage such as 25%.")
+    if driver.get("use_precompiled") and str(driver.get("version") or "").startswith("sha256:"):
+        message = f"{path}.version is a digest, and a precompiled driver has another image for each kernel."
+        raise InputError("INPUT-VALUE", message, "Give the driver's branch, such as 595, whose tag the operator completes by the node's kernel.")
+
+
 def asked(params: dict[str, t.Any]) -> dict[str, t.Any]:
     """The spec that the typed options and the raw spec ask for, without tolerations and defaults."""
-    spec: dict[str, t.Any] = {}
-    for option, key in COMPONENT_OPTIONS.items():
-        values = _given(params.get(option))
-        if values:
-            spec[key] = values
+    spec = _cluster_policy_options.spec(params, _cluster_policy_options.OPTIONS)
+    if "driver" in spec:
+        count_unavailable(spec["driver"])
     return t.cast("dict[str, t.Any]", merge(spec, params.get("spec") or {}))
 
 
-def _given(value: t.Any) -> t.Any:
-    """Options in camel case, without those that were left out."""
-    if isinstance(value, dict):
-        return {camel(key): _given(entry) for key, entry in value.items() if entry is not None and entry != {}}
-    return value
+def count_unavailable(driver: dict[str, t.Any]) -> None:
+    """The API takes a number or a percentage, and a number as text for a broken percentage."""
+    rules = driver.get("upgradePolicy") or {}
+    if str(rules.get("maxUnavailable", "")).isdigit():
+        rules["maxUnavailable"] = int(rules["maxUnavailable"])
 
 
 def build(params: dict[str, t.Any], base: dict[str, t.Any], live: dict[str, t.Any] | None) -> dict[str, t.Any]:

@@ -30,7 +30,7 @@ POLICY: t.Final = known("ClusterPolicy")
 CAUSES: t.Final = {
     "GPU-TAINT": ("spec.daemonsets.tolerations",),
     "GPU-ALLOC": ("spec.mig.", "spec.devicePlugin."),
-    "GPU-DRV": ("spec.driver.",),
+    "GPU-DRV-": ("spec.driver.",),
     "GPU-IMAGE": ("spec.",),
 }
 

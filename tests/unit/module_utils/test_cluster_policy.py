@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import typing as t
+from pathlib import Path
 
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options
 from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import difference
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import DEFAULT, REQUIRED, example
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
+from openshift_sandbox.crds import overlaid
 
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+CRDS = Path(__file__).resolve().parents[3] / ".build/crds/gpu-operator-certified.json"
 TEAM = {"key": "team", "operator": "Equal", "value": "a", "effect": "NoSchedule"}
 
 
@@ -55,10 +59,14 @@ def test_options_become_camel_case_and_lose_to_the_raw_spec() -> None:
             "kernel_module_type": "open",
             "use_precompiled": True,
             "rdma": {"enabled": True, "use_host_mofed": None},
-            "upgrade_policy": {},
+            "upgrade_policy": {"max_unavailable": "2", "auto_upgrade": None, "drain": {}},
+            "use_nvidia_driver_crd": False,
         },
+        operator={"use_ocp_driver_toolkit": False},
+        host_paths={"root_fs": "/"},
+        validator={"vfio_pci": {"env": [{"name": "some_name"}]}},
+        dcgm_exporter={"service_monitor": {"enabled": False, "additional_labels": {"a_b": "c_d"}}, "enable_pod_uid": True},
         device_plugin={"config": {"name": "sharing", "default": None}},
-        dcgm_exporter={"service_monitor": {"enabled": False}},
         mig={"strategy": "single"},
         spec={"mig": {"strategy": "mixed"}, "validator": {"plugin": {"env": []}}},
     )
@@ -66,9 +74,12 @@ def test_options_become_camel_case_and_lose_to_the_raw_spec() -> None:
     assert spec["driver"]["kernelModuleType"] == "open"
     assert spec["driver"]["usePrecompiled"] is True
     assert spec["driver"]["rdma"] == {"enabled": True}
-    assert spec["driver"]["upgradePolicy"] == DEFAULT["driver"]["upgradePolicy"]
+    assert spec["driver"]["upgradePolicy"] == DEFAULT["driver"]["upgradePolicy"] | {"maxUnavailable": 2}
+    assert spec["operator"]["use_ocp_driver_toolkit"] is False
+    assert (spec["hostPaths"], spec["validator"]["vfioPCI"]) == ({"rootFS": "/"}, {"env": [{"name": "some_name"}]})
+    assert spec["dcgmExporter"]["enablePodUID"] is True
     assert spec["devicePlugin"]["config"] == {"name": "sharing", "default": ""}
-    assert spec["dcgmExporter"]["serviceMonitor"] == {"enabled": False}
+    assert spec["dcgmExporter"]["serviceMonitor"] == {"enabled": False, "additionalLabels": {"a_b": "c_d"}}
     assert spec["mig"]["strategy"] == "mixed"
     assert spec["validator"]["plugin"]["env"] == []
 
@@ -103,6 +114,43 @@ def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
         cluster_policy.check(params(driver=given))
     assert caught.value.code == "INPUT-DRIVER-IMAGE"
     assert "driver." in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "path"),
+    [
+        ({"toolkit": {"version": "v1.20.0"}}, "INPUT-IMAGE", "toolkit.repository and toolkit.image"),
+        ({"driver": {"upgrade_policy": {"max_unavailable": "many"}}}, "INPUT-VALUE", "driver.upgrade_policy.max_unavailable"),
+        (
+            {"driver": {"use_precompiled": True, "version": "sha256:0", "repository": "r", "image": "i"}},
+            "INPUT-VALUE",
+            "driver.version",
+        ),
+    ],
+)
+def test_values_are_checked_by_their_path(given: dict[str, t.Any], code: str, path: str) -> None:
+    with pytest.raises(InputError) as caught:
+        cluster_policy.check(params(**given))
+    assert (caught.value.code, path in caught.value.message) == (code, True)
+
+
+def paths(options: t.Mapping[str, t.Any], prefix: str = "") -> t.Iterator[tuple[str, str]]:
+    for name, one in options.items():
+        path = f"{prefix}.{_cluster_policy_options.camel(name)}"
+        yield path, one["type"]
+        yield from paths(one.get("options") or {}, path)
+
+
+@pytest.mark.skipif(not CRDS.is_file(), reason="the CRDs of the GPU operator were not built yet (sandbox build)")
+def test_every_option_is_a_field_of_the_api() -> None:
+    crd = overlaid(next(one for one in json.loads(CRDS.read_text()) if one["metadata"]["name"] == "clusterpolicies.nvidia.com"))
+    schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    kinds = {"dict": "object", "str": "string", "bool": "boolean", "int": "integer", "list": "array"}
+    for path, kind in paths(_cluster_policy_options.OPTIONS):
+        field = schema
+        for key in path[1:].split("."):
+            field = (field.get("properties") or {}).get(key) or pytest.fail(f"{path} is not there")
+        assert field.get("type", "string") == kinds[kind], path
 
 
 def test_a_whole_driver_image_is_taken() -> None:
