@@ -1,0 +1,100 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A module's twelve steps: create, again, modify, again, delete, again; each in check mode and for real; both ways."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field, replace
+
+from integration.playbook import Playbook, TaskResult
+from integration.wire import Audit
+
+Data = dict[str, t.Any]
+
+VOLATILE = {"duration", "invocation", "install_plan", "machines", "nodes", "uid", "resourceVersion", "creationTimestamp", "proof"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A module's options for each act; `{way}` in any text becomes the way, so that the ways do not meet. varies: results that time decides."""
+
+    module: str
+    create: Data
+    modify: Data
+    delete: Data
+    before: list[Data] = field(default_factory=list)
+    varies: frozenset[str] = frozenset()
+
+
+def task(module: str, **options: t.Any) -> Data:
+    return {f"accelerators.openshift.{module}": options}
+
+
+def named(way: str, value: t.Any) -> t.Any:
+    if isinstance(value, dict):
+        return {key: named(way, inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [named(way, inner) for inner in value]
+    return value.replace("{way}", way) if isinstance(value, str) else value
+
+
+def steps(case: Case) -> list[tuple[str, bool, Data, bool]]:
+    """Name, check mode, options and whether something changes."""
+    acts = [("create", case.create), ("modify", case.modify), ("delete", case.delete)]
+    turns = [(act, options, again) for act, options in acts for again in (False, True)]
+    return [(f"{act}{' again' * again}{' (check)' * check}", check, options, not again) for act, options, again in turns for check in (True, False)]
+
+
+def run_steps(case: Case, playbook: Playbook, in_process: bool) -> list[TaskResult]:
+    way = "in" if in_process else "out"
+    module = f"accelerators.openshift.{case.module}"
+    tasks = [
+        {"name": name, module: options, "check_mode": check, "diff": True, "register": f"step_{index}"}
+        for index, (name, check, options, _changes) in enumerate(steps(case))
+    ]
+    # What a user registers; the events themselves lose the warnings on the way.
+    tell: Data = {"name": "tell", "ansible.builtin.debug": {"msg": [f"{{{{ step_{index} }}}}" for index in range(len(tasks))]}}
+    run = playbook.tasks(*named(way, [*case.before, *tasks, tell]), in_process=in_process)
+    assert run.rc == 0, run.output[-4000:]
+    done = run.tasks[len(case.before) :]
+    return [replace(task, result=result) for task, result in zip(done, done[len(tasks)]["msg"], strict=False)]
+
+
+class Walks:
+    """The steps of cases, each walked once for all tests."""
+
+    def __init__(self, playbook: Playbook, audit: Audit) -> None:
+        self._playbook = playbook
+        self._audit = audit
+        self._done: dict[tuple[int, bool], list[TaskResult]] = {}
+
+    def of(self, case: Case, in_process: bool) -> list[TaskResult]:
+        key = (id(case), in_process)
+        if key not in self._done:
+            self._done[key] = run_steps(case, self._playbook, in_process)
+        return self._done[key]
+
+    def check(self, case: Case, in_process: bool) -> None:
+        """Every step changed what it should have, said so, and sent a write only then."""
+        for task, (name, check, _options, changes) in zip(self.of(case, in_process), steps(case), strict=True):
+            assert task.name == name
+            assert task.changed is changes, f"{name}: {task.result}"
+            assert bool(task.result.get("diff")) is changes, f"{name}: {task.result}"
+            written = self._audit.writes(task)
+            assert bool(written) is (changes and not check and self._audit.log is not None), f"{name}: {written}"
+
+    def compare(self, case: Case) -> None:
+        """Both ways say the same."""
+        for here, there in zip(self.of(case, True), self.of(case, False), strict=True):
+            ignored = VOLATILE | case.varies
+            assert comparable(here.result, "in", ignored) == comparable(there.result, "out", ignored), here.name
+
+
+def comparable(value: t.Any, way: str, ignored: t.AbstractSet[str]) -> t.Any:
+    if isinstance(value, dict):
+        return {key: comparable(inner, way, ignored) for key, inner in sorted(value.items()) if key not in ignored}
+    if isinstance(value, list):
+        return [comparable(inner, way, ignored) for inner in value]
+    return value.replace(f"it-{way}-", "it-") if isinstance(value, str) else value
