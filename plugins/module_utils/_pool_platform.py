@@ -11,7 +11,7 @@ import typing as t
 from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import InstanceType
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY, UNTOLD, Platform, of_cloud, unknown_fields
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY, UNTOLD, Platform, _patch_relations, of_cloud, unknown_fields
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import read
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
@@ -126,6 +126,9 @@ def _check_patch(patch: t.Any, path: str, platform: Platform | None, problems: P
         problems.add(
             "POOL-PROVIDER-FIELD", f"{path}.{field}", "is no field of this platform's machines; the API would ignore it.", f"{remedy}Correct or remove it."
         )
+    if not problems.at(path):
+        for one in _patch_relations.broken(platform.KEY, patch) if platform else ():
+            problems.add("POOL-PROVIDER-VALUE", f"{path}.{one.path}", one.message, one.remedy)
 
 
 def _names(shape: t.Any) -> set[str]:
