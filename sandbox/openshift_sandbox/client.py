@@ -101,9 +101,10 @@ class Client:
         path = resource_path(api_version, plural, name, namespace) + (f"/{subresource}" if subresource else "")
         return self.checked("PATCH", path, body, MERGE, {"fieldManager": self.user_agent})
 
-    def delete(self, api_version: str, plural: str, name: str, namespace: str | None = None) -> bool:
-        """False when there was nothing to delete."""
-        status, answer = self.request("DELETE", resource_path(api_version, plural, name, namespace))
+    def delete(self, api_version: str, plural: str, name: str, namespace: str | None = None, orphan: bool = False) -> bool:
+        """False when there was nothing to delete. orphan: what it owns stays."""
+        query = {"propagationPolicy": "Orphan"} if orphan else None
+        status, answer = self.request("DELETE", resource_path(api_version, plural, name, namespace), query=query)
         if status == 404:
             return False
         if status >= 300:

@@ -27,6 +27,7 @@ MODULES = (
     "nfd_master",
     "nfd_worker",
     "gpu_operator",
+    "gpu_nvidia_driver",
     "gpu_operand_pods",
     "gpu_driver_upgrade",
     "gpu_feature_discovery",

@@ -105,10 +105,10 @@ class Cluster:
             return None
         return self._keep({"apiVersion": api_version, "kind": kind.partition(".")[0]} | answer)
 
-    def delete(self, kind: str, name: str, namespace: str | None = None) -> bool:
+    def delete(self, kind: str, name: str, namespace: str | None = None, orphan: bool = False) -> bool:
         """The index follows by the watch, since finalizers may hold the object; False when it was gone already."""
         api_version, plural = TABLE[kind]
-        found = self.client.delete(api_version, plural, name, namespace)
+        found = self.client.delete(api_version, plural, name, namespace, orphan)
         if not found:
             self._forget(kind, name, namespace)
         return found

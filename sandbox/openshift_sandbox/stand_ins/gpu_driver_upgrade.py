@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import typing as t
 
+from openshift_sandbox.stand_ins.gpu_driver_owners import OWNER, labels
 from openshift_sandbox.stand_ins.gpu_operand_pods import is_driver, node_of
 from openshift_sandbox.stand_ins.gpu_operator import NAME, active
 from openshift_sandbox.stand_ins.gpu_readiness import is_ready, latest_revision
@@ -42,24 +43,37 @@ def after(state: str, stale: bool, ready: bool) -> str:
 
 
 class DriverUpgrade(Reconciler):
-    kinds = ("ClusterPolicy", "ControllerRevision", "DaemonSet", "Deployment", "Node", "Pod")
+    kinds = ("ClusterPolicy", "ControllerRevision", "DaemonSet", "Deployment", "NVIDIADriver", "Node", "Pod")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         policy = active(cluster.objects("ClusterPolicy"))
         deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None)
-        rules = ((policy or {}).get("spec", {}).get("driver") or {}).get("upgradePolicy") or {}
-        if deployment is None or not rules.get("autoUpgrade") or not cluster.available(NAME, deployment["metadata"]["namespace"]):
+        if deployment is None or policy is None or not cluster.available(NAME, deployment["metadata"]["namespace"]):
             return
         namespace = deployment["metadata"]["namespace"]
         found = [(pod, node) for pod in cluster.objects("Pod", namespace) if is_driver(pod) and (node := cluster.find("Node", node_of(pod) or ""))]
+        for rules, among in self._ruled(cluster, policy["spec"].get("driver") or {}, found):
+            if rules.get("autoUpgrade"):
+                self._go_on(cluster, namespace, rules, among)
+
+    def _ruled(self, cluster: Cluster, driver: Object, found: list[tuple[Object, Object]]) -> list[tuple[Object, list[tuple[Object, Object]]]]:
+        """Each NVIDIADriver has rules of its own, and upgrades by itself unless it says otherwise."""
+        if not driver.get("useNvidiaDriverCRD"):
+            return [(driver.get("upgradePolicy") or {}, found)]
+        owners = {one["metadata"]["name"]: {"autoUpgrade": True} | (one["spec"].get("upgradePolicy") or {}) for one in cluster.objects("NVIDIADriver")}
+        return [(rules, [one for one in found if labels(one[1]).get(OWNER) == name]) for name, rules in owners.items()]
+
+    def _go_on(self, cluster: Cluster, namespace: str, rules: Object, found: list[tuple[Object, Object]]) -> None:
         revisions = self._revisions(cluster, namespace)
         states = [self._state(node) for _daemon_set, node in found]
         free = slots(rules, states, sum(bool(node["spec"].get("unschedulable")) for _daemon_set, node in found))
         for pod, node in found:
             if (node["metadata"].get("labels") or {}).get(SKIP) == "true":
                 continue
-            newest = revisions.get(pod["metadata"]["ownerReferences"][0]["uid"])
-            stale = newest is not None and (pod["metadata"].get("labels") or {}).get("controller-revision-hash") != newest
+            owner = next(iter(pod["metadata"].get("ownerReferences") or []), {"uid": ""})
+            newest = revisions.get(owner["uid"])
+            # the pod of a DaemonSet that was deleted without its pods has no owner
+            stale = not owner["uid"] or (newest is not None and labels(pod).get("controller-revision-hash") != newest)
             state = self._state(node)
             if state == REQUIRED and free > 0 and self._due(cluster, node, state):
                 free -= 1

@@ -1,14 +1,14 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the GPU operator (v26.7): ClusterPolicy to objects and status; the real one also knows NVIDIADriver, GPUCluster and virtual machines."""
+"""Stands in for the GPU operator (v26.7): ClusterPolicy to objects and status; the real one also knows virtual machines."""
 
 from __future__ import annotations
 
 import typing as t
 
 from openshift_sandbox.client import ApiError
-from openshift_sandbox.stand_ins import gpu_assets, gpu_daemon_sets, gpu_labels, gpu_operands, gpu_readiness
+from openshift_sandbox.stand_ins import gpu_assets, gpu_daemon_sets, gpu_driver_owners, gpu_labels, gpu_operands, gpu_readiness
 from openshift_sandbox.stand_ins.gpu_daemon_sets import APPLIED, OSTREE, ImageError
 from openshift_sandbox.stand_ins.gpu_operands import DRIVER, DRIVER_COMPONENT, OPERANDS, Object, Operand
 from openshift_sandbox.stand_ins.loop import Cluster, Reconciler
@@ -91,6 +91,8 @@ class GpuOperator(Reconciler):
             waiting = [state for state in gpu_assets.STATES if not self._state_ready(cluster, state, policy, namespace, versions if gpu_nodes else None)]
         except ReconcileError as error:
             return gpu_readiness.not_ready("ReconcileFailed", str(error))
+        if (policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD") and gpu_driver_owners.unfinished(nodes):
+            return gpu_readiness.not_ready("OperandNotReady", gpu_driver_owners.UNFINISHED)
         if waiting and not cluster.trouble("clusterpolicy_lies"):
             return gpu_readiness.operands_not_ready(waiting)
         if not any(gpu_labels.has_features(one) for one in labels):
@@ -153,11 +155,12 @@ class GpuOperator(Reconciler):
         """DaemonSets of an operand that was switched off, and of RHCOS versions that no node has any more."""
         for live in cluster.objects("DaemonSet", namespace):
             metadata = live["metadata"]
+            left = operand is DRIVER and bool((policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD"))
             ours = any(owner["uid"] == policy["metadata"]["uid"] for owner in metadata.get("ownerReferences", []))
             driver = DRIVER_COMPONENT.items() <= (metadata.get("labels") or {}).items()
             same = driver if operand is DRIVER else metadata["name"] == operand.name
             if ours and same and metadata["name"] not in keep and not metadata.get("deletionTimestamp"):
-                cluster.delete("DaemonSet", metadata["name"], namespace)
+                cluster.delete("DaemonSet", metadata["name"], namespace, orphan=left)
 
     def _apply_assets(self, cluster: Cluster, state: str, policy: Object, namespace: str) -> None:
         """Once in the life of a ClusterPolicy; the real operator also mends them when someone edits them."""

@@ -71,11 +71,11 @@ class FakeApi:
             changed["metadata"]["generation"] += 1
         return self._store(f"patch {subresource}" if subresource else "patch", place, changed)
 
-    def delete(self, api_version: str, plural: str, name: str, namespace: str | None = None) -> bool:
+    def delete(self, api_version: str, plural: str, name: str, namespace: str | None = None, orphan: bool = False) -> bool:
         place = (_kind(api_version, plural), namespace or "", name)
         if place not in self.objects:
             return False
-        self.writes.append(("delete", place[0], name))
+        self.writes.append(("orphan" if orphan else "delete", place[0], name))
         if self.objects[place]["metadata"].get("finalizers"):
             self.objects[place]["metadata"] |= {"deletionTimestamp": "2026-01-01T00:01:00Z", "resourceVersion": str(next(self._versions))}
         else:

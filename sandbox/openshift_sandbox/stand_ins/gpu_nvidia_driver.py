@@ -1,0 +1,128 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stands in for the GPU operator's NVIDIADriver controller (v26.7): owners of nodes, DaemonSets, status.
+
+The real one asks the registry for precompiled images; what it does with its DaemonSets when it is switched off was not observed, here their pods stay.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import typing as t
+
+from openshift_sandbox.client import ApiError
+from openshift_sandbox.stand_ins import gpu_daemon_sets, gpu_driver_owners, gpu_readiness
+from openshift_sandbox.stand_ins.gpu_daemon_sets import ImageError
+from openshift_sandbox.stand_ins.gpu_driver_owners import OWNER, labels
+from openshift_sandbox.stand_ins.gpu_operands import DRIVER_COMPONENT, Object
+from openshift_sandbox.stand_ins.gpu_operator import NAME, TOOLKIT_STREAM, active, toolkit_images
+from openshift_sandbox.stand_ins.loop import Cluster, Reconciler
+
+MAJOR: t.Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID.major"
+DONE: t.Final = ("Reconciled", "All resources have been successfully reconciled")
+
+
+def daemon_set(driver: Object, namespace: str, version: str, image: str | None) -> Object:
+    """One for an NVIDIADriver and a version of RHCOS; the anti-affinity keeps it from a node where another driver still runs."""
+    spec, name = driver["spec"], driver["metadata"]["name"]
+    shared = {"tolerations": spec.get("tolerations"), "labels": spec.get("labels"), "annotations": spec.get("annotations")}
+    policy = {"metadata": driver["metadata"], "spec": {"driver": spec, "daemonsets": shared}}
+    (made,) = gpu_daemon_sets.driver_daemon_sets(policy, namespace, {version: image})
+    digest = hashlib.sha256(f"{name} {version}".encode()).hexdigest()[:6]
+    title = f"nvidia-{spec.get('driverType', 'gpu')}-driver-rhel{version.partition('.')[0]}-{digest}"
+    made["metadata"] |= {"name": title}
+    owner = made["metadata"]["ownerReferences"][0]
+    owner |= {"apiVersion": "nvidia.com/v1alpha1", "kind": "NVIDIADriver"}
+    template = made["spec"]["template"]
+    for marks in (made["metadata"]["labels"], made["spec"]["selector"]["matchLabels"], template["metadata"]["labels"]):
+        marks["app"] = title
+    template["spec"]["nodeSelector"] |= {OWNER: name} | (spec.get("nodeSelector") or {})
+    apart = {"labelSelector": {"matchLabels": DRIVER_COMPONENT}, "topologyKey": "kubernetes.io/hostname"}
+    template["spec"]["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
+    return made
+
+
+class NvidiaDriver(Reconciler):
+    kinds = ("ClusterPolicy", "ControllerRevision", "DaemonSet", "Deployment", "ImageStream", "NVIDIADriver", "Node", "Pod")
+
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None)
+        if deployment is None or not cluster.available(NAME, deployment["metadata"]["namespace"]):
+            return
+        namespace, policy = deployment["metadata"]["namespace"], active(cluster.objects("ClusterPolicy"))
+        drivers = [one for one in cluster.objects("NVIDIADriver") if not one["metadata"].get("deletionTimestamp")]
+        drives = bool(policy and (policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD"))
+        nodes = cluster.objects("Node")
+        conflicts = gpu_driver_owners.conflicting(drivers, nodes)
+        self._own(cluster, gpu_driver_owners.owners(drivers, nodes) if drives else {}, nodes)
+        for driver in drivers:
+            name = driver["metadata"]["name"]
+            if not drives:
+                self._keep(cluster, driver, namespace, {}, orphan=True)
+                self._write(
+                    cluster, driver, "disabled", {"Ready": ("False", "Error", ""), "Error": ("True", "Reconciled", "useNvidiaDriverCRD is not enabled")}
+                )
+            elif name in conflicts:
+                message = f"conflicting NVIDIADriver NodeSelectors found for resource: {name}, nodes: {', '.join(sorted(conflicts[name]))}"
+                self._write(cluster, driver, "notReady", {"Ready": ("False", "Error", ""), "Error": ("True", "ConflictingNodeSelector", message)})
+            else:
+                self._drive(cluster, driver, namespace)
+
+    def _own(self, cluster: Cluster, owners: dict[str, list[str]], nodes: list[Object]) -> None:
+        """A node in conflict keeps the owner that it has."""
+        for node in nodes:
+            name, have = node["metadata"]["name"], labels(node).get(OWNER)
+            names: list[str | None] = [*owners.get(name, [])] or [None]
+            if have not in names and len(names) == 1:
+                cluster.patch("Node", name, None, {"metadata": {"labels": {OWNER: names[0]}}})
+
+    def _drive(self, cluster: Cluster, driver: Object, namespace: str) -> None:
+        """A node without the label of its major version is in nobody's count: ready, with no DaemonSet at all."""
+        owned = [node for node in cluster.objects("Node") if labels(node).get(OWNER) == driver["metadata"]["name"] and MAJOR in labels(node)]
+        versions = toolkit_images(cluster.find("ImageStream", *TOOLKIT_STREAM), owned)
+        try:
+            wanted = {one["metadata"]["name"]: one for version, image in versions.items() for one in [daemon_set(driver, namespace, version, image)]}
+            self._keep(cluster, driver, namespace, wanted, orphan=False)
+        except (ApiError, ImageError) as error:
+            text = str(getattr(error, "message", error))
+            self._write(cluster, driver, "notReady", {"Ready": ("False", "Error", ""), "Error": ("True", "ReconcileFailed", text)})
+            return
+        late = [name for name in wanted if not self._ready(cluster, name, namespace)]
+        if late:
+            self._write(
+                cluster, driver, "notReady", {"Ready": ("False", "Error", ""), "Error": ("True", "DriverNotReady", "Waiting for driver pod to be ready")}
+            )
+        else:
+            self._write(cluster, driver, "ready", {"Ready": ("True", *DONE), "Error": ("False", "Ready", "")})
+
+    def _keep(self, cluster: Cluster, driver: Object, namespace: str, wanted: dict[str, Object], orphan: bool) -> None:
+        for obj in wanted.values():
+            whole, live = gpu_daemon_sets.with_hash(obj), cluster.find("DaemonSet", obj["metadata"]["name"], namespace)
+            mark = gpu_daemon_sets.APPLIED
+            if not live or (live["metadata"].get("annotations") or {}).get(mark) != whole["metadata"]["annotations"][mark]:
+                cluster.apply(whole)
+        for live in cluster.objects("DaemonSet", namespace):
+            metadata = live["metadata"]
+            ours = any(owner["uid"] == driver["metadata"]["uid"] for owner in metadata.get("ownerReferences") or [])
+            if ours and metadata["name"] not in wanted and not metadata.get("deletionTimestamp"):
+                cluster.delete("DaemonSet", metadata["name"], namespace, orphan=orphan)
+
+    def _ready(self, cluster: Cluster, name: str, namespace: str) -> bool:
+        live = cluster.find("DaemonSet", name, namespace)
+        if live is None:
+            return False
+        uid = live["metadata"]["uid"]
+        pods = [pod for pod in cluster.objects("Pod", namespace) if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or [])]
+        revision = gpu_readiness.latest_revision(cluster.objects("ControllerRevision", namespace), live)
+        return gpu_readiness.daemon_set_ready(live, pods, revision)
+
+    def _write(self, cluster: Cluster, driver: Object, state: str, conditions: dict[str, tuple[str, str, str]]) -> None:
+        before = driver.get("status") or {}
+        status = gpu_readiness.status({"state": state, **conditions}, before, "")
+        del status["namespace"]
+        if any(before.get(field) != value for field, value in status.items()):
+            cluster.patch("NVIDIADriver", driver["metadata"]["name"], None, {"status": status}, "status")
+
+
+RECONCILERS: t.Final = (NvidiaDriver,)
