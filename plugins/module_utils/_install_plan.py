@@ -7,9 +7,9 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
 
 Object = dict[str, t.Any]
@@ -34,6 +34,19 @@ def awaits_approval(plan: Object | None) -> bool:
     return plan is not None and phase(plan) == WAITING and not is_approved(plan)
 
 
+def shown(plan: Object, csv: str) -> Object | None:
+    """What the plan holds of a CSV: the CSV itself, or a reference to the ConfigMap that its bundle was unpacked into."""
+    for step in (plan.get("status") or {}).get("plan") or []:
+        resource = step.get("resource") or {}
+        if resource.get("kind") == "ClusterServiceVersion" and resource.get("name") == csv:
+            try:
+                found = json.loads(resource.get("manifest") or "")
+            except ValueError:
+                return None
+            return found if isinstance(found, dict) else None
+    return None
+
+
 def foreign(plan: Object, asked: t.Iterable[str], allowed: t.Iterable[str]) -> list[str]:
     """CSVs of the plan that nobody asked for; allowed entries may be patterns such as `nfd.*`."""
     known, patterns = set(asked), list(allowed)
@@ -53,13 +66,6 @@ def refuse(plan: Object, asked: t.Iterable[str], allowed: t.Iterable[str]) -> Re
         remedy=f"Add what you accept to allow_csvs: [{', '.join(strangers)}], or give the other operator a namespace of its own.",
         details=tuple(f"{one}: {'not asked for' if one in strangers else 'asked for'}" for one in names(plan)),
     )
-
-
-def check(plan: Object, asked: t.Iterable[str], allowed: t.Iterable[str]) -> None:
-    """The last look before an approval."""
-    verdict = refuse(plan, asked, allowed)
-    if verdict is not None:
-        raise NotReadyError(verdict.code, verdict.message, verdict.remedy, verdict.details)
 
 
 def judge(plan: Object) -> Readiness:

@@ -109,11 +109,13 @@ operators.coreos.com/v1alpha1        Subscription            subscriptions      
 operators.coreos.com/v1alpha1        InstallPlan             installplans              n the Operator Lifecycle Manager
 operators.coreos.com/v1alpha1        ClusterServiceVersion   clusterserviceversions    n the Operator Lifecycle Manager
 operators.coreos.com/v1alpha1        CatalogSource           catalogsources            n the Operator Lifecycle Manager
+olm.operatorframework.io/v1          ClusterExtension        clusterextensions         - OLM v1
 packages.operators.coreos.com/v1     PackageManifest         packagemanifests          n the Operator Lifecycle Manager
 nfd.openshift.io/v1                  NodeFeatureDiscovery    nodefeaturediscoveries    n the operator nfd (Node Feature Discovery)
 nfd.k8s-sigs.io/v1alpha1             NodeFeature             nodefeatures              n the operator nfd (Node Feature Discovery)
 nvidia.com/v1                        ClusterPolicy           clusterpolicies           - the operator gpu-operator-certified (NVIDIA GPU Operator)
 nvidia.com/v1alpha1                  NVIDIADriver            nvidiadrivers             - the operator gpu-operator-certified (NVIDIA GPU Operator)
+mellanox.com/v1alpha1                NicClusterPolicy        nicclusterpolicies        - the operator nvidia-network-operator (NVIDIA Network Operator)
 quota.openshift.io/v1                ClusterResourceQuota    clusterresourcequotas     - OpenShift
 tuned.openshift.io/v1                Tuned                   tuneds                    n OpenShift's node tuning operator
 tuned.openshift.io/v1                Profile                 profiles                  n OpenShift's node tuning operator

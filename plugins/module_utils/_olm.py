@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _ins
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
 from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._other_manager import other_manager
 
 Object = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Object]]
@@ -24,7 +25,10 @@ NEVER: t.Final = "never"
 
 @dataclass(frozen=True)
 class Ask:
-    """What may be installed. csv: exactly this one. path: the CSVs on the way. head: where the channel ends."""
+    """What may be installed. csv: exactly this one. path: the CSVs on the way. head: where the channel ends. held: all CSVs of the channel.
+
+    leading: other channels that hold the wanted CSV.
+    """
 
     package: str
     approve: str = INSTALL
@@ -35,6 +39,8 @@ class Ask:
     head: str = ""
     modes: frozenset[str] = frozenset()
     allowed: tuple[str, ...] = ()
+    held: frozenset[str] = frozenset()
+    leading: tuple[str, ...] = ()
 
     @property
     def target(self) -> str:
@@ -56,6 +62,8 @@ def ask(params: t.Mapping[str, t.Any], live: Object | None, offer: Object | None
         path=packages.path_to(entry, params["csv"]),
         head=str(entry.get("currentCSV") or ""),
         modes=packages.install_modes(entry),
+        held=packages.path_to(entry, None),
+        leading=tuple(one for one in packages.leading_to(offer, params["csv"] or "") if one != entry["name"]),
     )
 
 
@@ -98,13 +106,14 @@ def source(live: Object | None) -> str | None:
 
 def check_foreign(live: Object, wanted: Object) -> str:
     """Somebody else's Subscription may serve as it is; what to tell about it, or an error when it is not what is asked for."""
-    held, name = live.get("spec") or {}, live["metadata"]["name"]
+    held, name, keeper = live.get("spec") or {}, live["metadata"]["name"], other_manager(live)
     fields = ("channel", "source", "sourceNamespace")
     wrong = [f"{one}: {held.get(one)} (asked: {wanted['spec'][one]})" for one in fields if held.get(one) != wanted["spec"][one]]
     if wrong:
-        message = f"Subscription {name} was made by somebody else and is not what is asked for: {', '.join(wrong)}."
-        raise AcceleratorError("OLM-NOT-OURS", message, "Set adopt: take to take these fields over, or ask for what is there.", wrong, layer="olm")
-    return f"Subscription {name} was not created by this collection and is left as it is (adopt: report)."
+        message = f"Subscription {name} was made by {keeper or 'somebody else'} and is not what is asked for: {', '.join(wrong)}."
+        remedy = f"Change it in {keeper}, or ask for what is there." if keeper else "Set adopt: take to take these fields over, or ask for what is there."
+        raise AcceleratorError("OLM-NOT-OURS", message, remedy, wrong, layer="olm")
+    return f"Subscription {name} was not created by this collection and is left as it is (adopt: report).{f' {keeper} keeps it.' if keeper else ''}"
 
 
 def condition(subscription: Object | None, kind: str) -> Object | None:
@@ -117,6 +126,16 @@ def trouble(subscription: Object | None) -> str:
     """The resolver's text, as told now."""
     found = condition(subscription, "ResolutionFailed")
     return str(found.get("message") or "") if found else ""
+
+
+def remarks(subscription: Object | None) -> list[str]:
+    """Deprecations, as the catalogue has them and OLM repeats them."""
+    conditions = ((subscription or {}).get("status") or {}).get("conditions") or []
+    kinds = {"PackageDeprecated": "Package", "ChannelDeprecated": "Channel", "BundleDeprecated": "CSV"}
+    found = {one["type"]: one for one in conditions if one.get("type") in kinds and one.get("status") == "True"}
+    spec, csv = (subscription or {}).get("spec") or {}, ((subscription or {}).get("status") or {}).get("installedCSV")
+    names = {"PackageDeprecated": spec.get("name"), "ChannelDeprecated": spec.get("channel"), "BundleDeprecated": csv}
+    return [f"{word} {names[kind]} is deprecated: {found[kind].get('message')}" for kind, word in kinds.items() if kind in found]
 
 
 def current_plan(seen: Snapshot) -> Object | None:
@@ -154,6 +173,7 @@ def summarize(seen: Snapshot) -> Object:
         "phase": olm_csv.phase(live) or None,
         "state": status(seen, "state") or None,
         "install_plan": plan["metadata"]["name"] if plan else None,
+        "awaits_approval": install_plan.awaits_approval(plan),
         "upgrade_available": current if installed and current and current != installed else None,
     }
 

@@ -55,6 +55,20 @@ def suitable(groups: t.Sequence[Object], namespace: str, install_mode: str | Non
     raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)], layer="olm")
 
 
+def check_supported(group: Object, supported: t.Collection[str], package: str) -> None:
+    """OLM fails a CSV that does not support what its namespace's group targets (UnsupportedOperatorGroup)."""
+    held = install_mode_of(group)
+    if not supported or held in supported:
+        return
+    metadata = group["metadata"]
+    message = (
+        f"OperatorGroup {metadata['name']} in namespace {metadata['namespace']} targets {', '.join(targets(group)) or 'all namespaces'} ({held}), "
+        f"and {package} supports only {', '.join(sorted(supported))}; OLM would fail its CSV."
+    )
+    remedy = "Install the operator in a namespace of its own." if ALL not in supported else "Install it in openshift-operators, or in a namespace of its own."
+    raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)], layer="olm")
+
+
 def targets(group: Object) -> list[str]:
     """Targeted namespaces; empty means all. A selector shows only in the status."""
     spec = group.get("spec") or {}

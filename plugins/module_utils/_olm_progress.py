@@ -13,26 +13,29 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _ins
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
 from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING, Readiness, failed, pending, ready
 
 
 class Judge:
     """Believes the resolver only when it has said the same for a while.
 
-    In the middle of an upgrade it complains about the CSV that is being replaced, and after a change of the Subscription about what was before.
+    In the middle of an upgrade it complains about the CSV that is being replaced, and after a change of the Subscription about what was before;
+    that there is no way to a CSV shows only in that no InstallPlan comes.
     """
 
     def __init__(self, ask: olm.Ask, clock: t.Callable[[], float], patience: float = 10.0) -> None:
-        self._ask, self._clock, self._patience = ask, clock, patience
+        self._ask, self._clock = ask, clock
+        self._patience = {"OLM-RESOLVE": patience, "OLM-NO-UPGRADE": 3 * patience}
         self._said, self._since = "", 0.0
 
     def __call__(self, seen: olm.Snapshot) -> Readiness:
         verdict, now = judge(seen, self._ask), self._clock()
-        if verdict.code != "OLM-RESOLVE":
+        if verdict.code not in self._patience:
             self._said = ""
         elif verdict.message != self._said:
             self._said, self._since = verdict.message, now
-        if verdict.code == "OLM-RESOLVE" and now - self._since < self._patience:
+        if verdict.code in self._patience and now - self._since < self._patience[verdict.code]:
             return replace(verdict, verdict=PENDING)
         return verdict
 
@@ -43,7 +46,7 @@ def judge(seen: olm.Snapshot, ask: olm.Ask) -> Readiness:
         return pending("NoSubscription", f"Subscription {ask.package} is not there yet", code="OLM-PENDING")
     plan = olm.plan_to_approve(seen, ask)
     if plan is not None:
-        return install_plan.refuse(plan, ask.path, ask.allowed) or ready("Approve", f"InstallPlan {plan['metadata']['name']} can be approved")
+        return _refuse(seen, plan, ask) or ready("Approve", f"InstallPlan {plan['metadata']['name']} can be approved")
     plan = olm.current_plan(seen)
     bad = _trouble(seen["subscription"][0])
     if bad is not None and (ask.approve == olm.UPGRADE or not olm.status(seen, "installedCSV")):
@@ -55,6 +58,30 @@ def judge(seen: olm.Snapshot, ask: olm.Ask) -> Readiness:
     elif plan is not None and ask.approve == olm.NEVER and not olm.status(seen, "installedCSV"):
         return ready("RequiresApproval", f"InstallPlan {plan['metadata']['name']} waits for somebody's approval")
     return _installed(seen, ask, plan)
+
+
+def check(seen: olm.Snapshot, plan: olm.Object, ask: olm.Ask) -> None:
+    """The last look before an approval."""
+    verdict = _refuse(seen, plan, ask)
+    if verdict is not None:
+        raise NotReadyError(verdict.code, verdict.message, verdict.remedy, verdict.details)
+
+
+def _refuse(seen: olm.Snapshot, plan: olm.Object, ask: olm.Ask) -> Readiness | None:
+    return _beyond(seen, plan, ask) or install_plan.refuse(plan, ask.path, ask.allowed)
+
+
+def _beyond(seen: olm.Snapshot, plan: olm.Object, ask: olm.Ask) -> Readiness | None:
+    """OLM takes the furthest step that the channel allows; one past the wanted CSV leads nowhere but there."""
+    past = [name for name in install_plan.names(plan) if name in ask.held and name not in ask.path]
+    if not ask.csv or not past:
+        return None
+    installed = olm.status(seen, "installedCSV")
+    way = f"The way that exists is {' -> '.join([*([installed] if installed else []), *past])}"
+    text = f"{way}: channel {ask.channel} leads past {ask.csv}, and OLM takes the furthest step. InstallPlan {plan['metadata']['name']} was not approved."
+    other = f"set channel to {' or '.join(ask.leading)}" if ask.leading else "use another channel"
+    remedy = f"Ask for csv: {past[-1]}, or {other}, or remove the operator (state: absent) and install {ask.csv}."
+    return failed("PastTarget", text, code="OLM-NO-PATH", remedy=remedy, details=tuple(install_plan.names(plan)))
 
 
 def _is_settled(seen: olm.Snapshot) -> bool:
@@ -98,11 +125,11 @@ def _installed(seen: olm.Snapshot, ask: olm.Ask, plan: olm.Object | None) -> Rea
         return failed("CSVGone", f"Subscription {ask.package} says that CSV {installed} is installed, but it was deleted.", code="OLM-CSV-GONE", remedy=remedy)
     state = olm_csv.judge(live, installed)
     if state.is_ready and ask.target and installed != ask.target:
-        return _off_target(installed, ask)
+        return _off_target(installed, ask, olm.status(seen, "state") == "AtLatestKnown")
     return state
 
 
-def _off_target(installed: str, ask: olm.Ask) -> Readiness:
+def _off_target(installed: str, ask: olm.Ask, at_latest: bool) -> Readiness:
     """The operator works, but it is not the version that was asked for."""
     newer = packages.order(packages.version_of(installed)) > packages.order(packages.version_of(ask.target))
     if newer and ask.csv:
@@ -113,11 +140,15 @@ def _off_target(installed: str, ask: olm.Ask) -> Readiness:
     if ask.approve != olm.UPGRADE:
         remedy = "Set approve: upgrade to let the operator be upgraded."
         return failed("Older", f"CSV {installed} is installed; {ask.csv} was asked for.", code="OLM-VERSION", remedy=remedy)
+    if at_latest and ask.csv:
+        text = f"CSV {installed} is installed, and OLM says that it is the latest that channel {ask.channel} leads to; no way leads to {ask.csv}."
+        return failed("NoWay", text, code="OLM-NO-UPGRADE", remedy=_NO_WAY, details=tuple(sorted(ask.held)))
     text = f"CSV {installed} is installed; waiting for a way to {ask.target}"
     return pending("UpgradePending", text, code="OLM-NO-UPGRADE", remedy="See whether the channel has a path between the two.")
 
 
 _RESOLVE: t.Final = "The text names what excludes what: another channel, a missing dependency, or a second OperatorGroup."
+_NO_WAY: t.Final = "Set another channel, or remove the operator (state: absent) and install that CSV."
 _CATALOG: t.Final = "oc -n openshift-marketplace get catalogsource,pods"
 _UNPACK: t.Final = "The bundle image could not be read: check mirrors and pull secrets, then delete the failed Job in openshift-marketplace."
 _FATAL: t.Final = (

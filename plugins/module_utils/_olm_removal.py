@@ -9,12 +9,16 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
 
 Object = dict[str, t.Any]
 
 _EVERYWHERE: t.Final = ("kube-root-ca.crt", "openshift-service-ca.crt")
+# Of the name in a label's key.
+_LONGEST: t.Final = 63
+_HELD: t.Final = "See why these objects stay (their finalizers), and whether OLM runs: oc -n openshift-operator-lifecycle-manager get pods."
 _OLM_LABELS: t.Final = ("olm.", "operators.coreos.com/")
 
 
@@ -36,12 +40,85 @@ def others(subscriptions: t.Iterable[Object], found: t.Iterable[Object], removed
     return [f"{one['kind']} {one['metadata']['name']}" for one in left]
 
 
-def check_unused(resources: t.Iterable[Object], package: str) -> None:
+def check_unused(resources: t.Iterable[Object], package: str, with_crds: bool = False) -> None:
     """Custom resources that only this operator can clean up after go first."""
     lines = [f"{one['kind']} {one['metadata']['name']}" for one in resources if _stands_alone(one)]
     if lines:
         message = f"{len(lines)} custom resources of {package} still exist ({', '.join(lines[:5])}); without the operator their operands stay for ever."
-        raise AcceleratorError("OLM-IN-USE", message, "Delete them first, or set force: true.", lines, layer="olm")
+        remedy = "Delete them first; their CRDs would take them along." if with_crds else "Delete them first, or set force: true."
+        raise AcceleratorError("OLM-IN-USE", message, remedy, lines, layer="olm")
+
+
+def judge_leaving(doomed: Object) -> t.Callable[[t.Mapping[str, t.Sequence[Object]]], Readiness]:
+    """Judge: the CSV is gone. While OLM's finalizer holds it, OLM cleans up, and says what it waits for."""
+
+    def judge(snapshot: t.Mapping[str, t.Sequence[Object]]) -> Readiness:
+        left = next((one for one in snapshot["csvs"] if one["metadata"]["uid"] == doomed["metadata"]["uid"]), None)
+        if left is None:
+            return ready("Gone", f"CSV {doomed['metadata']['name']} is deleted")
+        finalizers = ", ".join(left["metadata"].get("finalizers") or []) or "none"
+        held = _held_by(left)
+        text = f"CSV {left['metadata']['name']} is still being deleted (finalizers: {finalizers})"
+        text += f"; OLM waits for {', '.join(held)}" if held else ""
+        return pending("CSVLeaves", text, code="OLM-CSV-HELD", remedy=_HELD, details=tuple(held))
+
+    return judge
+
+
+def _held_by(csv: Object) -> list[str]:
+    """Custom resources that OLM deletes with the operator (spec.cleanup), and that are not gone yet."""
+    waiting = ((csv.get("status") or {}).get("cleanup") or {}).get("pendingDeletion") or []
+    return [f"{one.get('kind')} {name.get('name')}" for one in waiting for name in one.get("instances") or []]
+
+
+def crd_names(csvs: t.Iterable[Object], labelled: t.Iterable[Object]) -> list[str]:
+    """CRDs that the operator brought: what its CSVs own, and what OLM has labelled with the package."""
+    owned_ones = {f"{plural}.{version.partition('/')[0]}" for csv in csvs for version, _kind, plural in olm_csv.owned_kinds(csv)}
+    return sorted(owned_ones | {str(one["metadata"]["name"]) for one in labelled})
+
+
+def label(package: str, namespace: str) -> str | None:
+    """What OLM puts on everything of a package; None where the name is so long that OLM writes a hash instead."""
+    name = f"{package}.{namespace}"
+    return f"operators.coreos.com/{name}" if len(name) <= _LONGEST else None
+
+
+def shared_with(crd: Object, package: str) -> list[str]:
+    """Other packages under OLM that the CRD belongs to as well."""
+    marks = [key.partition("/")[2] for key in crd["metadata"].get("labels") or {} if key.startswith("operators.coreos.com/")]
+    return sorted(one for one in marks if not one.startswith(f"{package}."))
+
+
+def judge_empty(snapshot: t.Mapping[str, t.Sequence[Object]]) -> Readiness:
+    """Judge: the CRDs have no objects. What a controller made goes with its owner; the rest is somebody's."""
+    lines = [f"{one['kind']} {_place(one)}" for objects in snapshot.values() for one in objects]
+    if not lines:
+        return ready("Empty", "no object is left")
+    kept = [
+        f"{one['kind']} {_place(one)}" for objects in snapshot.values() for one in objects if _stands_alone(one) and "deletionTimestamp" not in one["metadata"]
+    ]
+    text = f"{len(lines)} objects of the CRDs are left ({', '.join((kept or lines)[:5])}); deleting the CRDs would delete them. No CRD was deleted"
+    make = failed if kept else pending
+    return make("ObjectsLeft", text, code="OLM-CRDS", remedy="Delete these objects first, or leave remove_crds out.", details=tuple(kept or lines))
+
+
+def check_empty(snapshot: t.Mapping[str, t.Sequence[Object]]) -> None:
+    """The same, of one look: nobody may have waited."""
+    verdict = judge_empty(snapshot)
+    if not verdict.is_ready:
+        raise NotReadyError(verdict.code, f"{verdict.message}.", verdict.remedy, verdict.details)
+
+
+def served_as(crd: Object) -> tuple[str, str, str]:
+    """API version, kind and plural under which the CRD's objects can be read."""
+    spec = crd["spec"]
+    version = next(one["name"] for one in spec["versions"] if one["served"])
+    return f"{spec['group']}/{version}", str(spec["names"]["kind"]), str(spec["names"]["plural"])
+
+
+def _place(obj: Object) -> str:
+    metadata = obj["metadata"]
+    return f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else str(metadata["name"])
 
 
 def strangers(contents: t.Iterable[Object]) -> list[str]:

@@ -17,7 +17,11 @@ description:
   - An InstallPlan is approved only when the Subscription points to it, it requires approval, and every CSV in it was asked for.
   - A pending upgrade is reported and left alone, unless O(approve=upgrade).
   - With O(state=absent) the Subscription that this collection made goes, and with it its CSV, OperatorGroup and Namespace, the latter two when
-    they are ours and nothing else is in them. CustomResourceDefinitions stay.
+    they are ours and nothing else is in them. CustomResourceDefinitions stay, unless O(remove_crds=true).
+  - What would be in the way is found before anything is written - a package that OLM v1 (a ClusterExtension) owns, an OperatorGroup that does not
+    suit, several catalogues with the same package.
+  - An operator that is part of OpenShift (node tuning) is looked at and not installed. A cluster without OLM is refused; for the GPU operator with the
+    values for its Helm chart.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
@@ -43,7 +47,7 @@ options:
     description: Exactly this CSV, for example V(nfd.v4.22.0-202607141007). The default is the head of the channel.
     type: str
   source:
-    description: CatalogSource to take the package from. The default is the one that offers it.
+    description: CatalogSource to take the package from. The default is the one that offers it; where several do, one has to be named.
     type: str
   source_namespace:
     description: Namespace of the CatalogSource.
@@ -72,8 +76,24 @@ options:
     type: str
     choices: [report, take]
     default: report
+  driver_change:
+    description:
+      - What to do when an upgrade of C(gpu-operator-certified) would change the GPU driver. It does where the ClusterPolicy names no driver, so that
+        the operator's own is used, and the next operator has another one. Nodes then get the new driver one after the other, and their pods with GPUs end.
+      - V(ask) fails with the code C(OLM-DRIVER-CHANGE) and shows both drivers, the nodes and the pods; nothing is approved.
+      - V(pin) writes the driver that runs into the ClusterPolicy first, so that it stays; a ClusterPolicy that somebody else made needs O(adopt=take).
+      - V(allow) goes on.
+    type: str
+    choices: [ask, pin, allow]
+    default: ask
   force:
     description: With O(state=absent), remove the operator although custom resources of its kinds still exist.
+    type: bool
+    default: false
+  remove_crds:
+    description:
+      - With O(state=absent), delete the operator's CustomResourceDefinitions at the end, which deletes every object of their kinds.
+      - Refused while such objects exist, also with O(force=true). A CustomResourceDefinition that another package under OLM has as well stays.
     type: bool
     default: false
 """
@@ -92,6 +112,7 @@ EXAMPLES = r"""
     channel: stable
     csv: gpu-operator-certified.v26.7.0
     approve: upgrade
+    driver_change: pin
 
 - name: No Node Feature Discovery any more
   accelerators.openshift.olm_operator:
@@ -116,7 +137,27 @@ operator:
     phase: Succeeded
     state: AtLatestKnown
     install_plan: install-x7k2p
+    awaits_approval: false
     upgrade_available: null
+driver_change:
+  description:
+    - With O(state=present), the change of the GPU driver that the upgrade brought or would have brought; null where there was none.
+    - A failure with the code C(OLM-DRIVER-CHANGE) has it as well.
+  returned: when O(state=present)
+  type: dict
+  sample:
+    action: allow
+    from: nvcr.io/nvidia/driver@sha256:f8e3dc91
+    to: nvcr.io/nvidia/driver@sha256:e243d778
+    csv: gpu-operator-certified.v26.3.3
+    next_csv: gpu-operator-certified.v26.7.0
+    policies: [gpu-cluster-policy]
+    nodes: [{name: gpu-0, driver: 580.126.20}]
+    pods: [team-a/training-0 on gpu-0]
+helm_values:
+  description: On a cluster without OLM, for the GPU operator, the values for its Helm chart, as text.
+  returned: on failure with the code C(OLM-ABSENT)
+  type: str
 duration:
   description: Seconds that the task took.
   returned: always
@@ -126,16 +167,9 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _api_operator as operators
-from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_group as olm_group
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_progress as progress
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 
 SPEC = ArgumentSpec(
     options={
@@ -150,45 +184,21 @@ SPEC = ArgumentSpec(
         "approve": {"type": "str", "choices": ["install", "upgrade", "never"], "default": "install"},
         "allow_csvs": {"type": "list", "elements": "str", "default": []},
         "adopt": {"type": "str", "choices": ["report", "take"], "default": "report"},
+        "driver_change": {"type": "str", "choices": ["ask", "pin", "allow"], "default": "ask"},
         "force": {"type": "bool", "default": False},
+        "remove_crds": {"type": "bool", "default": False},
     },
 ).merge(AUTH, STATE, WAIT)
 
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     if params["state"] == "absent":
-        operators.remove(api, params["name"], params["namespace"], params["force"])
-        return {"operator": {"package": params["name"], "namespace": params["namespace"]}}
-    namespace, take = params["namespace"], params["adopt"] == "take"
-    live = olm.subscribed(api.list(known("Subscription")), params["name"], namespace)
-    group = olm_group.suitable(api.list(known("OperatorGroup"), namespace), namespace, params["install_mode"])
-    source = params["source"] or olm.source(live)
-    offer = None if group and olm.is_settled(live, params) else operators.offer(api, params["name"], source, params["source_namespace"], live is None)
-    ask = olm.ask(params, live, offer)
-    new_group = None if group else olm_group.build(namespace, olm_group.mode(params["install_mode"], ask.modes, ask.package))
-    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": params["namespace_labels"]}})
-    if new_group:
-        api.apply(new_group)
-    wanted = olm.build(ask, namespace, live)
-    if live is not None and not owned(live) and not take:
-        api.warn(olm.check_foreign(live, wanted))
-        return {"operator": olm.summarize(follow(api, live, ask))}
-    return {"operator": olm.summarize(follow(api, api.apply(wanted, force_conflicts=take, live=live), ask))}
+        from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_removal as removal
 
+        return removal.absent(api, params)
+    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operators as operators
 
-def follow(api: Api, subscription: dict[str, t.Any], ask: olm.Ask) -> olm.Snapshot:
-    """Waits, approves what may be approved, waits again, until nothing is left to approve."""
-    name, namespace = subscription["metadata"]["name"], subscription["metadata"]["namespace"]
-    queries = {"subscription": Query(known("Subscription"), namespace, name)}
-    queries |= {"plans": Query(known("InstallPlan"), namespace), "csvs": Query(known("ClusterServiceVersion"), namespace)}
-    while True:
-        seen = api.wait(queries, progress.Judge(ask, api.clock), f"operator {ask.package}", on_timeout_code="OLM-PENDING")
-        plan = olm.plan_to_approve(seen, ask)
-        if plan is not None:
-            install_plan.check(plan, ask.path, ask.allowed)
-            api.merge_patch(known("InstallPlan"), plan["metadata"]["name"], namespace, {"spec": {"approved": True}})
-        if plan is None or api.check_mode or not api.wait_wanted:
-            return {**seen, "subscription": seen["subscription"] or [subscription]}
+    return operators.present(api, params)
 
 
 def main() -> None:

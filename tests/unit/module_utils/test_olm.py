@@ -48,6 +48,8 @@ def seen(live: Object | None, plans: t.Sequence[Object] = (), csvs: t.Sequence[O
 
 WAITING = plan("RequiresApproval", V2)
 UPGRADE = replace(ASK, approve="upgrade")
+V3 = "nfd.v1.2.0"
+PAST = replace(UPGRADE, csv=V2, channel="stable", held=frozenset({V1, V2, V3}), leading=("v1",))
 RESOLUTION = condition("ResolutionFailed", "ConstraintsNotSatisfiable", "constraints not satisfiable: no operators found in channel x")
 
 
@@ -82,7 +84,7 @@ def test_the_refusal_lists_what_is_foreign() -> None:
     assert (verdict.verdict, verdict.code) == ("failed", "OLM-FOREIGN-CSV")
     assert "mesh.v2.1.0: not asked for" in verdict.details
     with pytest.raises(NotReadyError, match="mesh"):
-        install_plan.check(plan("RequiresApproval", V2, "mesh.v2.1.0"), ASK.path, ())
+        progress.check(seen(at("", V2)), plan("RequiresApproval", V2, "mesh.v2.1.0"), ASK)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +117,10 @@ def test_the_refusal_lists_what_is_foreign() -> None:
         (seen(at(V1, V2), [WAITING], [csv(V1, "Succeeded")]), replace(ASK, csv=V2), "failed", "OLM-VERSION"),
         (seen(at(V2, V2), [], [csv(V2, "Succeeded")]), replace(UPGRADE, csv=V1), "failed", "OLM-VERSION"),
         (seen(at(V2, V2), [], [csv(V2, "Succeeded")]), replace(UPGRADE, csv=V2), "ready", ""),
+        (seen(at(V1, V1, state="AtLatestKnown"), [], [csv(V1, "Succeeded")]), replace(UPGRADE, csv=V2), "failed", "OLM-NO-UPGRADE"),
+        (seen(at(V1, V1, state="AtLatestKnown"), [], [csv(V1, "Succeeded")]), UPGRADE, "pending", "OLM-NO-UPGRADE"),
+        (seen(at(V1, V3), [plan("RequiresApproval", V3)], [csv(V1, "Succeeded")]), PAST, "failed", "OLM-NO-PATH"),
+        (seen(at(V1, V2), [WAITING], [csv(V1, "Succeeded")]), PAST, "ready", ""),
     ],
 )
 def test_how_far_it_is(snapshot: olm.Snapshot, ask: olm.Ask, verdict: str, code: str) -> None:
@@ -124,6 +130,29 @@ def test_how_far_it_is(snapshot: olm.Snapshot, ask: olm.Ask, verdict: str, code:
 
 def test_the_resolvers_text_is_given_word_for_word() -> None:
     assert RESOLUTION["message"] in progress.judge(seen(subscription(conditions=[RESOLUTION])), ASK).message
+
+
+def test_the_way_that_exists_is_told() -> None:
+    verdict = progress.judge(seen(at(V1, V3), [plan("RequiresApproval", V3)], [csv(V1, "Succeeded")]), PAST)
+    assert f"{V1} -> {V3}" in verdict.message
+    assert "set channel to v1" in verdict.remedy
+
+
+def test_that_there_is_no_way_is_believed_after_a_while() -> None:
+    now = [0.0]
+    judge = progress.Judge(replace(UPGRADE, csv=V2), lambda: now[0])
+    stuck = seen(at(V1, V1, state="AtLatestKnown"), [], [csv(V1, "Succeeded")])
+    for second, verdict in [(0, "pending"), (29, "pending"), (30, "failed")]:
+        now[0] = second
+        assert judge(stuck).verdict == verdict
+
+
+def test_deprecations_are_told_in_olms_words() -> None:
+    live = at(
+        V2, V2, conditions=[condition("ChannelDeprecated", "", "use channel v2"), condition("Deprecated", "", "both"), condition("BundleDeprecated", "", "old")]
+    )
+    assert olm.remarks(live) == ["Channel stable is deprecated: use channel v2", f"CSV {V2} is deprecated: old"]
+    assert olm.remarks(subscription()) == []
 
 
 def test_the_resolver_is_believed_when_it_insists() -> None:
@@ -197,6 +226,16 @@ def test_somebody_elses_subscription() -> None:
         olm.check_foreign(other, {"spec": same["spec"] | {"channel": "v2"}})
 
 
+def test_the_manager_of_somebody_elses_subscription_is_named() -> None:
+    live = subscription()
+    live["metadata"]["annotations"] = {"argocd.argoproj.io/tracking-id": "gpu:x"}
+    wanted = {"spec": live["spec"] | {"channel": "v2"}}
+    with pytest.raises(AcceleratorError, match=r"made by Argo CD \(gpu\)") as caught:
+        olm.check_foreign(live, wanted)
+    assert "adopt" not in caught.value.remedy
+    assert "Argo CD" in olm.check_foreign(live, {"spec": live["spec"]})
+
+
 def test_csvs_go_only_with_our_subscription() -> None:
     found = [csv(V2, "Succeeded"), csv("other.v1", "Succeeded") | {"metadata": {"name": "other.v1", "uid": "o"}}, csv(V1, "Succeeded", "Copied")]
     home = {"metadata": {"labels": OURS}}
@@ -211,6 +250,38 @@ def test_custom_resources_keep_an_operator() -> None:
     with pytest.raises(AcceleratorError, match="ClusterPolicy gpu-cluster-policy"):
         removal.check_unused([policy], "gpu-operator-certified")
     removal.check_unused([{"kind": "NodeFeature", "metadata": {"name": "n", "ownerReferences": [{}]}}], "nfd")
+
+
+def test_a_csv_that_is_held_names_what_holds_it() -> None:
+    held = csv(V2, "Deleting", cleanup={"pendingDeletion": [{"group": "nvidia.com", "kind": "ClusterPolicy", "instances": [{"name": "gpu-cluster-policy"}]}]})
+    held["metadata"]["finalizers"] = ["operators.coreos.com/csv-cleanup"]
+    judge = removal.judge_leaving(held)
+    assert "csv-cleanup" in judge({"csvs": [held]}).message
+    assert "OLM waits for ClusterPolicy gpu-cluster-policy" in judge({"csvs": [held]}).message
+    assert judge({"csvs": []}).is_ready
+    assert judge({"csvs": [{**held, "metadata": {**held["metadata"], "uid": "another"}}]}).is_ready
+
+
+def test_crds_of_an_operator() -> None:
+    spec = {"customresourcedefinitions": {"owned": [{"name": "things.example.com", "version": "v1", "kind": "Thing"}]}}
+    labelled = [{"metadata": {"name": "others.example.com"}}, {"metadata": {"name": "things.example.com"}}]
+    assert removal.crd_names([{"spec": spec}], labelled) == ["others.example.com", "things.example.com"]
+    assert removal.label("nfd", "openshift-nfd") == "operators.coreos.com/nfd.openshift-nfd"
+    assert removal.label("n" * 40, "s" * 40) is None
+    marks = {"operators.coreos.com/nfd.openshift-nfd": "", "operators.coreos.com/other.elsewhere": "", "olm.managed": "true"}
+    assert removal.shared_with({"metadata": {"labels": marks}}, "nfd") == ["other.elsewhere"]
+
+
+def test_crds_stay_while_somebodys_objects_are_left() -> None:
+    theirs = {"kind": "Thing", "metadata": {"name": "one", "namespace": "n"}}
+    owned = {"kind": "Thing", "metadata": {"name": "two", "namespace": "n", "ownerReferences": [{}]}}
+    leaving = {"kind": "Thing", "metadata": {"name": "three", "deletionTimestamp": "2026-11-21T10:00:00Z"}}
+    assert removal.judge_empty({"things": []}).is_ready
+    assert removal.judge_empty({"things": [owned, leaving]}).verdict == "pending"
+    verdict = removal.judge_empty({"things": [owned, theirs]})
+    assert (verdict.verdict, verdict.code, verdict.details) == ("failed", "OLM-CRDS", ("Thing n/one",))
+    with pytest.raises(NotReadyError, match="n/one"):
+        removal.check_empty({"things": [theirs]})
 
 
 def test_a_namespace_with_somebodys_things_stays() -> None:

@@ -138,3 +138,65 @@ def test_an_install_mode_that_the_operator_lacks(wanted: str | None, supported: 
 def test_all_namespaces_is_a_group_without_targets() -> None:
     assert olm_group.build("n", "AllNamespaces")["spec"] == {}
     assert olm_group.targets(olm_group.build("n", "OwnNamespace")) == ["n"]
+
+
+def test_a_package_of_two_catalogues_is_not_guessed() -> None:
+    found = packages.sources([package(), package(catalog="mirror"), package("other")], "nfd")
+    assert found == ["mirror", "redhat-operators"]
+    packages.check_one_source("nfd", found[:1], READY)
+    with pytest.raises(AcceleratorError, match="mirror, redhat-operators") as caught:
+        packages.check_one_source("nfd", found, [catalog("mirror", "READY") | {"spec": {"priority": 10}}])
+    assert caught.value.code == "OLM-SOURCES"
+    assert "CatalogSource mirror: priority 10" in caught.value.evidence
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"disableAllDefaultSources": True}, "disableAllDefaultSources is true"),
+        ({"sources": [{"name": "certified-operators", "disabled": True}]}, "sources has certified-operators with disabled: true"),
+        ({"disableAllDefaultSources": True, "sources": [{"name": "certified-operators", "disabled": False}]}, ""),
+        ({"sources": [{"name": "redhat-operators", "disabled": True}]}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_default_catalogue_that_is_switched_off(spec: Object, words: str) -> None:
+    error = packages.missing("gpu-operator-certified", "certified-operators", [], READY[:1], {"spec": spec})
+    assert error.code == "OLM-CATALOG"
+    assert (words in error.message) if words else ("There is no CatalogSource" in error.message)
+
+
+def test_what_is_deprecated_is_told_with_the_default_channel() -> None:
+    old = {
+        **STABLE,
+        "name": "old",
+        "deprecation": {"message": "use stable"},
+        "entries": [{**STABLE["entries"][0], "deprecation": {"message": "take the next"}}],
+    }
+    found = packages.deprecations(package(), old, "nfd.v4.22.0-20")
+    assert found == [
+        "Channel old is deprecated: use stable",
+        "CSV nfd.v4.22.0-20 is deprecated: take the next",
+        "The default channel of nfd is stable.",
+    ]
+    assert packages.deprecations(package(), STABLE, "nfd.v4.22.0-20") == []
+    assert packages.leading_to(package(), "nfd.v4.22.0-9") == ["stable"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "supported", "fits"),
+    [
+        ({}, {"AllNamespaces"}, True),
+        ({}, {"OwnNamespace", "SingleNamespace"}, False),
+        ({"targetNamespaces": ["n"]}, {"AllNamespaces"}, False),
+        ({"targetNamespaces": ["n"]}, {"OwnNamespace"}, True),
+        ({}, set(), True),
+    ],
+)
+def test_a_group_that_the_operator_does_not_support(spec: Object, supported: set[str], fits: bool) -> None:
+    group = {"metadata": {"name": "g", "namespace": "n"}, "spec": spec}
+    if fits:
+        olm_group.check_supported(group, supported, "nfd")
+        return
+    with pytest.raises(AcceleratorError, match="supports only"):
+        olm_group.check_supported(group, supported, "nfd")

@@ -1,0 +1,50 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""A package's offer: one catalogue, or the reason why there is none or more than one."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
+from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+
+Object = dict[str, t.Any]
+
+
+def find(api: Api, name: str, source: str | None, source_namespace: str, is_new: bool) -> Object:
+    """The package. A list of all packages is tens of megabytes on a real cluster: it is read only where a get will not do, and with a source only its part."""
+    kind = known("PackageManifest")
+    first = api.get(kind, name, source_namespace)
+    found = packages.choose([first] if first else [], name, source)
+    offered: list[Object] = []
+    if found is None or (source is None and is_new):
+        # A get answers with any one of several catalogues that carry the name.
+        offered = api.list(kind, source_namespace, labels=f"catalog={source}" if source and first else None)
+        found = found or packages.choose(offered, name, source)
+    catalogs = api.list(known("CatalogSource"), source_namespace) if found is None or is_new else []
+    if found is None:
+        raise packages.missing(name, source, offered, catalogs, _hub(api))
+    if is_new:
+        if source is None:
+            packages.check_one_source(name, packages.sources(offered, name), catalogs)
+        packages.check_catalog(found, catalogs)
+    return found
+
+
+def warn(api: Api, offer: Object, ask: olm.Ask) -> None:
+    """Deprecations, before anything is installed."""
+    for line in packages.deprecations(offer, packages.channel(offer, ask.channel), ask.csv or ask.head):
+        api.warn(line)
+
+
+def _hub(api: Api) -> Object | None:
+    try:
+        return api.get(known("OperatorHub"), "cluster")
+    except KindNotServedError:
+        return None

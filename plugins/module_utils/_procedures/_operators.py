@@ -1,0 +1,100 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""An operator through OLM: every conflict is looked for before the first write, and each InstallPlan before its approval."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
+from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_group as olm_group
+from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_progress as progress
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_operator import behind
+from ansible_collections.accelerators.openshift.plugins.module_utils._driver_change import PACKAGE as GPU_OPERATOR
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
+
+Object = dict[str, t.Any]
+
+
+def present(api: Api, params: Object) -> Object:
+    """The result of the task. What is rare (no OLM, another owner of the package, a driver that changes) has files of its own, read when it comes up."""
+    name, namespace, take = params["name"], params["namespace"], params["adopt"] == "take"
+    if behind(name):
+        from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_elsewhere as elsewhere
+
+        return {"operator": elsewhere.of_the_cluster(api, name)}
+    try:
+        live = olm.subscribed(api.list(known("Subscription")), name, namespace)
+    except KindNotServedError as exc:
+        from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_elsewhere as elsewhere
+
+        raise elsewhere.without_olm(api, name, {}) from exc
+    group = olm_group.suitable(api.list(known("OperatorGroup"), namespace), namespace, params["install_mode"])
+    ask = _ask(api, params, live, group)
+    new_group = None if group else olm_group.build(namespace, olm_group.mode(params["install_mode"], ask.modes, ask.package))
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": params["namespace_labels"]}})
+    if new_group:
+        api.apply(new_group)
+    wanted = olm.build(ask, namespace, live)
+    if live is not None and not owned(live) and not take:
+        api.warn(olm.check_foreign(live, wanted))
+        return follow(api, live, ask, params)
+    return follow(api, api.apply(wanted, force_conflicts=take, live=live), ask, params)
+
+
+def _ask(api: Api, params: Object, live: Object | None, group: Object | None) -> olm.Ask:
+    """What may be installed; the catalogue is read only where something is to be resolved."""
+    if group and olm.is_settled(live, params):
+        return olm.ask(params, live, None)
+    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_elsewhere as elsewhere
+    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_offers as offers
+
+    if live is None:
+        elsewhere.refuse_second_owner(api, params["name"])
+    offer = offers.find(api, params["name"], params["source"] or olm.source(live), params["source_namespace"], live is None)
+    ask = olm.ask(params, live, offer)
+    offers.warn(api, offer, ask)
+    if group:
+        olm_group.check_supported(group, ask.modes, ask.package)
+    return ask
+
+
+def follow(api: Api, subscription: Object, ask: olm.Ask, params: Object) -> Object:
+    """Waits, approves what may be approved, waits again, until nothing is left to approve."""
+    name, namespace = subscription["metadata"]["name"], subscription["metadata"]["namespace"]
+    queries = {"subscription": Query(known("Subscription"), namespace, name)}
+    queries |= {"plans": Query(known("InstallPlan"), namespace), "csvs": Query(known("ClusterServiceVersion"), namespace)}
+    changes: list[Object] = []
+    while True:
+        seen = api.wait(queries, progress.Judge(ask, api.clock), f"operator {ask.package}", on_timeout_code="OLM-PENDING")
+        plan = olm.plan_to_approve(seen, ask)
+        if plan is not None:
+            progress.check(seen, plan, ask)
+            changes += _driver_change(api, plan, seen, params)
+            api.merge_patch(known("InstallPlan"), plan["metadata"]["name"], namespace, {"spec": {"approved": True}})
+        if plan is None or api.check_mode or not api.wait_wanted:
+            return _result(api, {**seen, "subscription": seen["subscription"] or [subscription]}, changes)
+
+
+def _driver_change(api: Api, plan: Object, seen: olm.Snapshot, params: Object) -> list[Object]:
+    """Only an upgrade of the GPU operator can bring one."""
+    if params["name"] != GPU_OPERATOR or not olm.status(seen, "installedCSV"):
+        return []
+    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_driver as driver
+
+    return driver.settle(api, plan, seen, params)
+
+
+def _result(api: Api, seen: olm.Snapshot, changes: list[Object]) -> Object:
+    for line in olm.remarks(seen["subscription"][0]):
+        api.warn(line)
+    found = olm.summarize(seen)
+    if found["awaits_approval"] and not found["csv"]:
+        api.warn(f"InstallPlan {found['install_plan']} waits for somebody to approve it: {', '.join(install_plan.names(olm.current_plan(seen) or {}))}.")
+    return {"operator": found, "driver_change": changes[0] if changes else None}
