@@ -64,9 +64,24 @@ class Package:
 
 
 def packages(crds: Crds, scenario: Scenario, folder: Path = PACKAGES) -> list[Package]:
-    """Every package that the scenario's catalogues carry."""
+    """Every package that the scenario's catalogues carry; one in two catalogues twice."""
     found = [read(path)[0] for path in sorted(folder.glob("*.yml"))]
-    return [Package(data, tuple(crds(data["package"]))) for data in found if not scenario.trouble("package_missing", package=data["package"])]
+    found = [data for data in found if not scenario.trouble("package_missing", package=data["package"])]
+    twice = [{**data, "catalog": trouble["catalog"]} for data in found for trouble in scenario.troubles_of("package_twice", package=data["package"])]
+    return [Package(data, tuple(crds(data["package"]))) for data in (*found, *twice)]
+
+
+def deprecations(package: Package, scenario: Scenario) -> list[Data]:
+    """What the catalogue says is to be left: the package, a channel or one version; each with its text."""
+    found = []
+    for trouble in scenario.troubles_of("deprecated", package=package.name):
+        reference: Data = {"schema": "olm.package"}
+        if "channel" in trouble:
+            reference = {"schema": "olm.channel", "name": str(trouble["channel"])}
+        elif "version" in trouble:
+            reference = {"schema": "olm.bundle", "name": csv_name(package.data, str(trouble["version"]))}
+        found.append({"reference": reference, "message": trouble["message"]})
+    return found
 
 
 def entries(package: Package, scenario: Scenario) -> list[Data]:
@@ -76,6 +91,8 @@ def entries(package: Package, scenario: Scenario) -> list[Data]:
     ]
     for channel, versions in package.channels.items():
         blobs.append({"schema": "olm.channel", "package": package.name, "name": channel, "entries": [_edge(package, version) for version in versions]})
+    if told := deprecations(package, scenario):
+        blobs.append({"schema": "olm.deprecations", "package": package.name, "entries": told})
     return blobs + [bundle(package, version, scenario) for version in package.versions]
 
 

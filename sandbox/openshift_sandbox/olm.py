@@ -35,7 +35,7 @@ def start(sandbox: Sandbox) -> None:
     _start_operators(sandbox)
     for obj in _objects(sandbox):
         client.apply(obj)
-    package_manifests.publish(client, _packages(sandbox))
+    package_manifests.publish(client, _packages(sandbox), sandbox.scenario)
 
 
 def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS, steady: float = 0.0) -> None:
@@ -61,7 +61,7 @@ def refresh(sandbox: Sandbox) -> None:
         if before.get(name) != after[name] or name not in _served(sandbox):
             sandbox.processes.stop(_server(name))
         _serve(sandbox, name, folder)
-    package_manifests.publish(sandbox.client("sandbox-olm"), _packages(sandbox))
+    package_manifests.publish(sandbox.client("sandbox-olm"), _packages(sandbox), sandbox.scenario)
 
 
 def _start_operators(sandbox: Sandbox) -> None:

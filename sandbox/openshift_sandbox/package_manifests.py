@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for OLM's package server: PackageManifest objects from the same catalogues; the real ones are an aggregated API, not a stored kind."""
+"""Stands in for OLM's package server: PackageManifest objects from the same catalogues; the real ones are an aggregated API, not a stored kind.
+
+So a package in two catalogues is two objects of one name there; here the second one has its catalogue's name behind a dot.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +13,33 @@ import typing as t
 from openshift_sandbox import catalog
 from openshift_sandbox.catalog import Package
 from openshift_sandbox.client import Client
+from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.service_version import csv_name
 
 Data = dict[str, t.Any]
+Told = dict[tuple[str, str], Data]
 
 API_VERSION: t.Final = "packages.operators.coreos.com/v1"
 PLURAL: t.Final = "packagemanifests"
 
 
-def publish(client: Client, packages: list[Package]) -> None:
+def publish(client: Client, packages: list[Package], scenario: Scenario) -> None:
     """Every package of the catalogues, and none that they no longer carry."""
-    wanted = {package.name for package in packages}
+    wanted: dict[str, Data] = {}
+    for package in packages:
+        obj = manifest(package, scenario)
+        name = package.name if package.name not in wanted else f"{package.name}.{package.catalog}"
+        wanted[name] = {**obj, "metadata": {**obj["metadata"], "name": name}}
     for stale in client.list(API_VERSION, PLURAL, catalog.NAMESPACE):
         if stale["metadata"]["name"] not in wanted:
             client.delete(API_VERSION, PLURAL, stale["metadata"]["name"], catalog.NAMESPACE)
-    for package in packages:
-        client.apply(manifest(package))
+    for obj in wanted.values():
+        client.apply(obj)
 
 
-def manifest(package: Package) -> Data:
+def manifest(package: Package, scenario: Scenario) -> Data:
     source = catalog.CATALOGS[package.catalog]
+    told = {(one["reference"]["schema"], one["reference"].get("name", "")): {"message": one["message"]} for one in catalog.deprecations(package, scenario)}
     return {
         "apiVersion": API_VERSION,
         "kind": "PackageManifest",
@@ -43,7 +53,8 @@ def manifest(package: Package) -> Data:
             "packageName": package.name,
             "provider": {"name": package.data["provider"]},
             "defaultChannel": str(package.data["default_channel"]),
-            "channels": [_channel(package, name, versions) for name, versions in package.channels.items()],
+            "channels": [_channel(package, name, versions, told) for name, versions in package.channels.items()],
+            **_deprecation(told, "olm.package"),
         },
     }
 
@@ -54,7 +65,11 @@ def _labels(package: Package) -> dict[str, str]:
     return {"catalog": package.catalog, "catalog-namespace": catalog.NAMESPACE, "provider": provider, "provider-url": "", **architectures}
 
 
-def _channel(package: Package, name: str, versions: list[str]) -> Data:
+def _deprecation(told: Told, schema: str, name: str = "") -> Data:
+    return {"deprecation": told[schema, name]} if (schema, name) in told else {}
+
+
+def _channel(package: Package, name: str, versions: list[str], told: Told) -> Data:
     csv = package.csv(versions[-1])
     spec = csv["spec"]
     return {
@@ -72,5 +87,10 @@ def _channel(package: Package, name: str, versions: list[str]) -> Data:
             "provider": spec["provider"],
             "relatedImages": [image["image"] for image in spec["relatedImages"]],
         },
-        "entries": [{"name": csv_name(package.data, version), "version": version} for version in reversed(versions)],
+        "entries": [_entry(csv_name(package.data, version), version, told) for version in reversed(versions)],
+        **_deprecation(told, "olm.channel", name),
     }
+
+
+def _entry(name: str, version: str, told: Told) -> Data:
+    return {"name": name, "version": version, **_deprecation(told, "olm.bundle", name)}

@@ -68,8 +68,13 @@ def _labels(data: Data) -> dict[str, str]:
 
 
 def _related_images(data: Data, version: str) -> list[Data]:
-    images = {f"{data['package']}-image": data["deployment"]["image"], **data.get("images", {})}
+    images = {f"{data['package']}-image": data["deployment"]["image"], **_images(data, version)}
     return [{"name": name, "image": image.format(version=version)} for name, image in images.items()]
+
+
+def _images(data: Data, version: str) -> Data:
+    """The operands' images; a version may have others than the newest one has."""
+    return {**data.get("images", {}), **data.get("images_of", {}).get(version, {})}
 
 
 def _owned(crd: Data) -> Data:
@@ -101,7 +106,7 @@ def _deployment(data: Data, version: str, failing: bool) -> Data:
         "args": wanted.get("args", []),
         "env": [
             {"name": "OPERATOR_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
-            *({"name": name.upper().replace("-", "_"), "value": image.format(version=version)} for name, image in data.get("images", {}).items()),
+            *({"name": name.upper().replace("-", "_"), "value": image.format(version=version)} for name, image in _images(data, version).items()),
         ],
         "resources": {"requests": wanted["requests"]},
         "securityContext": {"allowPrivilegeEscalation": False},

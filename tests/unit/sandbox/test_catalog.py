@@ -21,6 +21,7 @@ Data = dict[str, t.Any]
 
 CALM = Scenario("calm")
 PACKAGES = {
+    "fpga-operator": ("certified-operators", "fpga-operator", {"OwnNamespace", "SingleNamespace"}, "fpga-operator"),
     "nfd": ("redhat-operators", "openshift-nfd", {"OwnNamespace", "SingleNamespace"}, "nfd-controller-manager"),
     "gpu-operator-certified": ("certified-operators", "nvidia-gpu-operator", {"OwnNamespace", "SingleNamespace"}, "gpu-operator"),
     "nvidia-network-operator": (
@@ -36,6 +37,7 @@ PACKAGES = {
         "sriov-network-operator",
     ),
     "kernel-module-management": ("redhat-operators", "openshift-kmm", {"AllNamespaces"}, "kmm-operator-controller"),
+    "kubevirt-hyperconverged": ("redhat-operators", "openshift-cnv", {"OwnNamespace"}, "hco-operator"),
     "kueue-operator": ("redhat-operators", "openshift-kueue-operator", {"AllNamespaces"}, "openshift-kueue-operator"),
 }
 CLUSTER_POLICY_REQUIRED = {"operator", "daemonsets", "driver", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "nodeStatusExporter", "gfd"}
@@ -174,7 +176,7 @@ def test_written_catalogues_lose_what_is_no_longer_carried(tmp_path: Path) -> No
 
 
 def test_a_package_manifest_has_the_shape_that_clients_read() -> None:
-    manifest = package_manifests.manifest(load("gpu-operator-certified"))
+    manifest = package_manifests.manifest(load("gpu-operator-certified"), CALM)
     assert manifest["metadata"]["namespace"] == "openshift-marketplace"
     assert manifest["metadata"]["labels"]["catalog"] == "certified-operators"
     status = manifest["status"]
@@ -186,3 +188,29 @@ def test_a_package_manifest_has_the_shape_that_clients_read() -> None:
     assert description["version"] == "26.7.0"
     assert {"type": "AllNamespaces", "supported": False} in description["installModes"]
     assert "ClusterPolicy" in description["annotations"]["alm-examples"]
+
+
+def test_a_package_in_two_catalogues_has_two_manifests(tmp_path: Path) -> None:
+    both = Scenario("x", troubles=[{"type": "package_twice", "package": "nfd", "catalog": "certified-operators"}])
+    found = catalog.packages(crds, both)
+    assert sorted(package.catalog for package in found if package.name == "nfd") == ["certified-operators", "redhat-operators"]
+    folders = catalog.write(tmp_path, found, both)
+    assert all((folder / "nfd.json").exists() for folder in folders.values())
+
+
+def test_a_deprecation_is_told_by_catalogue_and_manifest() -> None:
+    old = Scenario("x", troubles=[{"type": "deprecated", "package": "nfd", "channel": "stable", "message": "use 4.22"}])
+    nfd = load("nfd")
+    (blob,) = (one for one in catalog.entries(nfd, old) if one["schema"] == "olm.deprecations")
+    assert blob["entries"] == [{"reference": {"schema": "olm.channel", "name": "stable"}, "message": "use 4.22"}]
+    channels = {one["name"]: one for one in package_manifests.manifest(nfd, old)["status"]["channels"]}
+    assert channels["stable"]["deprecation"] == {"message": "use 4.22"}
+    assert "deprecation" not in channels["4.22"]
+
+
+def test_a_release_has_the_driver_of_its_time() -> None:
+    def driver(version: str) -> str:
+        csv = csv_of(bundle("gpu-operator-certified", version))
+        return next(str(one["image"]) for one in csv["spec"]["relatedImages"] if one["name"] == "driver-image")
+
+    assert driver("26.3.2") == driver("26.3.3") != driver("26.7.0")
