@@ -54,3 +54,20 @@ def merge_config(config: str, classes: t.Sequence[str], fields: t.Sequence[str])
     pci["deviceClassWhitelist"] = merged
     pci.setdefault("deviceLabelFields", list(fields))
     return str(yaml.safe_dump({**data, "sources": {**(sources or {}), "pci": pci}}, sort_keys=False, default_flow_style=False))
+
+
+def pci_of(config: str) -> dict[str, t.Any]:
+    """What the configuration says of PCI devices."""
+    sources = parse(config).get("sources")
+    pci = (sources.get("pci") if isinstance(sources, dict) else None) or {}
+    return pci if isinstance(pci, dict) else {}
+
+
+def with_fields(config: str, fields: t.Sequence[str]) -> str:
+    """The configuration with these deviceLabelFields in place of its own."""
+    pci = pci_of(config)
+    if list(pci.get("deviceLabelFields") or []) == list(fields):
+        return config
+    data = parse(config)
+    sources = {**(data.get("sources") or {}), "pci": {**pci, "deviceLabelFields": list(fields)}}
+    return str(yaml.safe_dump({**data, "sources": sources}, sort_keys=False, default_flow_style=False))

@@ -29,19 +29,24 @@ def text(value: t.Any) -> str | None:
 
 
 def selected(nodes: t.Iterable[dict[str, t.Any]], expectation: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+    """By name, else by labels; a label whose value is null has to be absent."""
     names = expectation.get("nodes") or []
-    wanted = {key: text(value) or "" for key, value in (expectation.get("node_selector") or {}).items()}
-    found = [node for node in nodes if (node["metadata"]["name"] in names if names else matches(wanted, labels(node)))]
+    chosen = expectation.get("node_selector") or {}
+    wanted = {key: text(value) or "" for key, value in chosen.items() if value is not None}
+    without = [key for key, value in chosen.items() if value is None]
+    found = [node for node in nodes if (node["metadata"]["name"] in names if names else _fits(labels(node), wanted, without))]
     return sorted(found, key=lambda node: str(node["metadata"]["name"]))
+
+
+def _fits(marks: t.Mapping[str, str], wanted: t.Mapping[str, str], without: t.Iterable[str]) -> bool:
+    return matches(wanted, marks) and not any(key in marks for key in without)
 
 
 def unmet(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> list[str]:
     """One phrase for each label that is not as expected."""
     marks, phrases = labels(node), []
-    for key, value in sorted(wanted.items()):
-        want, have = text(value), marks.get(key)
-        if want == have or (key == NVIDIA_PCI and want == "true" and has_nvidia_pci(marks)):
-            continue
+    for key in unmet_keys(node, wanted):
+        want, have = text(wanted[key]), marks.get(key)
         if want is None:
             phrases.append(f"has {key}={have}, which must be absent")
         else:
@@ -49,7 +54,18 @@ def unmet(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> list[str]:
     return phrases
 
 
+def unmet_keys(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> list[str]:
+    """The labels that are not as expected."""
+    marks = labels(node)
+    return [key for key, value in sorted(wanted.items()) if not _is_met(key, text(value), marks)]
+
+
+def _is_met(key: str, want: str | None, marks: t.Mapping[str, str]) -> bool:
+    return want == marks.get(key) or (key == NVIDIA_PCI and want == "true" and has_nvidia_pci(marks))
+
+
 def common_selector(selectors: t.Sequence[t.Mapping[str, t.Any]]) -> str | None:
     """A label selector for the API that finds at least all that these find: less to list and to watch than every node."""
-    shared = set.intersection(*(set(one) for one in selectors)) if selectors else set()
-    return ",".join(f"{key} in ({','.join(sorted({text(one[key]) or '' for one in selectors}))})" for key in sorted(shared)) or None
+    given = [{key: value for key, value in one.items() if value is not None} for one in selectors]
+    shared = set.intersection(*(set(one) for one in given)) if given else set()
+    return ",".join(f"{key} in ({','.join(sorted({text(one[key]) or '' for one in given}))})" for key in sorted(shared)) or None

@@ -8,8 +8,11 @@ import pytest
 import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
+from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_expectation as expectation_noun
+from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_report as report
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils import _pci_class as pci_class
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_config import merge_classes, merge_config
 
 PCI = "feature.node.kubernetes.io/pci-10de.present"
@@ -22,8 +25,12 @@ def params(**given: t.Any) -> dict[str, t.Any]:
         "namespace": "openshift-nfd",
         "pci_classes": ["02", "03", "12"],
         "label_fields": ["vendor"],
+        "adopt": "report",
+        "worker_tolerations": None,
         "rules": [],
+        "features": [],
         "expect": [],
+        "compare": None,
         "grace": 60,
     }
     return plain | given
@@ -32,7 +39,8 @@ def params(**given: t.Any) -> dict[str, t.Any]:
 def instance(name: str = "nfd-instance", config: str | None = None, **conditions: str) -> dict[str, t.Any]:
     found = [{"type": kind, "status": value, "reason": MISSPELT, "message": "m"} for kind, value in conditions.items()]
     spec = {} if config is None else {"workerConfig": {"configData": config}}
-    return {"kind": "NodeFeatureDiscovery", "metadata": {"name": name, "namespace": "openshift-nfd"}, "spec": spec, "status": {"conditions": found}}
+    metadata = {"name": name, "namespace": "openshift-nfd", "uid": f"uid-{name}"}
+    return {"kind": "NodeFeatureDiscovery", "metadata": metadata, "spec": spec, "status": {"conditions": found}}
 
 
 def node(name: str = "gpu-0", taints: list[dict[str, str]] | None = None, **labels: str) -> dict[str, t.Any]:
@@ -94,18 +102,11 @@ def test_a_second_run_builds_the_same() -> None:
 def test_a_foreign_instance_is_completed_only() -> None:
     live = instance("theirs", "sources: {pci: {deviceClassWhitelist: ['02', '03', '12'], deviceLabelFields: [class, vendor]}}")
     assert node_feature.difference(params(), live) == {}
-    assert node_feature.choose([live], "nfd-instance") is live
-    first, second = node_feature.doubts(params(), live)
+    assert node_feature.choose([live], "nfd-instance", "openshift-nfd") is live
+    first, second = node_feature.doubts(params(), [live], live)
     assert "used instead of nfd-instance" in first
     assert "['class', 'vendor']" in second
     assert "workerConfig" in node_feature.difference(params(pci_classes=["0b"]), live)["spec"]
-
-
-@pytest.mark.parametrize(("namespaced", "place"), [(True, {"namespace": "openshift-nfd"}), (False, {})])
-def test_rules_go_where_the_cluster_serves_them(namespaced: bool, place: dict[str, str]) -> None:
-    (rule,) = node_feature.rules(params(rules=[{"name": "r", "rules": [{"name": "x"}]}]), "nfd.k8s-sigs.io/v1alpha1", namespaced)
-    assert rule["metadata"] == {"name": "r", **place}
-    assert rule["spec"] == {"rules": [{"name": "x"}]}
 
 
 def expect(**labels: t.Any) -> dict[str, t.Any]:
@@ -114,7 +115,7 @@ def expect(**labels: t.Any) -> dict[str, t.Any]:
 
 def judged(nodes: list[dict[str, t.Any]], expectation: dict[str, t.Any], live: dict[str, t.Any] | None = None, clock: float = 0.0) -> t.Any:
     now = [0.0]
-    judge = node_feature.Judge(params(expect=[expectation]), lambda: now[0])
+    judge = expectation_noun.Judge(params(expect=[expectation]), lambda: now[0])
     snapshot = {"instances": [live or instance(Available="True")], "nodes": nodes}
     judge(snapshot)
     now[0] = clock
@@ -183,9 +184,9 @@ def test_a_label_that_no_running_worker_publishes_is_not_waited_for(live: dict[s
 
 
 def test_the_summary_shows_feature_labels() -> None:
-    facts = node_feature.summarize({"instances": [instance(Available="True")], "nodes": [GPU]}, params(expect=[expect()]))
+    facts = report.summarize({"instances": [instance(Available="True")], "nodes": [GPU]}, params(expect=[expect()]), [])
     assert facts["available"] is True
-    assert facts["nodes"] == [{"name": "gpu-0", "labels": {PCI: "true"}}]
+    assert facts["nodes"] == [{"name": "gpu-0", "labels": {PCI: "true"}, "families": {"pci": {"10de.present": "true"}}}]
 
 
 @pytest.mark.parametrize(
@@ -196,7 +197,166 @@ def test_the_summary_shows_feature_labels() -> None:
         ([{"pool": "b"}, {"pool": "a", "x": "1"}], "pool in (a,b)"),
         ([{"pool": "a"}, {}], None),
         ([{"gpu": True}], "gpu in (true)"),
+        ([{"pool": "a", "gpu": None}], "pool in (a)"),
+        ([{"pool": None}], None),
     ],
 )
 def test_the_selector_that_all_share(selectors: list[dict[str, t.Any]], expected: str | None) -> None:
     assert node_labels.common_selector(selectors) == expected
+
+
+def test_a_null_in_a_selector_means_that_the_label_is_absent() -> None:
+    nodes = [node("gpu-0", gpu="true"), node("cpu-0")]
+    assert [one["metadata"]["name"] for one in node_labels.selected(nodes, {"node_selector": {"pool": "a", "gpu": None}})] == ["cpu-0"]
+
+
+# Brownfield
+
+TAINTED = [{"name": "r", "rules": [{"name": "x", "taints": [{"key": "example.com/a", "effect": "NoSchedule"}]}]}]
+COMPLETE = "sources: {pci: {deviceClassWhitelist: ['02', '03', '0b40', '12'], deviceLabelFields: [class]}}"
+
+
+def of_argo(live: dict[str, t.Any]) -> dict[str, t.Any]:
+    live["metadata"]["annotations"] = {"argocd.argoproj.io/tracking-id": "gitops:nfd.openshift.io/NodeFeatureDiscovery:openshift-nfd/nfd-instance"}
+    return live
+
+
+def test_what_another_tool_keeps_is_not_fought() -> None:
+    assert node_feature.difference(params(), of_argo(instance("a", COMPLETE))) == {}
+    with pytest.raises(AcceleratorError) as caught:
+        node_feature.difference(params(), of_argo(instance("a")))
+    assert caught.value.code == "NFD-MANAGED"
+    assert "Argo CD (gitops)" in caught.value.message
+    assert "  - '02'" in "\n".join(caught.value.evidence)
+
+
+def test_taints_are_not_switched_on_behind_somebody_s_back() -> None:
+    with pytest.raises(AcceleratorError) as caught:
+        node_feature.difference(params(rules=TAINTED), instance("a", COMPLETE))
+    assert caught.value.code == "NFD-TAINTS"
+    live = instance("a", COMPLETE)
+    live["spec"]["enableTaints"] = True
+    assert node_feature.difference(params(rules=TAINTED), live) == {}
+
+
+def test_our_instance_gets_taints_with_the_first_rule_that_sets_some_and_keeps_them() -> None:
+    first = node_feature.build(params(rules=TAINTED), None)
+    assert first["spec"]["enableTaints"] is True
+    assert node_feature.build(params(), first)["spec"]["enableTaints"] is True
+    assert "enableTaints" not in node_feature.build(params(), None)["spec"]
+
+
+def test_adoption_takes_the_fields_that_were_asked_for() -> None:
+    live = instance("theirs", COMPLETE)
+    live["spec"]["operand"] = {"image": "example.com/nfd:v1", "workerTolerations": [{"key": "b", "operator": "Exists"}]}
+    taken = node_feature.adopted(params(rules=TAINTED, worker_tolerations=[{"key": "a", "operator": "Exists", "value": None}]), live)
+    assert taken["metadata"] == {"name": "theirs", "namespace": "openshift-nfd"}
+    config = yaml.safe_load(taken["spec"]["workerConfig"]["configData"])
+    assert config["sources"]["pci"] == {"deviceClassWhitelist": ["02", "03", "0b40", "12"], "deviceLabelFields": ["vendor"]}
+    assert taken["spec"]["operand"] == {"workerTolerations": [{"key": "b", "operator": "Exists"}, {"key": "a", "operator": "Exists"}]}
+    assert taken["spec"]["enableTaints"] is True
+
+
+def test_two_instances_and_a_pinned_image_are_explained() -> None:
+    live, here, away = instance("a", COMPLETE), instance("b"), instance("c")
+    away["metadata"]["namespace"] = "other"
+    live["spec"]["operand"] = {"image": "example.com/nfd:v1"}
+    _used, fields, pinned, two, elsewhere = node_feature.doubts(params(), [live, here, away], live)
+    assert "adopt: take" in fields
+    assert "pins operand.image to example.com/nfd:v1" in pinned
+    assert "openshift-nfd has 2 NodeFeatureDiscoveries, a and b" in two
+    assert "other/c is there as well" in elsewhere
+    assert node_feature.choose([away], "c", "openshift-nfd") is None
+
+
+def test_an_instance_without_a_node_for_its_workers_says_by_what() -> None:
+    live = instance(Available="False", Degraded="True")
+    live["spec"]["operand"] = {"workerNodeSelector": {"gpu": "yes"}}
+    live["status"]["conditions"][1]["message"] = "number of desired nodes for scheduling is 0"
+    found = node_feature.judge(live, "nfd-instance")
+    assert (found.code, "operand.workerNodeSelector {'gpu': 'yes'}" in found.message) == ("NFD-DEGRADED", True)
+
+
+def deployment(name: str, available: str) -> dict[str, t.Any]:
+    metadata = {"name": name, "namespace": "node-feature-discovery", "annotations": {"meta.helm.sh/release-name": "nfd"}}
+    return {"metadata": metadata, "status": {"conditions": [{"type": "Available", "status": available}]}}
+
+
+@pytest.mark.parametrize(("available", "verdict"), [("True", "ready"), ("False", "pending")])
+def test_an_nfd_of_a_chart(available: str, verdict: str) -> None:
+    charts = [deployment("nfd-gc", "True"), deployment("nfd-master", available)]
+    snapshot = {"upstream": charts, "nodes": [GPU]}
+    judge = expectation_noun.Judge(params(expect=[expect() | {"labels": {PCI: True}}]), lambda: 0.0)
+    assert judge(snapshot).verdict == verdict
+    facts = report.summarize(snapshot, params(), [])
+    assert (facts["name"], facts["namespace"], facts["manager"]) == ("", "node-feature-discovery", "Helm (nfd)")
+    assert "Namespace node-feature-discovery has an NFD of its own (Helm (nfd))" in report.upstream_found(charts, False)
+
+
+# PCI classes
+
+
+@pytest.mark.parametrize("entry", ["0x02", "0B40", "", "02 "])
+def test_what_is_no_pci_class(entry: str) -> None:
+    with pytest.raises(InputError) as caught:
+        pci_class.check(["02", entry])
+    assert "pci_classes[1]" in caught.value.message
+
+
+def test_classes_are_explained() -> None:
+    words = {one["class"]: one["lets_through"] for one in pci_class.explain(["0200", "02", "0302", "0b40", "ff"])}
+    assert words["0200"] == "nothing more: 02 covers it"
+    assert "InfiniBand (0207)" in words["02"]
+    assert "no word" in words["ff"]
+    assert "an InfiniBand adapter is 0207" in pci_class.explain(["0200"])[0]["lets_through"]
+
+
+# Losses
+
+
+def test_a_label_that_goes_and_comes_back_is_told_and_is_no_loss() -> None:
+    now = [0.0]
+    judge = expectation_noun.Judge(params(expect=[expect() | {"labels": {PCI: True}}]), lambda: now[0])
+    live, bare = instance(Available="True"), node()
+    verdicts = []
+    for at, seen in ((0.0, GPU), (1.0, bare), (3.5, bare), (4.0, GPU)):
+        now[0] = at
+        verdicts.append(judge({"instances": [live], "nodes": [seen]}).verdict)
+    assert verdicts == ["ready", "pending", "pending", "ready"]
+    assert judge.lost == [{"node": "gpu-0", "label": PCI, "seconds": 3.0}]
+    assert f"Node gpu-0 was without {PCI} for 3.0 s" in report.doubts({"stale": [], "lost": judge.lost})[0]
+
+
+def test_a_label_that_was_never_there_is_not_lost() -> None:
+    judge = expectation_noun.Judge(params(expect=[expect() | {"labels": {PCI: True}}]), lambda: 0.0)
+    for seen in (node(), GPU):
+        judge({"instances": [instance(Available="True")], "nodes": [seen]})
+    assert (judge.lost, judge.missing) == ([], {})
+
+
+# Two sets of nodes
+
+
+@pytest.mark.parametrize(
+    ("compare", "words"),
+    [
+        ({"gpu": {}}, "has 1 sets"),
+        ({"gpu": {}, "cpu": {}}, "neither set"),
+        ({"gpu": {"selector": {}}, "cpu": {}}, "compare.gpu is"),
+        ({"gpu": "a", "cpu": {}}, "compare.gpu is"),
+    ],
+)
+def test_compare_is_checked(compare: dict[str, t.Any], words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        report.check(params(compare=compare))
+    assert (caught.value.code, words in caught.value.message) == ("NFD-COMPARE", True)
+
+
+def test_the_rest_are_workers() -> None:
+    nodes = [GPU, node("cpu-0"), node("master-0", **{"node-role.kubernetes.io__control-plane": ""})]
+    compare = {"gpu": {"nodes": ["gpu-0"]}, "cpu": {}}
+    facts = report.summarize({"instances": [], "nodes": nodes}, params(compare=compare), [])
+    assert facts["difference"]["sets"] == {"gpu": ["gpu-0"], "cpu": ["cpu-0"]}
+    assert [one["kind"] for one in facts["difference"]["labels"]] == ["only gpu"]
+    with pytest.raises(InputError):
+        report.summarize({"instances": [], "nodes": [GPU]}, params(compare=compare), [])

@@ -1,0 +1,83 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+name: node_labels
+short_description: The labels of nodes as they are now, by family
+version_added: 1.0.0
+author:
+  - accelerators.openshift contributors (@accelerators-openshift)
+description:
+  - Lists nodes with their labels, and the labels of node feature discovery once more by family.
+  - Reads the cluster, changes nothing. Connection options that are not given come from the environment (C(K8S_AUTH_*), C(KUBECONFIG)), as for the modules.
+extends_documentation_fragment:
+  - kubernetes.core.k8s_auth_options
+options:
+  _terms:
+    description: Names of nodes. Without one, all nodes.
+    type: list
+    elements: str
+  label_selector:
+    description: Only nodes that this label selector finds.
+    type: str
+seealso:
+  - plugin: accelerators.openshift.label_difference
+    plugin_type: filter
+"""
+
+EXAMPLES = r"""
+- name: What is known of the kernels of a pool
+  ansible.builtin.debug:
+    msg: "{{ nodes | map(attribute='families.kernel') }}"
+  vars:
+    nodes: "{{ query('accelerators.openshift.node_labels', label_selector='accelerators.openshift/pool=training') }}"
+"""
+
+RETURN = r"""
+_list:
+  description: One entry a node, by name.
+  type: list
+  elements: dict
+  sample:
+    - name: gpu-0
+      labels: {kubernetes.io/arch: amd64, feature.node.kubernetes.io/pci-10de.present: "true"}
+      families: {pci: {10de.present: "true"}}
+"""
+
+import typing as t
+
+from ansible.errors import AnsibleLookupError
+from ansible.plugins.lookup import LookupBase
+from ansible.utils.display import Display
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _label_difference, _node, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect, disconnect
+
+_display = Display()
+
+
+class LookupModule(LookupBase):  # type: ignore[misc]
+    def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[t.Any]:
+        self.set_options(var_options=variables, direct=kwargs)
+        options = self.get_options()
+        selector = options.pop("label_selector")
+        api = connect(options, "node_labels")
+        try:
+            found = api.list(known("Node"), labels=selector, keep=lambda node: entry(node) if not terms or _node.name(node) in terms else None)
+        except AcceleratorError as exc:
+            raise AnsibleLookupError(_secrets.censor_text(exc.to_result()["msg"])) from exc
+        finally:
+            disconnect(api, "node_labels")
+            for warning in api.warnings:
+                _display.warning(_secrets.censor_text(warning))
+        return sorted(found, key=lambda one: str(one["name"]))
+
+
+def entry(node: dict[str, t.Any]) -> dict[str, t.Any]:
+    marks = _node.labels(node)
+    return {"name": _node.name(node), "labels": marks, "families": _label_difference.families(marks)}

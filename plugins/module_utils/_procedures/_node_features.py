@@ -1,0 +1,171 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Node feature discovery brought about: instance, rules, NodeFeatures, and the wait for labels."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
+from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_object as node_feature_object
+from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_report as report
+from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_rule as node_feature_rule
+from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_expectation import Judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, selector
+
+Params = dict[str, t.Any]
+Manifest = dict[str, t.Any]
+INSTANCE: t.Final = known("NodeFeatureDiscovery")
+FEATURE: t.Final = known("NodeFeature")
+NODE: t.Final = known("Node")
+# Of so many nodes the NodeFeatures are read when a label is missing; each can be 100 kB.
+_EXPLAINED: t.Final = 5
+
+
+def check(params: Params) -> None:
+    """Before the first request."""
+    node_feature_rule.check(params["rules"])
+    node_feature_object.check(params["features"])
+    if params["state"] == "present":
+        node_feature_object.check_present(params["features"])
+        report.check(params)
+
+
+def present(api: Api, params: Params) -> dict[str, t.Any]:
+    instances, is_served = found_instances(api)
+    live = node_feature.choose(instances, params["name"], params["namespace"])
+    charts = upstream(api) if live is None else []
+    if charts:
+        api.warn(report.upstream_found(charts, bool(instances) or is_served))
+    elif not is_served and not api.check_mode:
+        api.list(INSTANCE)
+    else:
+        _keep_instance(api, params, instances, live)
+        params = {**params, "name": live["metadata"]["name"] if live else params["name"]}
+    _keep_rules(api, params)
+    _keep_features(api, params)
+    judge = Judge(params, api.clock)
+    snapshot = _waited(api, params, judge, charts)
+    facts = report.summarize(snapshot, params, judge.lost)
+    if params["stale_features"] != "ignore":
+        facts["stale"] = [*facts["stale"], *_orphans(api, params)]
+    for text in report.doubts(facts):
+        api.warn(text)
+    return facts
+
+
+def found_instances(api: Api) -> tuple[list[Manifest], bool]:
+    """Those of every namespace, and whether the cluster knows the kind."""
+    try:
+        return api.list(INSTANCE), True
+    except KindNotServedError:
+        return [], False
+
+
+def upstream(api: Api) -> list[Manifest]:
+    """Deployments of an NFD that a chart installed."""
+    return api.list(known("Deployment"), labels=selector(node_feature.UPSTREAM))
+
+
+def kind_of_rules(api: Api) -> Kind | None:
+    """Group and scope of NodeFeatureRule depend on the release, so the server is asked, once a task."""
+    for group in node_feature_rule.GROUPS:
+        with contextlib.suppress(KindNotServedError):
+            return api.resolve(f"{group}/v1alpha1", "NodeFeatureRule")
+    return None
+
+
+def _keep_instance(api: Api, params: Params, instances: list[Manifest], live: Manifest | None) -> None:
+    if live is None:
+        api.apply(node_feature.build(params, None))
+        return
+    for text in [*node_feature.doubts(params, instances, live), *node_feature_rule.held_back(live["spec"].get("labelWhiteList"), params["rules"])]:
+        api.warn(text)
+    name, namespace = live["metadata"]["name"], live["metadata"]["namespace"]
+    if owned(live):
+        api.apply(node_feature.build({**params, "name": name}, live), force_conflicts=True, live=live)
+    elif params["adopt"] == "take":
+        api.apply(node_feature.adopted(params, live), force_conflicts=True, own=False, live=live)
+    elif patch := node_feature.difference(params, live):
+        api.merge_patch(INSTANCE, name, namespace, patch)
+
+
+def _keep_rules(api: Api, params: Params) -> None:
+    if not params["rules"]:
+        return
+    kind = kind_of_rules(api)
+    if kind is None and not api.check_mode:
+        raise node_feature.no_rules()
+    place = (kind.api_version, kind.namespaced) if kind else ()
+    for rule in params["rules"]:
+        api.apply(node_feature_rule.build(rule, params["namespace"], *place), force_conflicts=params["adopt"] == "take")
+
+
+def _keep_features(api: Api, params: Params) -> None:
+    """One NodeFeature a node; those of nodes that an entry no longer selects go."""
+    if not params["features"]:
+        return
+    nodes = api.list(NODE, labels=node_labels.common_selector([entry["node_selector"] or {} for entry in params["features"]]))
+    for entry in params["features"]:
+        names = [str(node["metadata"]["name"]) for node in node_labels.selected(nodes, entry)]
+        if absent := sorted(set(entry["nodes"] or ()) - set(names)):
+            api.warn(f"features[{entry['name']}]: node {', '.join(absent)} is not there; run this again once it is.")
+        wanted = [node_feature_object.build(entry, name, params["namespace"]) for name in names]
+        there = {one["metadata"]["name"]: one for one in _published(api, params["namespace"], entry["name"])}
+        for feature in wanted:
+            api.apply(feature, live=there.pop(feature["metadata"]["name"], None))
+        for name in there:
+            api.delete(FEATURE, name, params["namespace"])
+
+
+def _published(api: Api, namespace: str, entry: str) -> list[Manifest]:
+    try:
+        return api.list(FEATURE, namespace, labels=selector({node_feature_object.ENTRY: entry}))
+    except KindNotServedError:
+        if not api.check_mode:
+            raise
+        return []
+
+
+def _waited(api: Api, params: Params, judge: Judge, charts: list[Manifest]) -> dict[str, list[Manifest]]:
+    queries = {"instances": Query(INSTANCE)}
+    if charts:
+        queries = {"upstream": Query(known("Deployment"), charts[0]["metadata"]["namespace"], labels=selector(node_feature.UPSTREAM))}
+    if selectors := report.selectors(params):
+        queries["nodes"] = Query(NODE, labels=node_labels.common_selector(selectors))
+    try:
+        return {"nodes": [], **api.wait(queries, lambda snapshot: judge({"nodes": [], **snapshot}), "node labels", params["settle"])}
+    except NotReadyError as exc:
+        if exc.code == "NFD-LABEL-MISSING":
+            exc.evidence = _explained(api, exc.evidence, judge.missing)
+        raise
+
+
+def _explained(api: Api, evidence: list[str], missing: dict[str, tuple[Manifest, list[str]]]) -> list[str]:
+    """Each line with the reason, as far as the NodeFeatures of its node tell."""
+    names = sorted(missing)[:_EXPLAINED]
+    try:
+        features = api.list(FEATURE, labels=f"{node_feature_object.NODE_NAME} in ({','.join(names)})")
+    except AcceleratorError:
+        return evidence
+    causes = {name: {node_feature_object.cause(missing[name][0], label, features): label for label in missing[name][1]} for name in names}
+    return [f"{line} ({'; '.join(causes[name])})" if causes.get(name := line.partition(":")[0]) else line for line in evidence]
+
+
+def _orphans(api: Api, params: Params) -> list[dict[str, str]]:
+    nodes = {one["metadata"]["name"] for one in api.list(NODE, metadata_only=True)}
+    found = node_feature_object.orphans(api.list(FEATURE, metadata_only=True), nodes)
+    if params["stale_features"] == "remove":
+        for one in found:
+            api.delete(FEATURE, one.name, one.namespace, owned_only=False)
+    elif found:
+        collector = api.get(known("Deployment"), "nfd-gc", params["namespace"])
+        api.warn(report.orphans_found(found, collector))
+    return [one.to_dict() for one in found]
