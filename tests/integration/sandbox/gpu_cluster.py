@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import typing as t
 
-from integration.sandbox.subscriptions import Data, Operator, until
+from integration.patience import until
+from integration.sandbox.machine_sets import copied, worker
+from integration.sandbox.subscriptions import Data, Operator
 
 from openshift_sandbox.client import ApiError, Client
 
@@ -38,18 +40,8 @@ def discover(client: Client) -> None:
 
 def add_gpu_nodes(client: Client, instance_type: str, replicas: int) -> None:
     """A MachineSet like the one of the first zone's workers."""
-    api, namespace = "machine.openshift.io/v1beta1", "openshift-machine-api"
-    worker = min((one for one in client.list(api, "machinesets", namespace)), key=lambda one: str(one["metadata"]["name"]))
-    name = worker["metadata"]["name"].replace("worker", "gpu")
-    labels = worker["spec"]["template"]["metadata"]["labels"] | {"machine.openshift.io/cluster-api-machineset": name}
-    provider = worker["spec"]["template"]["spec"]["providerSpec"]["value"] | {"instanceType": instance_type}
-    template = {
-        "metadata": {"labels": labels},
-        "spec": {"metadata": {"labels": {"accelerators.openshift/pool": "test"}}, "taints": [TAINT], "providerSpec": {"value": provider}},
-    }
-    selector = {"matchLabels": {key: value for key, value in labels.items() if "machineset" in key or key.endswith("-cluster")}}
-    spec = {"replicas": replicas, "selector": selector, "template": template}
-    client.apply({"apiVersion": api, "kind": "MachineSet", "metadata": {"name": name, "namespace": namespace}, "spec": spec})
+    labels = {"accelerators.openshift/pool": "test"}
+    client.create(copied(worker(client), "demo-x7k2p-gpu-us-east-2a", replicas, labels, [TAINT], instanceType=instance_type))
 
 
 def gpu_nodes(client: Client) -> list[Data]:

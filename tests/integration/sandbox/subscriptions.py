@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-import time
 import typing as t
+
+from integration.patience import until
 
 from openshift_sandbox.client import Client
 
@@ -14,17 +15,6 @@ Data = dict[str, t.Any]
 
 GROUP = "operators.coreos.com"
 V1ALPHA1 = f"{GROUP}/v1alpha1"
-SECONDS = 60.0
-T = t.TypeVar("T")
-
-
-def until(look: t.Callable[[], T | None], what: str, seconds: float = SECONDS) -> T:
-    """What `look` sees once it sees something."""
-    deadline = time.monotonic() + seconds
-    while not (seen := look()):
-        assert time.monotonic() < deadline, f"{what}: not seen within {seconds:.0f} s"
-        time.sleep(0.1)
-    return seen
 
 
 class Operator:

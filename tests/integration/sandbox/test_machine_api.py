@@ -5,43 +5,25 @@
 
 from __future__ import annotations
 
-import copy
+import functools
 import json
-import time
 import typing as t
 
 import pytest
-from integration.sandbox.subscriptions import Operator, until
+from integration.patience import until
+from integration.sandbox.machine_sets import API, MACHINES, Data, in_phase, machines
+from integration.sandbox.subscriptions import Operator
 
-from openshift_sandbox import audit, faults, lifecycle
+from openshift_sandbox import faults
 from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox
 from openshift_sandbox.stand_ins.kinds import TABLE
-from openshift_sandbox.stand_ins.loop import USER_AGENT
 
-Data = dict[str, t.Any]
-
-MACHINE_API = "machine.openshift.io/v1beta1"
-MACHINES = "openshift-machine-api"
+SCENARIO = "aws"
 NFD = "openshift-nfd"
 FEATURE = "feature.node.kubernetes.io/"
 TAINT = {"key": "nvidia.com/gpu", "value": "training", "effect": "NoSchedule"}
 CONFIG = "sources: {pci: {deviceClassWhitelist: ['0200', '03', '12'], deviceLabelFields: [vendor]}}"
-
-
-@pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Sandbox]:
-    sandbox = Sandbox(tmp_path_factory.mktemp("machine-api") / "sandbox")
-    try:
-        lifecycle.up(sandbox, "aws")
-        yield sandbox
-    finally:
-        lifecycle.down(sandbox)
-
-
-@pytest.fixture(scope="module")
-def client(sandbox: Sandbox) -> Client:
-    return sandbox.client("test")
 
 
 @pytest.fixture(scope="module")
@@ -59,34 +41,8 @@ def nfd(client: Client) -> Client:
 
 
 @pytest.fixture
-def machine_set(client: Client) -> t.Iterator[t.Callable[..., str]]:
-    """Makes GPU machine sets out of the worker set of a zone, and waits until they are gone."""
-    made: list[str] = []
-
-    def make(pool: str, instance_type: str = "g4dn.xlarge", replicas: int = 1, zone: str = "us-east-2a") -> str:
-        worker = t.cast(Data, client.get(MACHINE_API, "machinesets", f"demo-x7k2p-worker-{zone}", MACHINES))
-        name = f"demo-x7k2p-{pool}-{zone}"
-        labels = {"machine.openshift.io/cluster-api-cluster": "demo-x7k2p", "machine.openshift.io/cluster-api-machineset": name}
-        value = copy.deepcopy(worker["spec"]["template"]["spec"]["providerSpec"]["value"]) | {"instanceType": instance_type}
-        spec = {"metadata": {"labels": {"pool": pool}}, "taints": [TAINT], "providerSpec": {"value": value}}
-        body = {"replicas": replicas, "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": spec}}
-        client.create({"apiVersion": MACHINE_API, "kind": "MachineSet", "metadata": {"name": name, "namespace": MACHINES}, "spec": body})
-        made.append(name)
-        return name
-
-    yield make
-    for name in made:
-        client.delete(MACHINE_API, "machinesets", name, MACHINES)
-        until(lambda name=name: not machines(client, name), f"the machines of {name} gone", 20)
-
-
-def machines(client: Client, machine_set: str) -> list[Data]:
-    return client.list(MACHINE_API, "machines", MACHINES, f"machine.openshift.io/cluster-api-machineset={machine_set}")
-
-
-def running(client: Client, machine_set: str, count: int) -> list[Data]:
-    found = [one for one in machines(client, machine_set) if one.get("status", {}).get("phase") == "Running"]
-    return found if len(found) == count else []
+def machine_set(machine_set: t.Callable[..., str]) -> t.Callable[..., str]:
+    return functools.partial(machine_set, taints=[TAINT])
 
 
 def node_of(client: Client, machine: Data) -> Data:
@@ -99,40 +55,40 @@ def ready(node: Data) -> bool:
 
 def test_machines_become_ready_nodes_with_labels_and_taints(client: Client, machine_set: t.Callable[..., str]) -> None:
     name = machine_set("plain", replicas=2)
-    for machine in until(lambda: running(client, name, 2), "two Machines Running", 20):
-        node = until(lambda machine=machine: node if ready(node := node_of(client, machine)) else None, "the Node Ready", 20)
+    for machine in until(lambda: in_phase(client, name, "Running", 2), "two Machines Running"):
+        node = until(lambda machine=machine: node if ready(node := node_of(client, machine)) else None, "the Node Ready")
         assert node["metadata"]["labels"]["pool"] == "plain"
         assert node["metadata"]["labels"]["node.kubernetes.io/instance-type"] == "g4dn.xlarge"
         assert TAINT in node["spec"]["taints"]
         assert node["spec"]["providerID"] == machine["spec"]["providerID"]
-    counted = until(lambda: _counted(client, name, 2), "the set's status", 20)
+    counted = until(lambda: _counted(client, name, 2), "the set's status")
     assert counted["metadata"]["annotations"]["machine.openshift.io/GPU"] == "1"
 
 
 def _counted(client: Client, name: str, count: int) -> Data | None:
-    found = t.cast(Data, client.get(MACHINE_API, "machinesets", name, MACHINES))
+    found = t.cast(Data, client.get(API, "machinesets", name, MACHINES))
     return found if found.get("status", {}).get("availableReplicas") == count else None
 
 
 def test_scaling_down_removes_machine_and_node(client: Client, machine_set: t.Callable[..., str]) -> None:
     name = machine_set("shrinking", replicas=2)
-    names = {machine["status"]["nodeRef"]["name"] for machine in until(lambda: running(client, name, 2), "two Machines Running", 20)}
-    client.patch(MACHINE_API, "machinesets", name, MACHINES, {"spec": {"replicas": 1}})
-    [left] = until(lambda: len(machines(client, name)) == 1 and machines(client, name), "one Machine left", 20)
-    until(lambda: {node["metadata"]["name"] for node in client.list("v1", "nodes")} & names == {left["status"]["nodeRef"]["name"]}, "one Node left", 20)
+    names = {machine["status"]["nodeRef"]["name"] for machine in until(lambda: in_phase(client, name, "Running", 2), "two Machines Running")}
+    client.patch(API, "machinesets", name, MACHINES, {"spec": {"replicas": 1}})
+    [left] = until(lambda: len(machines(client, name)) == 1 and machines(client, name), "one Machine left")
+    assert until(lambda: {node["metadata"]["name"] for node in client.list("v1", "nodes")} & names == {left["status"]["nodeRef"]["name"]}, "one Node left")
 
 
 def test_capacity_that_is_missing_and_comes_back(sandbox: Sandbox, client: Client, machine_set: t.Callable[..., str]) -> None:
     where = {"zone": "us-east-2b", "instance_type": "p4d.24xlarge"}
     faults.add(sandbox, "no_capacity", where)
-    name = machine_set("scarce", "p4d.24xlarge", zone="us-east-2b")
+    name = machine_set("scarce", zone="us-east-2b", instanceType="p4d.24xlarge")
     try:
-        refused = until(lambda: _refused(client, name), "the refusal", 20)
+        refused = until(lambda: _refused(client, name), "the refusal")
         assert refused["status"]["phase"] == "Provisioning"
         assert "InsufficientInstanceCapacity" in refused["status"]["providerStatus"]["conditions"][0]["message"]
     finally:
         faults.clear(sandbox, "no_capacity", where)
-    until(lambda: running(client, name, 1), "the Machine Running once there is capacity", 20)
+    assert until(lambda: in_phase(client, name, "Running"), "the Machine Running once there is capacity")
 
 
 def _refused(client: Client, name: str) -> Data | None:
@@ -143,7 +99,7 @@ def test_a_quota_of_the_account_fails_for_good(sandbox: Sandbox, client: Client,
     faults.add(sandbox, "quota_exceeded", {"zone": "us-east-2c"})
     try:
         name = machine_set("denied", zone="us-east-2c")
-        [failed] = until(lambda: [one for one in machines(client, name) if one.get("status", {}).get("phase") == "Failed"], "the Machine Failed", 20)
+        [failed] = until(lambda: in_phase(client, name, "Failed"), "the Machine Failed")
     finally:
         faults.clear(sandbox, "quota_exceeded", {})
     assert failed["status"]["errorReason"] == "InvalidConfiguration"
@@ -152,13 +108,13 @@ def test_a_quota_of_the_account_fails_for_good(sandbox: Sandbox, client: Client,
 
 def test_nfd_labels_gpu_nodes(nfd: Client, machine_set: t.Callable[..., str]) -> None:
     name = machine_set("labelled")
-    [machine] = until(lambda: running(nfd, name, 1), "the Machine Running", 20)
-    node = until(lambda: _labelled(nfd, machine), "the label of the GPU", 30)
+    [machine] = until(lambda: in_phase(nfd, name, "Running"), "the Machine Running")
+    node = until(lambda: _labelled(nfd, machine), "the label of the GPU")
     assert node["metadata"]["labels"][f"{FEATURE}system-os_release.OSTREE_VERSION"] == "9.8.20260801-0"
     assert node["metadata"]["labels"][f"{FEATURE}kernel-version.full"] == node["status"]["nodeInfo"]["kernelVersion"]
     workers = nfd.list("v1", "nodes", labels=f"{FEATURE}pci-1d0f.present=true")
     assert {bool(one["metadata"]["labels"].get(f"{FEATURE}pci-10de.present")) for one in workers if "pool" not in one["metadata"]["labels"]} == {False}
-    reason = until(lambda: _available(nfd), "the instance Available", 20)
+    reason = until(lambda: _available(nfd), "the instance Available")
     assert reason == "AllInstanceComponentsAreDeployedSuccessfuly"
 
 
@@ -180,36 +136,36 @@ def test_rules_of_both_groups_are_evaluated(nfd: Client, machine_set: t.Callable
     metadata = {"name": f"rule-{group.replace('.', '-')}", "namespace": NFD}
     nfd.apply({"apiVersion": f"{group}/v1alpha1", "kind": "NodeFeatureRule", "metadata": metadata, "spec": spec})
     name = machine_set("ruled")
-    [machine] = until(lambda: running(nfd, name, 1), "the Machine Running", 20)
-    until(lambda: nfd.list("v1", "nodes", labels=f"{label}=true"), f"a node with {label}", 30)
+    [machine] = until(lambda: in_phase(nfd, name, "Running"), "the Machine Running")
+    until(lambda: nfd.list("v1", "nodes", labels=f"{label}=true"), f"a node with {label}")
     assert [node["metadata"]["name"] for node in nfd.list("v1", "nodes", labels=f"{label}=true")] == [machine["status"]["nodeRef"]["name"]]
 
 
 def test_a_label_that_nfd_loses_goes_and_comes_back(sandbox: Sandbox, nfd: Client, machine_set: t.Callable[..., str]) -> None:
     name = machine_set("forgetful")
-    [machine] = until(lambda: running(nfd, name, 1), "the Machine Running", 20)
-    until(lambda: _labelled(nfd, machine), "the label", 30)
+    [machine] = until(lambda: in_phase(nfd, name, "Running"), "the Machine Running")
+    until(lambda: _labelled(nfd, machine), "the label")
     faults.add(sandbox, "nfd_label_lost", {"label": "pci-10de.present"})
     try:
-        until(lambda: not _labelled(nfd, machine), "the label lost", 20)
+        until(lambda: not _labelled(nfd, machine), "the label lost")
     finally:
         faults.clear(sandbox, "nfd_label_lost", {})
-    until(lambda: _labelled(nfd, machine), "the label back", 20)
+    assert until(lambda: _labelled(nfd, machine), "the label back")
 
 
 def test_features_go_with_their_node(nfd: Client, machine_set: t.Callable[..., str]) -> None:
     name = machine_set("leaving")
-    [machine] = until(lambda: running(nfd, name, 1), "the Machine Running", 20)
+    [machine] = until(lambda: in_phase(nfd, name, "Running"), "the Machine Running")
     node = machine["status"]["nodeRef"]["name"]
-    until(lambda: nfd.get("nfd.k8s-sigs.io/v1alpha1", "nodefeatures", node, NFD), "its NodeFeature", 20)
-    nfd.delete(MACHINE_API, "machinesets", name, MACHINES)
-    until(lambda: nfd.get("nfd.k8s-sigs.io/v1alpha1", "nodefeatures", node, NFD) is None, "its NodeFeature gone", 20)
+    until(lambda: nfd.get("nfd.k8s-sigs.io/v1alpha1", "nodefeatures", node, NFD), "its NodeFeature")
+    nfd.delete(API, "machinesets", name, MACHINES)
+    assert until(lambda: nfd.get("nfd.k8s-sigs.io/v1alpha1", "nodefeatures", node, NFD) is None, "its NodeFeature gone")
 
 
 def test_a_killed_nfd_master_comes_back(sandbox: Sandbox, nfd: Client) -> None:
-    first = until(lambda: sandbox.processes.find("nfd-master"), "nfd-master", 20)
+    first = until(lambda: sandbox.processes.find("nfd-master"), "nfd-master")
     sandbox.processes.stop("nfd-master")
-    second = until(lambda: sandbox.processes.alive("nfd-master") and sandbox.processes.find("nfd-master"), "nfd-master again", 20)
+    second = until(lambda: sandbox.processes.alive("nfd-master") and sandbox.processes.find("nfd-master"), "nfd-master again")
     assert second.pid != first.pid
 
 
@@ -223,10 +179,10 @@ def test_kopf_leaves_no_trace(sandbox: Sandbox, client: Client) -> None:
 
 
 def test_a_removed_instance_is_pruned_from_the_nodes(nfd: Client) -> None:
-    until(lambda: nfd.list("v1", "nodes", labels=f"{FEATURE}pci-1d0f.present=true"), "labelled nodes", 20)
+    until(lambda: nfd.list("v1", "nodes", labels=f"{FEATURE}pci-1d0f.present=true"), "labelled nodes")
     nfd.patch("nfd.openshift.io/v1", "nodefeaturediscoveries", "nfd-instance", NFD, {"spec": {"prunerOnDelete": True}})
     nfd.delete("nfd.openshift.io/v1", "nodefeaturediscoveries", "nfd-instance", NFD)
-    until(lambda: nfd.get("nfd.openshift.io/v1", "nodefeaturediscoveries", "nfd-instance", NFD) is None, "the instance gone", 40)
+    until(lambda: nfd.get("nfd.openshift.io/v1", "nodefeaturediscoveries", "nfd-instance", NFD) is None, "the instance gone")
     assert FEATURE not in json.dumps(nfd.list("v1", "nodes"))
     assert nfd.list("apps/v1", "daemonsets", NFD) == []
     assert nfd.list("networking.k8s.io/v1", "networkpolicies", NFD) == []
@@ -235,15 +191,9 @@ def test_a_removed_instance_is_pruned_from_the_nodes(nfd: Client) -> None:
 def test_stand_ins_survive_an_api_outage(sandbox: Sandbox, client: Client, machine_set: t.Callable[..., str]) -> None:
     name = machine_set("outage")
     faults.api_down(sandbox, 5)
-    until(lambda: running(client, name, 1), "the Machine Running", 30)
+    assert until(lambda: in_phase(client, name, "Running"), "the Machine Running")
 
 
-def test_stand_ins_rest_when_nothing_happens(sandbox: Sandbox) -> None:
+def test_stand_ins_rest_when_nothing_happens(rest: t.Callable[[], bool]) -> None:
     """Nobody writes what is there already."""
-    until(lambda: _silent(sandbox, 3.0), "three seconds without a write", 30)
-
-
-def _silent(sandbox: Sandbox, seconds: float) -> bool:
-    start = audit.position(sandbox.audit_log)
-    time.sleep(seconds)
-    return not audit.writes(audit.read(sandbox.audit_log, start, USER_AGENT))
+    assert until(rest, "three seconds without a write")

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import signal
 import time
@@ -13,49 +12,21 @@ import typing as t
 
 import pytest
 import urllib3
-from integration.sandbox.subscriptions import until
+from integration.patience import until
+from integration.sandbox.machine_sets import API, MACHINES, Data, copied, machines, value_of, worker
 
 from openshift_sandbox import admission, faults, hardware, lifecycle
 from openshift_sandbox.client import ApiError, Client
 from openshift_sandbox.sandbox import Sandbox
 
-Data = dict[str, t.Any]
-
-API = "machine.openshift.io/v1beta1"
-MACHINES = "openshift-machine-api"
+SCENARIO = "gcp"
+DEFAULT_SECONDS = 10  # that an API server waits for a webhook which does not say how long
 T4 = {"machineType": "n1-standard-4", "gpus": [{"type": "nvidia-tesla-t4"}], "onHostMaintenance": "Terminate"}
 
 
-@pytest.fixture(scope="module")
-def sandbox(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Sandbox]:
-    sandbox = Sandbox(tmp_path_factory.mktemp("machine-webhook") / "sandbox")
-    try:
-        lifecycle.up(sandbox, "gcp")
-        yield sandbox
-    finally:
-        lifecycle.down(sandbox)
-
-
-@pytest.fixture(scope="module")
-def client(sandbox: Sandbox) -> Client:
-    return sandbox.client("test")
-
-
-def worker(client: Client) -> Data:
-    return t.cast(Data, client.get(API, "machinesets", "demo-x7k2p-worker-a", MACHINES))
-
-
 def machine_set(client: Client, name: str, **over: t.Any) -> Data:
-    """A set as the installer's workers, with other fields in its provider specification."""
-    labels = {"machine.openshift.io/cluster-api-cluster": "demo-x7k2p", "machine.openshift.io/cluster-api-machineset": name}
-    value = copy.deepcopy(worker(client)["spec"]["template"]["spec"]["providerSpec"]["value"]) | over
-    template = {"metadata": {"labels": labels}, "spec": {"providerSpec": {"value": value}}}
-    spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}
-    return {"apiVersion": API, "kind": "MachineSet", "metadata": {"name": name, "namespace": MACHINES}, "spec": spec}
-
-
-def value_of(machine_set: Data) -> Data:
-    return t.cast(Data, machine_set["spec"]["template"]["spec"]["providerSpec"]["value"])
+    """A set as the installer's workers, with other fields in its provider specification, and without machines."""
+    return copied(worker(client, "-a"), name, 0, **over)
 
 
 def patched(sandbox: Sandbox, name: str, value: Data, query: str = "") -> tuple[int, Data, str]:
@@ -83,14 +54,15 @@ def test_a_new_set_is_rewritten_and_becomes_a_gpu_node(client: Client) -> None:
     assert value_of(made)["gpus"] == [{"count": 1, "type": "nvidia-tesla-t4"}]
     assert "gpuCount" not in value_of(made)
     client.patch(API, "machinesets", "pool", MACHINES, {"spec": {"replicas": 1}})
-    node = until(lambda: next((one for one in client.list("v1", "nodes") if one["metadata"]["name"].startswith("pool-")), None), "the Node", 20)
+    node = until(lambda: next((one for one in client.list("v1", "nodes") if one["metadata"]["name"].startswith("pool-")), None), "the Node")
     made_of = hardware.of_node(node)
     assert made_of is not None
     assert (made_of.gpus, made_of.gpu) == (1, hardware.GPUS["T4"])
-    until(
-        lambda: (worker_set := client.get(API, "machinesets", "pool", MACHINES)) and worker_set["metadata"]["annotations"]["machine.openshift.io/GPU"] == "1",
-        "GPU",
-    )
+    assert until(lambda: told(client, "pool").get("machine.openshift.io/GPU") == "1", "the number of GPUs that a new node would have")
+
+
+def told(client: Client, name: str) -> Data:
+    return t.cast(Data, (client.get(API, "machinesets", name, MACHINES) or {})["metadata"].get("annotations") or {})
 
 
 def test_an_update_is_warned_of_dry_or_not(sandbox: Sandbox, client: Client) -> None:
@@ -110,11 +82,11 @@ def test_capacity_that_is_missing_fails_late_and_the_next_zone_has_some(sandbox:
         client.create(machine_set(client, f"l4-{zone}", **l4, zone=f"us-central1-{zone}"))
         client.patch(API, "machinesets", f"l4-{zone}", MACHINES, {"spec": {"replicas": 1}})
     wanted = {"l4-a": "Failed", "l4-b": "Running"}
-    until(lambda: {name: phase(client, name) for name in wanted} == wanted, "one Failed, one Running", 30)
+    assert until(lambda: {name: phase(client, name) for name in wanted} == wanted, "one Failed, one Running")
 
 
 def phase(client: Client, name: str) -> str | None:
-    found = client.list(API, "machines", MACHINES, f"machine.openshift.io/cluster-api-machineset={name}")
+    found = machines(client, name)
     return found[0].get("status", {}).get("phase") if found else None
 
 
@@ -122,10 +94,10 @@ def test_the_api_server_goes_on_without_the_webhook_and_up_brings_it_back(sandbo
     sandbox.processes.signal(admission.NAME, signal.SIGSTOP)
     started = time.monotonic()
     client.create(machine_set(client, "unseen", onHostMaintenance="Sometimes"))
-    assert time.monotonic() - started < 3 * admission.TIMEOUT_SECONDS
+    assert time.monotonic() - started < 2 * DEFAULT_SECONDS
     sandbox.processes.signal(admission.NAME, signal.SIGKILL)
-    until(lambda: not sandbox.processes.alive(admission.NAME), "the webhook killed", 5)
+    until(lambda: not sandbox.processes.alive(admission.NAME), "the webhook killed")
     client.create(machine_set(client, "unheard", onHostMaintenance="Sometimes"))
-    lifecycle.up(sandbox, "gcp")
+    lifecycle.up(sandbox, SCENARIO)
     with pytest.raises(ApiError, match="onHostMaintenance must be either Migrate or Terminate"):
         client.create(machine_set(client, "heard", onHostMaintenance="Sometimes"))

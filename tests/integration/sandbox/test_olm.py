@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from integration.sandbox.subscriptions import V1ALPHA1, Operator, until
+from integration.patience import until
+from integration.sandbox.subscriptions import V1ALPHA1, Operator
 
 from openshift_sandbox import faults, lifecycle
 from openshift_sandbox.client import Client, resource_path
@@ -120,7 +121,7 @@ def test_package_manifests_can_be_told_apart_by_their_catalogue(calm: Sandbox) -
         found = client.list("packages.operators.coreos.com/v1", "packagemanifests", "openshift-marketplace", labels=f"catalog={catalog}")
         return {manifest["metadata"]["name"] for manifest in found}
 
-    assert names("certified-operators") == {"gpu-operator-certified", "nvidia-network-operator"}
+    assert names("certified-operators") == {"fpga-operator", "gpu-operator-certified", "nvidia-network-operator"}
     assert names("redhat-operators") == {"nfd", "sriov-network-operator", "kernel-module-management", "kueue-operator"}
 
 

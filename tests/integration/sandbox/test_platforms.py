@@ -5,21 +5,15 @@
 
 from __future__ import annotations
 
-import copy
 import typing as t
 
 import pytest
-from integration.sandbox.subscriptions import until
+from integration.patience import until
+from integration.sandbox.machine_sets import API, MACHINES, PREFIX, Data, copied, in_phase, machines, worker
 
 from openshift_sandbox import hardware, lifecycle
 from openshift_sandbox.client import ApiError, Client
 from openshift_sandbox.sandbox import Sandbox
-
-Data = dict[str, t.Any]
-
-MACHINE_API = "machine.openshift.io/v1beta1"
-MACHINES = "openshift-machine-api"
-PREFIX = "machine.openshift.io/"
 
 
 @pytest.fixture
@@ -37,27 +31,10 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[t.Callable[[
         lifecycle.down(sandbox)
 
 
-def worker_set(client: Client) -> Data:
-    return min(client.list(MACHINE_API, "machinesets", MACHINES), key=lambda one: one["metadata"]["name"])
-
-
 def gpu_set(client: Client, changes: Data) -> str:
     """A set of one machine made out of a worker set."""
-    worker, name = worker_set(client), "demo-x7k2p-gpu-0"
-    labels = {f"{PREFIX}cluster-api-cluster": "demo-x7k2p", f"{PREFIX}cluster-api-machineset": name}
-    value = copy.deepcopy(worker["spec"]["template"]["spec"]["providerSpec"]["value"]) | changes
-    template = {"metadata": {"labels": labels}, "spec": {"metadata": {"labels": {"pool": "gpu"}}, "providerSpec": {"value": value}}}
-    spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
-    client.create({"apiVersion": MACHINE_API, "kind": "MachineSet", "metadata": {"name": name, "namespace": MACHINES}, "spec": spec})
-    return name
-
-
-def members(client: Client, name: str) -> list[Data]:
-    return client.list(MACHINE_API, "machines", MACHINES, f"{PREFIX}cluster-api-machineset={name}")
-
-
-def running(client: Client, name: str) -> Data | None:
-    return next((one for one in members(client, name) if one.get("status", {}).get("phase") == "Running"), None)
+    client.create(copied(worker(client), "demo-x7k2p-gpu-0", labels={"pool": "gpu"}, **changes))
+    return "demo-x7k2p-gpu-0"
 
 
 def ready_node(client: Client, name: str) -> Data | None:
@@ -81,23 +58,23 @@ def test_a_set_scaled_up_becomes_a_node_with_gpus_and_goes_again(
 ) -> None:
     client = started(scenario)
     name = gpu_set(client, changes)
-    machine = until(lambda: running(client, name), "the Machine Running", 30)
-    node = until(lambda: ready_node(client, machine["status"]["nodeRef"]["name"]), "the Node Ready", 20)
+    [machine] = until(lambda: in_phase(client, name, "Running"), "the Machine Running")
+    node = until(lambda: ready_node(client, machine["status"]["nodeRef"]["name"]), "the Node Ready")
     made_of = hardware.of_node(node)
     assert made_of is not None
     assert (made_of.gpus, made_of.has_nvidia_gpus, node["metadata"]["labels"]["pool"]) == (gpus, True, "gpu")
     assert node["spec"]["providerID"] == machine["spec"]["providerID"]
     annotations = worker_like(client, name)["metadata"].get("annotations") or {}
     assert {key: value for key, value in annotations.items() if key.startswith(PREFIX)} == {f"{PREFIX}{key}": value for key, value in told.items()}
-    client.delete(MACHINE_API, "machinesets", name, MACHINES)
-    until(lambda: not members(client, name) and not client.get("v1", "nodes", node["metadata"]["name"]), "Machine and Node gone", 30)
+    client.delete(API, "machinesets", name, MACHINES)
+    until(lambda: not machines(client, name) and not client.get("v1", "nodes", node["metadata"]["name"]), "Machine and Node gone")
     if scenario == "baremetal":
         hosts = {one["metadata"]["name"]: one for one in client.list("metal3.io/v1alpha1", "baremetalhosts", MACHINES)}
         assert [hosts[one]["status"]["provisioning"]["state"] for one in ("gpu-0", "gpu-1")] == ["available", "available"]
 
 
 def worker_like(client: Client, name: str) -> Data:
-    return t.cast(Data, client.get(MACHINE_API, "machinesets", name, MACHINES))
+    return t.cast(Data, client.get(API, "machinesets", name, MACHINES))
 
 
 @pytest.mark.parametrize(
@@ -108,26 +85,26 @@ def test_a_cluster_that_nobody_makes_machines_for_has_gpu_nodes(started: t.Calla
     client = started(scenario)
     status = t.cast(Data, client.get("config.openshift.io/v1", "infrastructures", "cluster"))["status"]
     assert (status["platformStatus"]["type"], status["controlPlaneTopology"]) == (platform, control_plane)
-    assert client.request("GET", f"/apis/{MACHINE_API}/machinesets")[0] == 404
+    assert client.request("GET", f"/apis/{API}/machinesets")[0] == 404
     assert [node for node in client.list("v1", "nodes") if (made_of := hardware.of_node(node)) and made_of.has_nvidia_gpus]
 
 
 def test_a_mirrored_set_is_nobodys_to_write(started: t.Callable[[str], Client]) -> None:
     client = started("mirrored-machine-set")
     name = "demo-x7k2p-t4-us-east-2a"
-    mirrored = until(lambda: paused(client, name), "the set paused", 20)
+    mirrored = until(lambda: paused(client, name), "the set paused")
     assert (mirrored["spec"]["authoritativeAPI"], mirrored["status"]["authoritativeAPI"]) == ("ClusterAPI", "ClusterAPI")
     changes = {"You may only modify spec.authoritativeAPI.": {"spec": {"replicas": 2}}}
     changes |= {"machine.openshift.io/*": {"metadata": {"annotations": {f"{PREFIX}GPU": "9"}, "labels": {f"{PREFIX}x": "y"}}}}
     for text, change in changes.items():
         with pytest.raises(ApiError, match="denied request") as refused:
-            client.patch(MACHINE_API, "machinesets", name, MACHINES, change)
+            client.patch(API, "machinesets", name, MACHINES, change)
         assert refused.value.status == 422
         assert text in refused.value.message
-    client.patch(MACHINE_API, "machinesets", name, MACHINES, {"metadata": {"labels": {"team": "ml"}}, "spec": {"authoritativeAPI": "MachineAPI"}})
-    assert members(client, name) == []
+    client.patch(API, "machinesets", name, MACHINES, {"metadata": {"labels": {"team": "ml"}}, "spec": {"authoritativeAPI": "MachineAPI"}})
+    assert machines(client, name) == []
     own = gpu_set(client, {"instanceType": "g4dn.xlarge"})
-    until(lambda: running(client, own), "a Machine of another set Running", 30)
+    until(lambda: in_phase(client, own, "Running"), "a Machine of another set Running")
     assert worker_like(client, own)["status"]["authoritativeAPI"] == "MachineAPI"
 
 

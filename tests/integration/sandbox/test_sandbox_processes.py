@@ -72,7 +72,7 @@ def test_a_child_that_ended_is_collected_though_nobody_asks(processes: Processes
     """It may have been ended by another program, which cannot wait for it."""
     pid = processes.start("one", SLEEPER)
     os.kill(pid, signal.SIGKILL)
-    until(lambda: not Path("/proc", str(pid)).exists(), "nothing left of it")
+    assert until(lambda: not Path("/proc", str(pid)).exists(), "nothing left of it")
 
 
 def test_a_stopped_child_is_alive_and_says_so(processes: Processes) -> None:

@@ -1,0 +1,63 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A sandbox of its own for each file, of the scenario that the file names as its SCENARIO."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+
+import pytest
+from integration.patience import until
+from integration.sandbox.machine_sets import API, MACHINES, Data, copied, machines, worker
+
+from openshift_sandbox import audit, lifecycle
+from openshift_sandbox.client import Client
+from openshift_sandbox.sandbox import Sandbox
+from openshift_sandbox.stand_ins.loop import USER_AGENT
+
+
+@pytest.fixture(scope="module")
+def sandbox(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Sandbox]:
+    made = Sandbox(tmp_path_factory.mktemp(request.path.stem) / "sandbox")
+    try:
+        lifecycle.up(made, request.module.SCENARIO)
+        yield made
+    finally:
+        lifecycle.down(made)
+
+
+@pytest.fixture(scope="module")
+def client(sandbox: Sandbox) -> Client:
+    return sandbox.client("test")
+
+
+@pytest.fixture
+def machine_set(client: Client) -> t.Iterator[t.Callable[..., str]]:
+    """Makes GPU machine sets out of the worker set of a zone; gone in the end, with their machines."""
+    made: list[str] = []
+
+    def make(pool: str, replicas: int = 1, zone: str = "us-east-2a", labels: Data | None = None, taints: t.Sequence[Data] = (), **provider: t.Any) -> str:
+        name = f"demo-x7k2p-{pool}-{zone}"
+        wanted = {"instanceType": "g4dn.xlarge"} | provider
+        client.create(copied(worker(client, zone), name, replicas, {"pool": pool} | (labels or {}), taints, **wanted))
+        made.append(name)
+        return name
+
+    yield make
+    for name in made:
+        client.delete(API, "machinesets", name, MACHINES)
+        until(lambda name=name: not machines(client, name), f"the machines of {name} gone")
+
+
+@pytest.fixture
+def rest(sandbox: Sandbox) -> t.Callable[[], bool]:
+    """Whether the stand-ins write nothing for three seconds."""
+
+    def look() -> bool:
+        start = audit.position(sandbox.audit_log)
+        time.sleep(3.0)
+        return not audit.writes(audit.read(sandbox.audit_log, start, USER_AGENT))
+
+    return look
