@@ -17,12 +17,12 @@ except ImportError:  # Ansible itself always has it; the import test of ansible-
 Data = dict[str, t.Any]
 
 CHART: t.Final = "v26.7.0"
-COMMAND: t.Final = (
-    f"helm upgrade --install gpu-operator nvidia/gpu-operator --version {CHART} -n nvidia-gpu-operator --create-namespace -f values.yaml"
-)
+COMMAND: t.Final = f"helm upgrade --install gpu-operator nvidia/gpu-operator --version {CHART} -n nvidia-gpu-operator --create-namespace -f values.yaml"
 # The chart's dcgm and nodeStatusExporter are off, and the policy of the operator's bundle has them on.
 _BUNDLE: t.Final[Data] = {"dcgm": {"enabled": True}, "nodeStatusExporter": {"enabled": True}}
 _OPENSHIFT_ONLY: t.Final = ("use_ocp_driver_toolkit", "defaultRuntime", "initContainer")
+# The chart's own list for that worker, which another one replaces, begins with it.
+_CONTROL_PLANE: t.Final = {"key": "node-role.kubernetes.io/control-plane", "operator": "Equal", "value": "", "effect": "NoSchedule"}
 # Components of the ClusterPolicy that the chart has no values for.
 _NOT_IN_CHART: t.Final = ("psp",)
 
@@ -46,7 +46,7 @@ def values(spec: t.Mapping[str, t.Any]) -> Data:
     tolerations = (found.get("daemonsets") or {}).get("tolerations")
     if tolerations:
         # The chart brings its own node feature discovery, whose worker has to reach the tainted nodes as well.
-        found["node-feature-discovery"] = {"worker": {"tolerations": copy.deepcopy(tolerations)}}
+        found["node-feature-discovery"] = {"worker": {"tolerations": [_CONTROL_PLANE, *copy.deepcopy(tolerations)]}}
     return found
 
 

@@ -82,19 +82,23 @@ def repair(sandbox: Sandbox, started: float) -> None:
 def _bring_up(sandbox: Sandbox, started: float) -> None:
     control_plane.prepare(sandbox)
     oauth.prepare(sandbox)
+    has_olm = olm.wanted(sandbox)
     with ThreadPoolExecutor(1) as background:
-        catalogues = background.submit(olm.prepare, sandbox)
+        catalogues = background.submit(olm.prepare, sandbox) if has_olm else None
         repair(sandbox, started)
         if admission.wanted(sandbox):
             admission.start(sandbox)
         if not sandbox.state.get("seeded"):
             _fill(sandbox, started)
         kwok.start(sandbox)
-        catalogues.result()
-    olm.start(sandbox)
+        if catalogues:
+            catalogues.result()
+    if has_olm:
+        olm.start(sandbox)
     start_stand_ins(sandbox)
-    olm.wait_ready(sandbox)
-    say("OLM serves its catalogues", started)
+    if has_olm:
+        olm.wait_ready(sandbox)
+        say("OLM serves its catalogues", started)
     _wait_nodes(sandbox)
     sandbox.processes.check()
     sandbox.state.set(ready=True)

@@ -23,6 +23,11 @@ GROUP: t.Final = "operators.coreos.com"
 READY_SECONDS: t.Final = 30.0
 
 
+def wanted(sandbox: Sandbox) -> bool:
+    """Whether the scenario's cluster has OLM."""
+    return GROUP not in sandbox.scenario.cluster.get("absent_groups", [])
+
+
 def prepare(sandbox: Sandbox) -> None:
     """What needs no API: the catalogues' files and their servers. Safe to repeat; a running server is left alone."""
     for name, folder in catalog.write(_folder(sandbox), _packages(sandbox), sandbox.scenario).items():

@@ -20,8 +20,9 @@ __all__ = ("node_manifest", "seed")
 def seed(client: Client, scenario: Scenario) -> None:
     """Safe to repeat after an interruption: what exists is kept, statuses are written again."""
     cluster = dict(scenario.cluster)
+    absent = tuple(f"{group}/" for group in cluster.get("absent_groups", []))
     _put_all(client, seed_cluster.namespaces())
-    _put_all(client, [*seed_cluster.objects(cluster), *seed_mirrored.policies(cluster)])
+    _put_all(client, [one for one in (*seed_cluster.objects(cluster), *seed_mirrored.policies(cluster)) if not one["apiVersion"].startswith(absent)])
     if cluster["platform"] == "BareMetal":
         cluster |= {"host_uids": {one["metadata"]["name"]: one["metadata"]["uid"] for one in _put_all(client, seed_baremetal.hosts(cluster))}}
     sets = _put_all(client, machine_sets(cluster)) if has_machine_api(cluster) else []

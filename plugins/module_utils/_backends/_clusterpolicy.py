@@ -61,7 +61,7 @@ def told(stranger: Foreign | None) -> Data:
 def keep(api: Api, params: Data) -> Foreign | None:
     """Brings the policy about. Somebody else's comes back with what differs, and is changed only when it is to be taken."""
     name = params["name"]
-    policies = [] if api.check_mode and not api.served(POLICY) else api.list(POLICY)
+    policies = _policies(api, params)
     cluster_policy.refuse_second(policies, name)
     live = next((entry for entry in policies if entry["metadata"]["name"] == name), None)
     if live is None or owned(live):
@@ -76,6 +76,20 @@ def keep(api: Api, params: Data) -> Foreign | None:
     if stranger.warning:
         api.warn(stranger.warning)
     return stranger
+
+
+def _policies(api: Api, params: Data) -> list[Data]:
+    """Where the kind is not served, an operator that check mode only foretells may bring it; without OLM none will come, and Helm is told how."""
+    try:
+        return api.list(POLICY)
+    except KindNotServedError as exc:
+        if not api.served(known("Subscription")):
+            from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_elsewhere as elsewhere
+
+            raise elsewhere.without_olm(api, elsewhere.GPU_OPERATOR, cluster_policy.wished(params, {})) from exc
+        if not api.check_mode:
+            raise
+        return []
 
 
 def versions(api: Api, params: Data) -> list[Data]:

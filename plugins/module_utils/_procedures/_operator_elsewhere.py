@@ -18,6 +18,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kinds impo
 
 Object = dict[str, t.Any]
 
+__all__ = ("GPU_OPERATOR", "of_the_cluster", "refuse_second_owner", "without_olm")
+
 
 def of_the_cluster(api: Api, package: str) -> Object:
     """An operator that OpenShift brings along: looked at, never installed."""
