@@ -10,9 +10,11 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   backend:
-    description: What brings the driver. V(clusterpolicy) is the ClusterPolicy of the NVIDIA GPU Operator.
+    description:
+      - What brings the driver. V(clusterpolicy) is the ClusterPolicy of the NVIDIA GPU Operator.
+      - V(custom) is any object of any operator, described and judged by O(custom).
     type: str
-    choices: [clusterpolicy]
+    choices: [clusterpolicy, custom]
     default: clusterpolicy
   name:
     description:

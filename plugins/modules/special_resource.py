@@ -24,6 +24,7 @@ extends_documentation_fragment:
   - accelerators.openshift._wait
   - accelerators.openshift._special_resource
   - accelerators.openshift._cluster_policy
+  - accelerators.openshift._custom_resource
   - kubernetes.core.k8s_auth_options
 """
 
@@ -94,13 +95,18 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options, _special_resource_options
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options, _custom_resource_options, _special_resource_options
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import chosen
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 
-SPEC = ArgumentSpec(options={**_special_resource_options.OPTIONS, **_cluster_policy_options.OPTIONS}).merge(AUTH, STATE, WAIT)
+OPTIONS: t.Final = {
+    **_special_resource_options.OPTIONS,
+    **_cluster_policy_options.OPTIONS,
+    **_custom_resource_options.OPTIONS,
+}
+SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, STATE, WAIT)
 
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options, _custom_resource_options
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 
@@ -35,6 +35,7 @@ class Backend(t.Protocol):
 # Options that not every backend has; whoever has them reads them.
 OWN: t.Final[dict[str, frozenset[str]]] = {
     "clusterpolicy": frozenset(_cluster_policy_options.OPTIONS),
+    "custom": frozenset(_custom_resource_options.OPTIONS),
 }
 
 
@@ -44,6 +45,10 @@ def backend(name: str) -> Backend:
         from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _clusterpolicy
 
         return t.cast(Backend, _clusterpolicy)
+    if name == "custom":
+        from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _custom
+
+        return t.cast(Backend, _custom)
     raise LookupError(name)
 
 
