@@ -19,6 +19,7 @@ MODULES = (
     "node_certificates",
     "nodelink",
     "machine_config_pools",
+    "machine_config_daemon",
     "boot_images",
     "machine_health",
     "machine_autoscalers",

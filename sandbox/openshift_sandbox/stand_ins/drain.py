@@ -58,7 +58,7 @@ class Drains:
         events.record(cluster, machine, COMPONENT, "DrainProceeds", "Node drain proceeds")
         if not node["spec"].get("unschedulable"):
             cluster.patch("Node", name, None, {"spec": {"unschedulable": True}})
-        left = [pod for pod in cluster.objects("Pod") if pod["spec"].get("nodeName") == name and _evictable(pod)]
+        left = [pod for pod in cluster.objects("Pod") if pod["spec"].get("nodeName") == name and evictable(pod)]
         refused = [pod for pod in left if not pod["metadata"].get("deletionTimestamp") and self._kept(cluster, pod)]
         if left and cluster.due(uid, "drain_timeout", 2.0):
             self._failures[uid] = self._failures.get(uid, 0) + 1
@@ -74,7 +74,7 @@ class Drains:
             return True
         cluster.restart(uid, "eviction_retry")
         self._refused.discard(uid)
-        if _evict(cluster, pod):
+        if evict(cluster, pod):
             return False
         self._refused.add(uid)
         cluster.due(uid, "eviction_retry", 0.5)
@@ -116,13 +116,13 @@ def _hooks(kind: str, operation: str, hooks: list[Object]) -> Object:
     return condition(kind, False, "HookPresent", f"{operation} operation currently blocked by: [{listed}]", severity="Warning")
 
 
-def _evictable(pod: Object) -> bool:
+def evictable(pod: Object) -> bool:
     owned_by_daemon_set = any(one["kind"] == "DaemonSet" and one.get("controller", True) for one in pod["metadata"].get("ownerReferences") or [])
     ended = pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}
     return MIRROR not in (pod["metadata"].get("annotations") or {}) and (ended or not owned_by_daemon_set)
 
 
-def _evict(cluster: Cluster, pod: Object) -> bool:
+def evict(cluster: Cluster, pod: Object) -> bool:
     """False when a disruption budget says not now."""
     metadata = {"name": pod["metadata"]["name"], "namespace": pod["metadata"]["namespace"]}
     body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}

@@ -17,6 +17,7 @@ from openshift_sandbox.stand_ins.gpu_operands import DEPLOY, DRIVER, DRIVER_COMP
 HOLD: t.Final = "sandbox.openshift/hold"
 APPLIED: t.Final = "nvidia.com/last-applied-hash"
 OSTREE: t.Final = "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION"
+KERNEL: t.Final = "feature.node.kubernetes.io/kernel-version.full"
 TOLERATION: t.Final[Object] = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 
@@ -65,6 +66,28 @@ def driver_daemon_sets(policy: Object, namespace: str, versions: t.Mapping[str, 
     if not versions:
         return [daemon_set(DRIVER, policy, namespace)]
     return [_with_toolkit(daemon_set(DRIVER, policy, namespace), version, image) for version, image in sorted(versions.items())]
+
+
+def precompiled_daemon_sets(policy: Object, namespace: str, kernels: t.Mapping[str, str]) -> list[Object]:
+    """One per kernel, whose image has kernel and operating system (kernels: one to the other) at the end of its tag."""
+    made = []
+    for kernel, system in sorted(kernels.items()):
+        obj = daemon_set(DRIVER, policy, namespace)
+        name = f"{obj['metadata']['name']}-{sanitized(kernel)}-{system}"
+        obj["metadata"]["name"] = name
+        template = obj["spec"]["template"]
+        for labels in (obj["metadata"]["labels"], template["metadata"]["labels"]):
+            labels |= {"app": name, "nvidia.com/precompiled": "true"}
+        obj["spec"]["selector"]["matchLabels"] |= {"app": name}
+        template["spec"]["nodeSelector"][KERNEL] = kernel
+        template["spec"]["containers"][0]["image"] += f"-{kernel}-{system}"
+        made.append(obj)
+    return made
+
+
+def sanitized(kernel: str) -> str:
+    """A kernel's version as part of a name: no architecture and no underscore."""
+    return kernel.replace("x86_64", "").replace("aarch64", "").replace("_", ".").rstrip(".").lower()
 
 
 def owned(obj: Object, policy: Object) -> Object:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins.gpu_daemon_sets import HOLD
+from openshift_sandbox.stand_ins.gpu_daemon_sets import HOLD, KERNEL, OSTREE
 from openshift_sandbox.stand_ins.gpu_operands import DRIVER_COMPONENT, OPERANDS, Object
 from openshift_sandbox.stand_ins.gpu_readiness import is_ready
 from openshift_sandbox.stand_ins.gpu_troubles import on_node
 from openshift_sandbox.stand_ins.loop import Cluster, Reconciler
 
 CRASH: t.Final = "sandbox.openshift/crash-loop"
+UNPULLED: t.Final = "sandbox.openshift/image-pull"
+NOT_FOUND: t.Final = "manifest unknown: no image has this tag"
 TOOLKIT: t.Final = "nvidia-container-toolkit-daemonset"
 VALIDATOR: t.Final = "nvidia-operator-validator"
 NAMES: t.Final = frozenset(operand.name for operand in OPERANDS)
@@ -41,6 +43,14 @@ def ready_on(pods: t.Iterable[Object], wanted: t.Callable[[Object], bool]) -> se
     return {name for pod in pods if wanted(pod) and is_ready(pod) and (name := node_of(pod))}
 
 
+def suits(pod: Object, node: Object) -> bool:
+    """Whether a driver is made for what the node runs: after an update its labels, and so its DaemonSet, are still the old ones for a while."""
+    if "openshift.driver-toolkit.rhcos-image-missing" in (pod["metadata"].get("labels") or {}):
+        return False
+    wanted, info = pod["spec"].get("nodeSelector") or {}, node.get("status", {}).get("nodeInfo") or {}
+    return wanted.get(KERNEL, info.get("kernelVersion")) == info.get("kernelVersion") and wanted.get(OSTREE, "") in info.get("osImage", "")
+
+
 def advertised(node: Object | None) -> bool:
     return any(key.startswith("nvidia.com/") and value != "0" for key, value in ((node or {}).get("status", {}).get("allocatable") or {}).items())
 
@@ -66,6 +76,11 @@ class OperandPods(Reconciler):
                     self._release(cluster, pod)
 
     def _drive(self, cluster: Cluster, pod: Object, node: Object) -> None:
+        unpulled = on_node(cluster, "driver_image_missing", node) if KERNEL in (pod["spec"].get("nodeSelector") or {}) else None
+        if bool(unpulled) != (UNPULLED in (pod["metadata"].get("annotations") or {})):
+            self._annotate(cluster, pod, {UNPULLED: NOT_FOUND if unpulled else None})
+        if unpulled or not suits(pod, node):
+            return
         crashing = CRASH in (pod["metadata"].get("annotations") or {})
         trouble = on_node(cluster, "driver_crashloop", node)
         if trouble and not crashing and initialized(pod):

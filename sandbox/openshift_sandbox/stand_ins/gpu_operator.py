@@ -9,13 +9,14 @@ import typing as t
 
 from openshift_sandbox.client import ApiError
 from openshift_sandbox.stand_ins import gpu_assets, gpu_daemon_sets, gpu_driver_owners, gpu_labels, gpu_operands, gpu_readiness
-from openshift_sandbox.stand_ins.gpu_daemon_sets import APPLIED, OSTREE, ImageError
+from openshift_sandbox.stand_ins.gpu_daemon_sets import APPLIED, KERNEL, OSTREE, ImageError
 from openshift_sandbox.stand_ins.gpu_operands import DRIVER, DRIVER_COMPONENT, OPERANDS, Object, Operand
 from openshift_sandbox.stand_ins.loop import Cluster, Reconciler
 
 NAME: t.Final = "gpu-operator"
 TOOLKIT_STREAM: t.Final = ("driver-toolkit", "openshift")
 MONITORING: t.Final = "openshift.io/cluster-monitoring"
+RELEASE: t.Final = "feature.node.kubernetes.io/system-os_release."
 
 
 class ReconcileError(Exception):
@@ -43,6 +44,12 @@ def toolkit_images(stream: Object | None, nodes: t.Iterable[Object]) -> dict[str
         images.setdefault(tag["tag"], next((item.get("dockerImageReference") for item in tag.get("items") or []), None))
     versions = {labels[OSTREE] for node in nodes if (labels := node["metadata"].get("labels") or {}).get(gpu_labels.PRESENT) == "true" and OSTREE in labels}
     return {version: images.get(version) for version in sorted(versions)}
+
+
+def kernels(nodes: t.Iterable[Object]) -> dict[str, str]:
+    """Kernel of GPU nodes -> operating system, as image tags end with it."""
+    found = [labels for node in nodes if (labels := node["metadata"].get("labels") or {}).get(gpu_labels.PRESENT) == "true" and KERNEL in labels]
+    return {labels[KERNEL]: f"{labels.get(f'{RELEASE}ID', '')}{labels.get(f'{RELEASE}VERSION_ID', '')}" for labels in found}
 
 
 class GpuOperator(Reconciler):
@@ -128,6 +135,8 @@ class GpuOperator(Reconciler):
         """Without versions the operand is switched off."""
         if versions is None or cluster.trouble("operand_missing", operand=operand.name):
             desired = []
+        elif operand is DRIVER and (policy["spec"].get("driver") or {}).get("usePrecompiled"):
+            desired = gpu_daemon_sets.precompiled_daemon_sets(policy, namespace, kernels(cluster.objects("Node")))
         elif operand is DRIVER:
             desired = gpu_daemon_sets.driver_daemon_sets(policy, namespace, versions)
         else:

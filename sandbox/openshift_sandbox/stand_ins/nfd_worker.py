@@ -61,7 +61,7 @@ class NfdWorker(Reconciler):
             if node and _works(pod, daemon_set) and cluster.due(pod["metadata"]["uid"], "nfd_worker", 0.2):
                 wanted = node_feature(cluster, node, config_data(cr), daemon_set)
                 live = cluster.find("NodeFeature", node["metadata"]["name"], namespace)
-                if live is None or live["spec"] != wanted["spec"]:
+                if live is None or (live["spec"] != wanted["spec"] and not cluster.trouble("nfd_stale", node=node["metadata"]["name"])):
                     cluster.apply(wanted)
 
     def _collect(self, cluster: Cluster, feature: Object, nodes: dict[str, Object]) -> None:
