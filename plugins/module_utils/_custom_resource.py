@@ -85,12 +85,12 @@ def judge(live: Data, asked: Expressions) -> Readiness:
     seen, now = status.get("observedGeneration"), live["metadata"].get("generation", 0)
     remedy = f"Look at `oc describe {live['kind'].lower()} {live['metadata']['name']}` and at the log of its operator."
     if isinstance(seen, int) and seen < now:
-        message = f"{title}: its operator has seen generation {seen} of {now}."
-        return pending("Unobserved", message, code="GPU-CR-NOTREADY", remedy=remedy, details=(message,))
+        line = f"its operator has seen generation {seen} of {now}"
+        return pending("Unobserved", f"{title}: {line}.", code="GPU-CR-NOTREADY", remedy=remedy, details=(line,))
     if asked.failed and asked.failed.holds(live):
-        return pending("Failed", f"{title} says that it failed{text}.", code="GPU-CR-FAILED", remedy=remedy, details=(f"{title}: failed{text}",))
+        return pending("Failed", f"{title} says that it failed{text}.", code="GPU-CR-FAILED", remedy=remedy, details=(f"failed{text}",))
     if not asked.ready.holds(live):
-        return pending("NotReady", f"{title} is not ready{text}.", code="GPU-CR-NOTREADY", remedy=remedy, details=(f"{title}: not ready{text}",))
+        return pending("NotReady", f"{title} is not ready{text}.", code="GPU-CR-NOTREADY", remedy=remedy, details=(f"not ready{text}",))
     return ready("Ready", str(said or ""))
 
 
