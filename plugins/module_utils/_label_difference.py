@@ -98,11 +98,7 @@ def table(sets: t.Mapping[str, t.Mapping[str, Labels]], rows: t.Sequence[Data], 
     """Lines for a terminal: a column a set, a dash where a label is not there."""
     sizes = {name: len(nodes) for name, nodes in sets.items()}
     heading = ("FAMILY", "LABEL", *(f"{name.upper()} ({count} {'node' if count == 1 else 'nodes'})" for name, count in sizes.items()))
-    last, lines = heading[0], [heading]
-    for row in rows:
-        family = "" if row["family"] == last else row["family"] or ABSENT
-        last = row["family"]
-        lines.append((family, row["name"], *(_cell(row["values"][name], sizes[name]) for name in sets)))
+    lines = [heading, *((row["family"] or ABSENT, row["name"], *(_cell(row["values"][name], sizes[name]) for name in sets)) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heading))]
     text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
     return [*text, f"{equal} more labels are the same on both sides." if equal != 1 else "1 more label is the same on both sides."]

@@ -102,7 +102,8 @@ def upstream_found(deployments: t.Sequence[Manifest], has_operator: bool) -> str
     text += (
         "PCI classes and label fields are set in its chart (worker.config), and it has no label system-os_release.OSTREE_VERSION, which the GPU operator needs."
     )
-    return f"{text} To have OpenShift's, {'' if has_operator else 'install the operator nfd and '}uninstall the chart: two nfd-masters write the same labels."
+    there = "and let this make an instance" if has_operator else "and install the operator nfd"
+    return f"{text} To have OpenShift's, uninstall the chart with its CRDs {there}: two nfd-masters would write the same labels."
 
 
 def orphans_found(orphans: t.Sequence[node_feature_object.Stale], collector: Manifest | None) -> str:

@@ -50,6 +50,11 @@ def operator_crds(package: str) -> list[Crd]:
     return [*own, *(overlaid(crd) for crd in collected if crd["metadata"]["name"] not in names)]
 
 
+def upstream_crds(package: str) -> list[Crd]:
+    """The module's own CRDs, as upstream's chart brings them, not ours of OpenShift's operator."""
+    return _collected(package)
+
+
 def overlaid(crd: Crd) -> Crd:
     """The CRD with the fields that a newer release of its operator has."""
     path = OWN / "overlays" / f"{crd['metadata']['name']}.yml"

@@ -108,6 +108,8 @@ def _fill(sandbox: Sandbox, started: float) -> None:
     client = sandbox.client("cluster-bootstrap")
     cluster = sandbox.scenario.cluster
     wanted = crds.platform_crds(cluster.get("absent_groups", []), cluster.get("feature_set", ""))
+    if cluster.get("upstream_nfd"):
+        wanted += crds.upstream_crds("nfd")
     crds.load(client, wanted)
     say(f"{len(wanted)} CRDs established", started)
     seed.seed(client, sandbox.scenario)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 from concurrent.futures import ThreadPoolExecutor
 
-from openshift_sandbox import seed_baremetal, seed_cluster, seed_mirrored, seed_names
+from openshift_sandbox import seed_baremetal, seed_cluster, seed_mirrored, seed_names, seed_upstream_nfd
 from openshift_sandbox.client import ApiError, Client, resource_path
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.seed_nodes import CONTROL_PLANE_TAINT, Object, machine, machine_set, node_manifest
@@ -28,6 +28,9 @@ def seed(client: Client, scenario: Scenario) -> None:
     sets = _put_all(client, machine_sets(cluster)) if has_machine_api(cluster) else []
     pairs = machines(cluster, {one["metadata"]["name"]: one for one in sets})
     _put_all(client, [*(node for node, _machine in pairs), *other_nodes(cluster)])
+    upstream_nfd = seed_upstream_nfd.objects(cluster)
+    _put_all(client, upstream_nfd[:1])
+    _put_all(client, upstream_nfd[1:])
     if has_machine_api(cluster):
         _put_all(client, [*(one for _node, one in pairs), seed_cluster.termination_handler()])
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from openshift_sandbox.sandbox import Sandbox
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.nfd_instances import instances
 from openshift_sandbox.stand_ins.nfd_operands import MASTER
 
 
 class NfdMaster(Reconciler):
-    kinds = ("NodeFeatureDiscovery", "Deployment", "Node")
+    kinds = ("NodeFeatureDiscovery", "Deployment", "Node", "ConfigMap")
 
     def __init__(self) -> None:
         self._sandbox: Sandbox | None = None
@@ -20,12 +21,12 @@ class NfdMaster(Reconciler):
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         self._sandbox = self._sandbox or Sandbox(cluster.directory)
-        cr = next((one for one in cluster.objects("NodeFeatureDiscovery") if cluster.available(MASTER, one["metadata"]["namespace"])), None)
+        instance = next((one for one in instances(cluster) if cluster.available(one.master, one.namespace)), None)
         nodes = cluster.objects("Node")
-        if cr is None or not nodes:
+        if instance is None or not nodes:
             self.stop()
             return
-        argv = command(self._sandbox, cr)
+        argv = command(self._sandbox, instance.spec)
         if argv != self._argv:
             self.stop()
         self._argv = argv
@@ -34,7 +35,7 @@ class NfdMaster(Reconciler):
         elif not self._launched or cluster.due(self, "nfd_master_restart", 1.0):
             self._launched = True
             cluster.restart(self, "nfd_master_restart")
-            environment = {"NODE_NAME": nodes[0]["metadata"]["name"], "KUBERNETES_NAMESPACE": cr["metadata"]["namespace"]}
+            environment = {"NODE_NAME": nodes[0]["metadata"]["name"], "KUBERNETES_NAMESPACE": instance.namespace}
             self._sandbox.processes.start(MASTER, argv, environment)
 
     def stop(self) -> None:
@@ -43,8 +44,7 @@ class NfdMaster(Reconciler):
         self._argv, self._launched = [], False
 
 
-def command(sandbox: Sandbox, cr: Object) -> list[str]:
-    spec = cr["spec"]
+def command(sandbox: Sandbox, spec: Object) -> list[str]:
     argv = [str(sandbox.binary("control-plane", MASTER)), "-kubeconfig", str(sandbox.component_kubeconfig(MASTER))]
     argv += ["-port", str(sandbox.port(MASTER)), "-config", "/dev/null"]
     if spec.get("instance"):

@@ -13,7 +13,8 @@ import yaml
 from openshift_sandbox.hardware import of_node
 from openshift_sandbox.stand_ins.conditions import holds
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
-from openshift_sandbox.stand_ins.nfd_operands import WORKER, config_data
+from openshift_sandbox.stand_ins.nfd_hardware import cpu_of, cpuid_of, has_numa, labels_of
+from openshift_sandbox.stand_ins.nfd_instances import Instance, instances
 
 PREFIX: t.Final = "feature.node.kubernetes.io/"
 NODE_NAME: t.Final = "nfd.node.kubernetes.io/node-name"
@@ -40,26 +41,26 @@ ON_EVERY_INSTANCE: t.Final = (Device("0300", "1013", "00b8"), Device("0200", "1d
 
 
 class NfdWorker(Reconciler):
-    kinds = ("NodeFeatureDiscovery", "NodeFeature", "Pod", "Node", "DaemonSet")
+    kinds = ("NodeFeatureDiscovery", "NodeFeature", "Pod", "Node", "DaemonSet", "Deployment", "ConfigMap")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         if not cluster.served("NodeFeature"):
             return
         nodes = {node["metadata"]["name"]: node for node in cluster.objects("Node")}
-        for cr in cluster.objects("NodeFeatureDiscovery"):
-            self._publish(cluster, cr, nodes)
+        for instance in instances(cluster):
+            self._publish(cluster, instance, nodes)
         for feature in cluster.objects("NodeFeature"):
             self._collect(cluster, feature, nodes)
 
-    def _publish(self, cluster: Cluster, cr: Object, nodes: dict[str, Object]) -> None:
-        namespace = cr["metadata"]["namespace"]
-        daemon_set = cluster.find("DaemonSet", WORKER, namespace)
+    def _publish(self, cluster: Cluster, instance: Instance, nodes: dict[str, Object]) -> None:
+        namespace = instance.namespace
+        daemon_set = cluster.find("DaemonSet", instance.worker, namespace)
         if daemon_set is None:
             return
         for pod in cluster.objects("Pod", namespace):
             node = nodes.get(pod["spec"].get("nodeName") or "")
             if node and _works(pod, daemon_set) and cluster.due(pod["metadata"]["uid"], "nfd_worker", 0.2):
-                wanted = node_feature(cluster, node, config_data(cr), daemon_set)
+                wanted = node_feature(cluster, node, instance, daemon_set)
                 live = cluster.find("NodeFeature", node["metadata"]["name"], namespace)
                 if live is None or (live["spec"] != wanted["spec"] and not cluster.trouble("nfd_stale", node=node["metadata"]["name"])):
                     cluster.apply(wanted)
@@ -69,33 +70,34 @@ class NfdWorker(Reconciler):
         metadata = feature["metadata"]
         node, owners = (metadata.get("labels") or {}).get(NODE_NAME), metadata.get("ownerReferences") or []
         orphaned = any(one["kind"] == "DaemonSet" and not cluster.find("DaemonSet", one["name"], metadata["namespace"]) for one in owners)
-        if orphaned or (node and node not in nodes):
+        if orphaned or (node and node not in nodes and not cluster.trouble("nfd_gc_stopped")):
             cluster.delete("NodeFeature", metadata["name"], metadata["namespace"])
 
 
-def node_feature(cluster: Cluster, node: Object, config: str, daemon_set: Object) -> Object:
+def node_feature(cluster: Cluster, node: Object, instance: Instance, daemon_set: Object) -> Object:
     name = node["metadata"]["name"]
     os_release, kernel, cpu = os_release_of(cluster, node), kernel_of(node), cpu_of(node)
+    if not instance.is_openshift:
+        os_release = {key: value for key, value in os_release.items() if not key.endswith(("TREE_VERSION", "RHEL_VERSION", "SHIFT_VERSION"))}
     labels = {f"system-os_release.{key}": value for key, value in os_release.items()}
     labels |= {f"kernel-version.{key}": value for key, value in kernel.items()}
-    labels |= {f"cpu-model.{key}": value for key, value in cpu.items()} | {"cpu-hardware_multithreading": "true", "kernel-selinux.enabled": "true"}
-    labels |= {f"cpu-cpuid.{flag}": "true" for flag in CPUID} | {"storage-nonrotationaldisk": "true"}
-    labels |= pci_labels(devices_of(node), config)
+    labels |= labels_of(node) | pci_labels(devices_of(node), instance.config)
     features = {
         "attributes": {
             "kernel.version": {"elements": kernel},
             "system.osrelease": {"elements": os_release},
             "system.name": {"elements": {"nodename": name}},
             "cpu.model": {"elements": cpu},
-            "cpu.topology": {"elements": {"hardware_multithreading": "true"}},
+            "cpu.topology": {"elements": {"hardware_multithreading": labels["cpu-hardware_multithreading"]}},
+            "memory.numa": {"elements": {"is_numa": str(has_numa(node)).lower(), "node_count": "2" if has_numa(node) else "1"}},
             "kernel.selinux": {"elements": {"enabled": "true"}},
         },
-        "flags": {"cpu.cpuid": {"elements": {flag: {} for flag in CPUID}}},
+        "flags": {"cpu.cpuid": {"elements": {flag: {} for flag in cpuid_of(node)}}},
         "instances": {"pci.device": {"elements": [{"attributes": device.attributes} for device in devices_of(node)]}},
     }
     lost = {trouble["label"] for trouble in cluster.troubles("nfd_label_lost", node=name)}
     published = {PREFIX + key: value for key, value in labels.items() if key not in lost and PREFIX + key not in lost}
-    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": WORKER, "uid": daemon_set["metadata"]["uid"]}
+    owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": instance.worker, "uid": daemon_set["metadata"]["uid"]}
     metadata = {"name": name, "namespace": daemon_set["metadata"]["namespace"], "labels": {NODE_NAME: name}, "ownerReferences": [owner]}
     return {"apiVersion": "nfd.k8s-sigs.io/v1alpha1", "kind": "NodeFeature", "metadata": metadata, "spec": {"features": features, "labels": published}}
 
@@ -114,14 +116,6 @@ def devices_of(node: Object) -> list[Device]:
     gpus = [Device(hardware.gpu.pci_class, hardware.gpu.pci_vendor, hardware.gpu.pci_device)] * hardware.gpus if hardware and hardware.gpu else []
     nics = [Device(hardware.nic.pci_class, hardware.nic.pci_vendor, hardware.nic.pci_device)] * hardware.nics if hardware and hardware.nic else []
     return [*ON_EVERY_INSTANCE, *gpus, *nics]
-
-
-CPUID: t.Final = ("ADX", "AESNI", "AVX", "AVX2", "AVX512F", "FMA3")
-
-
-def cpu_of(node: Object) -> dict[str, str]:
-    arm = node["status"]["nodeInfo"].get("architecture") == "arm64"
-    return {"vendor_id": "ARM", "family": "0", "id": "3340"} if arm else {"vendor_id": "Intel", "family": "6", "id": "106"}
 
 
 def kernel_of(node: Object) -> dict[str, str]:
