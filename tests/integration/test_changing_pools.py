@@ -15,13 +15,13 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import typing as t
 from pathlib import Path
 
 import pytest
 import yaml
 from integration.conftest import Cluster
+from integration.patience import SECONDS, until
 from integration.playbook import Playbook, Run, TaskResult
 from integration.wire import Audit
 
@@ -44,7 +44,6 @@ BASE: t.Final[Data] = {
     "taints": [TAINT],
     "wait_timeout": 120,
 }
-SECONDS: t.Final = 60.0
 
 
 class Pool:
@@ -123,11 +122,11 @@ def working(pool: Pool, name: str, node: str, gpus: int = 1, **spec: t.Any) -> t
         yield
     finally:
         pool.client.delete("v1", "pods", name, SPACE)
-        until(f"pod {name} gone", lambda: pool.client.get("v1", "pods", name, SPACE) is None)
+        until(lambda: pool.client.get("v1", "pods", name, SPACE) is None, f"pod {name} gone")
 
 
 def running(pool: Pool, name: str) -> None:
-    until(f"pod {name}", lambda: ((pool.client.get("v1", "pods", name, SPACE) or {}).get("status") or {}).get("phase") == "Running")
+    until(lambda: ((pool.client.get("v1", "pods", name, SPACE) or {}).get("status") or {}).get("phase") == "Running", f"pod {name}")
 
 
 @contextlib.contextmanager
@@ -146,22 +145,14 @@ def served(pool: Pool, minimum: int) -> t.Iterator[None]:
     pool.client.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": place, "spec": deployment})
     budget = {"minAvailable": minimum, "selector": {"matchLabels": labels}}
     pool.client.apply({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": place, "spec": budget})
-    until("the pods", lambda: (pool.client.get("apps/v1", "deployments", "served", SPACE) or {}).get("status", {}).get("readyReplicas") == 2)
-    until("the budget", lambda: (pool.client.get("policy/v1", "poddisruptionbudgets", "served", SPACE) or {}).get("status", {}).get("currentHealthy") == 2)
+    until(lambda: (pool.client.get("apps/v1", "deployments", "served", SPACE) or {}).get("status", {}).get("readyReplicas") == 2, "the pods")
+    until(lambda: (pool.client.get("policy/v1", "poddisruptionbudgets", "served", SPACE) or {}).get("status", {}).get("currentHealthy") == 2, "the budget")
     try:
         yield
     finally:
         pool.client.delete("apps/v1", "deployments", "served", SPACE)
         pool.client.delete("policy/v1", "poddisruptionbudgets", "served", SPACE)
-        until("the pods gone", lambda: not pool.client.list("v1", "pods", SPACE, "app=served"))
-
-
-def until(what: str, holds: t.Callable[[], t.Any]) -> t.Any:
-    deadline = time.monotonic() + SECONDS
-    while not (found := holds()):
-        assert time.monotonic() < deadline, f"{what}: not within {SECONDS:.0f} s"
-        time.sleep(0.1)
-    return found
+        until(lambda: not pool.client.list("v1", "pods", SPACE, "app=served"), "the pods gone")
 
 
 def labels_of(obj: Data) -> Data:
@@ -234,7 +225,7 @@ def test_every_machine_is_replaced_and_a_budget_is_kept_to(pool: Pool, audit: Au
         seen: list[bool] = []
 
         def yields() -> None:
-            until("a cordoned node", lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")])
+            until(lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")], "a cordoned node")
             seen.append(len(pool.machines) == 3)
             pool.client.patch("policy/v1", "poddisruptionbudgets", "served", SPACE, {"spec": {"minAvailable": 1}})
 
@@ -283,7 +274,7 @@ def test_killed_in_the_middle(pool: Pool, tmp_path: Path) -> None:
         command = [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "localhost,", "-c", "local", "play.yml"]
         run = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
         try:
-            until("a cordoned node", lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")])
+            until(lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")], "a cordoned node")
         finally:
             os.killpg(run.pid, signal.SIGKILL)
             run.wait()
