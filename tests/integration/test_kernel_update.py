@@ -8,11 +8,11 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-import time
 import typing as t
 
 import pytest
 from cluster import Cluster, running
+from integration.patience import SECONDS, until
 from integration.playbook import Playbook, Run, TaskResult
 from integration.wire import OURS, Audit
 
@@ -23,7 +23,6 @@ Data = dict[str, t.Any]
 POOL: t.Final = {"name": "training", "node_selector": {"accelerators.openshift/pool": "training"}, "replicas": 2, "expected": {"nvidia.com/gpu": 1}}
 KERNELS: t.Final = [f"5.14.0-{one}.x86_64" for one in ("570.12.1.el9_6", "611.5.1.el9_7", "611.8.1.el9_7", "611.9.1.el9_7", "611.11.1.el9_7")]
 OLD, NEW, UNTAGGED = "9.8.20260801-0", "9.8.20260815-0", "9.8.20260901-0"
-SECONDS: t.Final = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -56,14 +55,6 @@ def task(**options: t.Any) -> Data:
     return {"accelerators.openshift.special_resource": {"pools": [POOL], "grace": 3, "wait_timeout": 120, **options}}
 
 
-def until(what: str, look: t.Callable[[], t.Any]) -> t.Any:
-    deadline = time.monotonic() + SECONDS
-    while not (found := look()):
-        assert time.monotonic() < deadline, f"{what}: not within {SECONDS:.0f} s"
-        time.sleep(0.1)
-    return found
-
-
 @contextlib.contextmanager
 def trouble(cluster: Cluster, kind: str, **fields: t.Any) -> t.Iterator[None]:
     sandbox = cluster.needs_sandbox()
@@ -90,18 +81,18 @@ def told(result: TaskResult) -> Data:
 
 
 def updated(cluster: Cluster, node: str, kernel: str) -> None:
-    until(f"kernel {kernel} on {node}", lambda: kernels(cluster)[node] == kernel)
+    until(lambda: kernels(cluster)[node] == kernel, f"kernel {kernel} on {node}")
 
 
 def test_a_pool_in_rollout_is_followed_to_its_end(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
     delay(cluster, os_update_reboot=3600)
     with trouble(cluster, "os_update", pool="training", new_kernel=KERNELS[1], new_ostree_version=NEW):
-        until("the first node is cordoned", lambda: [one for one in cluster.client.list("v1", "nodes") if one["spec"].get("unschedulable")])
+        until(lambda: [one for one in cluster.client.list("v1", "nodes") if one["spec"].get("unschedulable")], "the first node is cordoned")
         start, runs = log.position(audit.log), list[Run]()
         thread = threading.Thread(target=lambda: runs.append(playbook.tasks(task())))
         thread.start()
         try:
-            until("the run waits", lambda: [one for one in log.read(audit.log, start, OURS) if one.resource == "nodes" and one.verb == "watch"])
+            until(lambda: [one for one in log.read(audit.log, start, OURS) if one.resource == "nodes" and one.verb == "watch"], "the run waits")
         finally:
             delay(cluster, os_update_reboot=0.3)
             thread.join()
