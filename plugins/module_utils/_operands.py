@@ -120,10 +120,11 @@ def on_node(
     """Every operand whose selector the node matches, causes first."""
     here = [pod for pod in pods if pod["spec"].get("nodeName") == node["metadata"]["name"]]
     wanted = [one for one in daemonsets if is_operand(one) and matches(selector(one), labels(node))]
-    return [_operand(one, here, revisions) for one in sorted(wanted, key=_depth)]
+    return [of_daemonset(one, here, revisions) for one in sorted(wanted, key=_depth)]
 
 
-def _operand(daemonset: dict[str, t.Any], pods: list[dict[str, t.Any]], revisions: t.Mapping[str, str]) -> Operand:
+def of_daemonset(daemonset: dict[str, t.Any], pods: t.Iterable[dict[str, t.Any]], revisions: t.Mapping[str, str]) -> Operand:
+    """What of a DaemonSet runs among these pods of one node."""
     uid, name = daemonset["metadata"]["uid"], daemonset["metadata"]["name"]
     ours = [pod for pod in pods if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or [])]
     ours.sort(key=lambda pod: (not pod_is_ready(pod), pod["metadata"]["name"]))

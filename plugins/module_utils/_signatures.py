@@ -123,6 +123,12 @@ SIGNATURES: t.Final = (
         "Rebuild the driver pods one by one after a change of the NIC driver.",
     ),
     Signature(
+        r"cannot access '/run/mellanox/drivers/\.driver-ready'",
+        "NIC-DRV-BUILD",
+        "the NIC driver has not been built",
+        "Read the build's log above that line; a slow build needs a longer ofed_driver.startup_probe.",
+    ),
+    Signature(
         r"waiting for mellanox ofed and nvidia drivers",
         "GPU-RDMA-ORDER",
         "the peermem container waits for the NIC driver",

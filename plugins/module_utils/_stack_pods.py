@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._operands i
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 
-_IMAGE: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
+IMAGE_REASONS: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
 # Between two crashes a container runs for a while; once or twice is no pattern yet.
 _OFTEN: t.Final = 3
 _CRASH: t.Final = ("CrashLoopBackOff", "RunContainerError", "CreateContainerError", "CreateContainerConfigError", "StartError")
@@ -39,7 +39,7 @@ def trouble(pod: dict[str, t.Any]) -> Trouble | None:
     for entry in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
         waiting = (entry.get("state") or {}).get("waiting") or {}
         last = (entry.get("lastState") or {}).get("terminated") or {}
-        if waiting.get("reason") in (*_IMAGE, *_CRASH):
+        if waiting.get("reason") in (*IMAGE_REASONS, *_CRASH):
             return Trouble(entry["name"], waiting["reason"], waiting.get("message") or last.get("message") or "", entry.get("restartCount", 0))
         ended = (entry.get("state") or {}).get("terminated") or {}
         if not ended and not entry.get("ready") and entry.get("restartCount", 0) >= _OFTEN:
@@ -76,7 +76,7 @@ def _outdated(node: dict[str, t.Any], operand: Operand) -> Readiness:
     """Driver pods are replaced only by the operator's upgrade controller (their DaemonSet is OnDelete)."""
     name = node["metadata"]["name"]
     what = f"{name}: pod {operand.pod} of the driver is of an older revision"
-    remedy = f"Set driver.upgrade_policy.autoUpgrade, or `oc label node {name} nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`."
+    remedy = f"Set driver.upgrade_policy.auto_upgrade, or `oc label node {name} nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`."
     return pending(f"Outdated:{name}", f"Node {what}.", code="GPU-DRV-OUTDATED", remedy=remedy, details=(what,))
 
 
@@ -85,7 +85,7 @@ def _broken(node: dict[str, t.Any], operand: Operand, pod: dict[str, t.Any], fou
     line = f"{name}: {operand.component} is in {found.reason} (pod {operand.pod})"
     what = f"{name}: {operand.component}: container {found.container} of pod {operand.pod} is in {found.reason} ({found.restarts} restarts)"
     what += f": {found.message}" if found.message else ""
-    code = "GPU-IMAGE" if found.reason in _IMAGE else "GPU-DRV-CRASH" if operand.component == "driver" else "GPU-OPERAND-CRASH"
+    code = "GPU-IMAGE" if found.reason in IMAGE_REASONS else "GPU-DRV-CRASH" if operand.component == "driver" else "GPU-OPERAND-CRASH"
     known = recognise(found.message)
     remedy = known.remedy if known else f"oc logs -n {namespace} {operand.pod} -c {found.container} --previous"
     return pending(f"Operand:{name}:{operand.component}", f"Node {what}.", code=code, remedy=remedy, details=(line,))
@@ -108,7 +108,7 @@ def explain(error: AcceleratorError, pod: str, container: str, log: str) -> None
     """Adds to a failure what the log of a broken container says; a known text brings its own code and remedy."""
     lines = [line for line in log.splitlines() if line.strip()]
     error.evidence += [f"{pod}/{container}: {line}" for line in lines[-10:]]
-    if error.code not in ("GPU-DRV-CRASH", "GPU-OPERAND-CRASH", "GPU-OPERAND") or not lines:
+    if error.code not in ("GPU-DRV-CRASH", "GPU-OPERAND-CRASH", "GPU-OPERAND", "NIC-DRV-CRASH", "NIC-OPERAND-CRASH") or not lines:
         return
     known = recognise(log)
     if known:

@@ -36,6 +36,7 @@ MODULES = (
     "gpu_workloads",
     "network_operator",
     "nic_node",
+    "nic_driver_upgrade",
     "device_plugins",
     "fpga_operator",
     "kmm_operator",

@@ -1,0 +1,112 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Backend nicclusterpolicy: NVIDIA's network adapters. The order is NFD, then this, then the GPU driver, which builds nvidia-peermem against it."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_cluster_policy as nic
+from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_stack as stack
+from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import Foreign, difference, foreign
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools, nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, suspects
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION
+
+Data = dict[str, t.Any]
+NAME: t.Final = nic.NAME
+NAMESPACE: t.Final = "nvidia-network-operator"
+POLICY: t.Final = known("NicClusterPolicy")
+_GPU_DRIVER: t.Final = "app.kubernetes.io/component=nvidia-driver"
+# Start of a code -> fields of somebody else's policy that it may come from.
+CAUSES: t.Final = {"NIC-TAINT": ("spec.tolerations",), "NIC-ALLOC": ("spec.rdmaSharedDevicePlugin", "spec.sriovDevicePlugin"), "NIC-": ("spec.",)}
+
+
+def check(params: Data) -> None:
+    nic.check(params)
+    check_pools(params["pools"])
+
+
+def present(api: Api, params: Data) -> Data:
+    stranger = keep(api, params)
+    settle = max(params["settle"], REACTION if any(one.before for one in api.changes) else 0)
+    try:
+        snapshot = observe(api, params, settle)
+    except (NotReadyError, WaitTimeoutError) as exc:
+        if stranger:
+            stranger.blame(exc, CAUSES)
+        raise
+    rebuild = outlived(api, params, snapshot)
+    summary = stack.summarize(snapshot, params["pools"], nic.offered(params))
+    return {**summary, "rebuild": rebuild, "differs": stranger.differs if stranger else [], "manager": stranger.manager if stranger else ""}
+
+
+def keep(api: Api, params: Data) -> Foreign | None:
+    """Brings the policy about. Somebody else's comes back with what differs, and is changed only when it is to be taken."""
+    live = None if api.check_mode and not api.served(POLICY) else api.get(POLICY, NAME)
+    manifest = nic.build(params, nic.images_of(versions(api, params)), live)
+    if live is None or owned(live):
+        api.apply(manifest, force_conflicts=live is not None, live=live)
+        return None
+    stranger = foreign(live, manifest["spec"], f"NicClusterPolicy {NAME}")
+    if params["adopt"] == "take":
+        if stranger.differs:
+            api.merge_patch(POLICY, NAME, None, {"spec": difference(manifest["spec"], live.get("spec") or {})})
+        return stranger._replace(differs=[])
+    if stranger.warning:
+        api.warn(stranger.warning)
+    return stranger
+
+
+def versions(api: Api, params: Data) -> list[Data]:
+    """Installed operators; they say where their images are. A cluster without OLM has none."""
+    with contextlib.suppress(KindNotServedError):
+        return api.list(known("ClusterServiceVersion"), params["namespace"])
+    return []
+
+
+def observe(api: Api, params: Data, settle: float) -> dict[str, list[Data]]:
+    queries = {
+        "policies": Query(POLICY),
+        "nodes": Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])),
+        "daemonsets": Query(known("DaemonSet"), params["namespace"]),
+        "pods": Query(known("Pod"), params["namespace"]),
+        "revisions": Query(known("ControllerRevision"), params["namespace"]),
+    }
+    judge = stack.Judge(params, api.clock)
+    try:
+        return api.wait(queries, judge, "NIC stack", settle)
+    except (NotReadyError, WaitTimeoutError) as exc:
+        for namespace, pod, container in suspects(judge.seen.get("pods", ())):
+            with contextlib.suppress(AcceleratorError):
+                explain(exc, pod, container, api.log(namespace, pod, container, tail_lines=60))
+        exc.facts["special_resource"] = stack.summarize(judge.seen, params["pools"], nic.offered(params)) if judge.seen else {}
+        raise
+
+
+def outlived(api: Api, params: Data, snapshot: dict[str, list[Data]]) -> list[str]:
+    """Nodes whose GPU driver has to be built again, and a warning that says how; looked at only after a change of ours."""
+    if not api.changes or api.check_mode:
+        return []
+    nodes = {node["metadata"]["name"] for pool in params["pools"] for node in nodes_of(snapshot["nodes"], pool)}
+    found = stack.outlived(nodes, snapshot["pods"], api.list(known("Pod"), labels=_GPU_DRIVER))
+    if found:
+        api.warn(
+            f"The GPU driver of {', '.join(found)} was built before the NIC driver that runs now, so nvidia-peermem may not load: rebuild it node by node, "
+            f"`oc label node {found[0]} nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`."
+        )
+    return found
+
+
+def absent(api: Api, params: Data) -> Data:
+    if api.delete(POLICY, NAME):
+        api.wait({"daemonsets": Query(known("DaemonSet"), params["namespace"])}, stack.judge_gone, "NIC stack leaves")
+    return {"name": NAME, "state": "absent", "reason": "", "components": [], "nodes": []}

@@ -1,0 +1,134 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""special_resource, backend nicclusterpolicy, on bare metal with Ethernet and InfiniBand adapters."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from cluster import Cluster, running
+from integration.playbook import Playbook
+from integration.twelve_steps import Case, Walks, task
+from integration.wire import Audit
+
+from openshift_sandbox import faults
+
+Data = dict[str, t.Any]
+
+BACKEND: t.Final = "nicclusterpolicy"
+API: t.Final = "mellanox.com/v1alpha1"
+NAME: t.Final = "nic-cluster-policy"
+ETHERNET: t.Final[Data] = {"name": "ethernet", "node_selector": {"rdma": "ethernet"}, "expected": {"rdma/rdma_a": 63}}
+INFINIBAND: t.Final[Data] = {"name": "infiniband", "node_selector": {"rdma": "infiniband"}, "expected": {"rdma/rdma_a": 63}}
+NICS: t.Final[Data] = {"ofed_driver": {}, "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a"}]}}
+FEWER: t.Final[Data] = {"ofed_driver": {}, "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a", "hca_max": 10}]}}
+WANTED: t.Final[Data] = {"backend": BACKEND, "nic_cluster_policy": NICS, "pools": [ETHERNET, INFINIBAND], "grace": 5, "wait_timeout": 90}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> t.Iterator[Cluster]:
+    with running("rdma") as found:
+        found.needs_sandbox()
+        yield found
+
+
+@pytest.fixture(scope="module")
+def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+    made = Playbook(tmp_path_factory.mktemp("nics"), cluster.kubeconfig)
+    operators = [("nfd", "openshift-nfd"), ("nvidia-network-operator", "nvidia-network-operator")]
+    run = made.tasks(*(task("olm_operator", name=name, namespace=namespace) for name, namespace in operators), task("nfd_labels"))
+    assert run.rc == 0, run.output[-3000:]
+    return made
+
+
+@pytest.fixture(scope="module")
+def audit(cluster: Cluster) -> Audit:
+    return Audit(cluster.needs_sandbox().directory / "audit.log", cluster.client)
+
+
+def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
+    pools = [ETHERNET | {"expected": {"rdma/rdma_a": 10}}, INFINIBAND | {"expected": {"rdma/rdma_a": 10}}]
+    case = Case("special_resource", WANTED, WANTED | {"nic_cluster_policy": FEWER, "pools": pools}, {"backend": BACKEND, "state": "absent"})
+    walks = Walks(playbook, audit)
+    for in_process in (True, False):
+        walks.check(case, in_process)
+    walks.compare(case)
+
+
+def test_what_is_returned(cluster: Cluster, playbook: Playbook) -> None:
+    made = playbook.module("special_resource", **WANTED)
+    assert not made.failed, made.result
+    found = made["special_resource"]
+    assert (found["state"], found["reason"], found["rebuild"]) == ("ready", "AllComponentsReady", [])
+    assert {one["name"]: one["state"] for one in found["components"]} == {"OFED": "ready", "RDMA-device-plugin": "ready"}
+    assert [(one["pool"], one["allocatable"], one["driver_loaded"]) for one in found["nodes"]] == [
+        ("ethernet", {"rdma/rdma_a": 63}, True),
+        ("infiniband", {"rdma/rdma_a": 63}, True),
+    ]
+    spec = cluster.client.get(API, "nicclusterpolicies", NAME)["spec"]
+    assert spec["ofedDriver"]["repository"] == "nvcr.io/nvidia/mellanox"
+
+
+def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, playbook: Playbook) -> None:
+    """One node, and the policy says ready all the same."""
+    sandbox = cluster.needs_sandbox()
+    playbook.module("special_resource", backend=BACKEND, state="absent")
+    faults.add(sandbox, "nic_driver_build", {"node": "worker-1"})
+    faults.add(sandbox, "nicclusterpolicy_lies", {})
+    try:
+        found = playbook.module("special_resource", **WANTED)
+    finally:
+        faults.clear(sandbox, "nic_driver_build", {})
+        faults.clear(sandbox, "nicclusterpolicy_lies", {})
+    assert (found["code"], found["special_resource"]["state"]) == ("NIC-DRV-BUILD", "ready")
+    assert "worker-1" in found["msg"]
+    assert ".driver-ready" in found["msg"]
+    assert "startup_probe" in found["remedy"]
+    healed = playbook.module("special_resource", **WANTED)
+    assert not healed.failed, healed.result
+
+
+def test_a_node_without_the_label_is_told_to_have_it(cluster: Cluster, playbook: Playbook) -> None:
+    found = playbook.module("special_resource", **WANTED | {"pools": [ETHERNET, {"name": "plain", "node_selector": {"node-role.kubernetes.io/master": ""}}]})
+    assert found["code"] == "NIC-LABEL"
+    assert "0200 misses InfiniBand" in found["remedy"]
+
+
+def test_somebody_elses_policy_is_reported_then_taken(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    playbook.module("special_resource", backend=BACKEND, state="absent")
+    theirs = {"ofedDriver": {"image": "doca-driver", "repository": "nvcr.io/nvidia/mellanox", "version": "doca3.4.0"}}
+    cluster.client.create({"apiVersion": API, "kind": "NicClusterPolicy", "metadata": {"name": NAME}, "spec": theirs})
+    driver: Data = WANTED | {"nic_cluster_policy": {"ofed_driver": {}}, "pools": [ETHERNET, INFINIBAND]}
+    reported = playbook.module("special_resource", **driver)
+    assert (reported.changed, audit.writes(reported)) == (False, [])
+    assert [one["path"] for one in reported["special_resource"]["differs"]] == ["spec.ofedDriver.version"]
+    # Nobody replaces a driver by itself unless the policy says so, and the policy says so only afterwards.
+    taken = playbook.module("special_resource", **driver, adopt="take")
+    assert (taken.changed, taken["code"]) == (True, "NIC-DRV-OUTDATED")
+    assert "autoUpgrade: true" in taken["remedy"]
+    upgraded = playbook.module("special_resource", **driver | {"nic_cluster_policy": {"ofed_driver": {"upgrade_policy": {"autoUpgrade": True}}}}, adopt="take")
+    assert not upgraded.failed, upgraded.result
+    assert not any(node["spec"].get("unschedulable") for node in cluster.client.list("v1", "nodes"))
+    kept = playbook.module("special_resource", backend=BACKEND, state="absent")
+    assert (kept.changed, kept.failed) == (False, False)
+    live = cluster.client.get(API, "nicclusterpolicies", NAME)
+    assert live["spec"]["ofedDriver"]["version"].startswith("doca3.5.0")
+    assert "app.kubernetes.io/managed-by" not in (live["metadata"].get("labels") or {})
+    cluster.client.delete(API, "nicclusterpolicies", NAME)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"name": "mine"}, "the operator ignores every NicClusterPolicy but"),
+        ({"nic_cluster_policy": {"nv_ipam": {}, "sriov_device_plugin": {"resources": [{"name": "a-b"}]}}}, "resources[0].name"),
+        ({"mig": {"strategy": "single"}}, "mig belongs to backend"),
+    ],
+)
+def test_bad_input_sends_no_request(playbook: Playbook, audit: Audit, options: Data, said: str) -> None:
+    found = playbook.module("special_resource", **WANTED | options)
+    assert found.failed
+    assert said in found["msg"]
+    assert audit.of(found) == []

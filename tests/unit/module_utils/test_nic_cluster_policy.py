@@ -1,0 +1,202 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""NicClusterPolicy: from options to manifest, what its status says in both forms, and the judgement of nodes."""
+
+from __future__ import annotations
+
+import copy
+import json
+import typing as t
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_cluster_policy as nic
+from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_stack as stack
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+
+Data = dict[str, t.Any]
+
+IMAGES = {
+    "doca-driver": {"repository": "nvcr.io/nvidia/mellanox", "version": "doca3.5.0"},
+    "k8s-rdma-shared-dev-plugin": {"repository": "nvcr.io/nvidia/mellanox", "version": "v26.7.0"},
+}
+RDMA: Data = {"resources": [{"name": "rdma_a", "hca_max": 63, "link_types": ["infiniband"]}]}
+POOL: Data = {"name": "ib", "node_selector": {"pool": "ib"}}
+
+
+def params(**more: t.Any) -> Data:
+    asked = {"ofed_driver": {}, "rdma_shared_device_plugin": RDMA}
+    return {"name": nic.NAME, "state": "present", "spec": {}, "tolerations": [], "nic_cluster_policy": asked, "pools": [POOL], "grace": 0, **more}
+
+
+def node(**labels: str) -> Data:
+    marks = {"pool": "ib", stack.PRESENT: "true", stack.WAITS: "false", **labels}
+    return {"metadata": {"name": "n1", "labels": marks}, "spec": {}, "status": {"allocatable": {"rdma/rdma_a": "63"}}}
+
+
+def daemonset(name: str, selector: Data, **labels: str) -> Data:
+    owner = {"kind": "NicClusterPolicy", "name": nic.NAME, "uid": "p"}
+    metadata = {"name": name, "uid": name, "namespace": "nvidia-network-operator", "labels": labels, "ownerReferences": [owner], "generation": 1}
+    return {"metadata": metadata, "spec": {"template": {"spec": {"nodeSelector": selector}}}, "status": {"observedGeneration": 1}}
+
+
+def pod(of: str, is_ready: bool = True, **status: t.Any) -> Data:
+    metadata = {"name": f"{of}-x", "namespace": "nvidia-network-operator", "labels": {}, "ownerReferences": [{"kind": "DaemonSet", "name": of, "uid": of}]}
+    return {"metadata": metadata, "spec": {"nodeName": "n1"}, "status": {"conditions": [{"type": "Ready", "status": str(is_ready)}], **status}}
+
+
+def policy(state: str = "ready", **status: t.Any) -> Data:
+    spec = nic.wished(params(), IMAGES)
+    return {"metadata": {"name": nic.NAME, "uid": "p"}, "spec": spec, "status": {"state": state, **status}}
+
+
+def world(**more: t.Any) -> dict[str, list[Data]]:
+    driver = daemonset("mofed", {stack.PRESENT: "true"}, **{stack.DRIVER: ""})
+    plugin = daemonset("rdma-shared-dp-ds", {stack.PRESENT: "true", stack.WAITS: "false"})
+    found = {"policies": [policy()], "nodes": [node()], "daemonsets": [driver, plugin], "pods": [pod("mofed"), pod("rdma-shared-dp-ds")], "revisions": []}
+    return found | more
+
+
+def verdict(snapshot: dict[str, list[Data]], **more: t.Any) -> t.Any:
+    return stack.Judge(params(**more), lambda: 0.0)(snapshot)
+
+
+def test_images_are_written_out() -> None:
+    spec = nic.wished(params(), IMAGES)
+    assert spec["ofedDriver"] == {"image": "doca-driver", "repository": "nvcr.io/nvidia/mellanox", "version": "doca3.5.0"}
+    config = json.loads(spec["rdmaSharedDevicePlugin"]["config"])
+    assert config == {"configList": [{"resourceName": "rdma_a", "rdmaHcaMax": 63, "selectors": {"vendors": ["15b3"], "linkTypes": ["infiniband"]}}]}
+
+
+def test_options_reach_their_fields() -> None:
+    driver = {"repository": "mirror.example.com/nvidia", "version": "1", "force_precompiled": True, "cert_config": "ca", "upgrade_policy": {"autoUpgrade": True}}
+    sriov = {"image": "plugin", "repository": "r", "version": "v", "resources": [{"name": "vf", "pf_names": ["ens2f0"], "is_rdma": True, "device_ids": ["101e"]}]}
+    spec = nic.wished(params(nic_cluster_policy={"ofed_driver": driver, "sriov_device_plugin": sriov}), IMAGES)
+    assert spec["ofedDriver"] == {
+        "image": "doca-driver",
+        "repository": "mirror.example.com/nvidia",
+        "version": "1",
+        "forcePrecompiled": True,
+        "certConfig": {"name": "ca"},
+        "upgradePolicy": {"autoUpgrade": True},
+    }
+    (entry,) = json.loads(spec["sriovDevicePlugin"]["config"])["resourceList"]
+    assert entry["selectors"] == {"vendors": ["15b3"], "deviceIDs": ["101e"], "pfNames": ["ens2f0"], "isRdma": True}
+
+
+def test_the_raw_spec_has_the_last_word_and_tolerations_are_joined() -> None:
+    mine, theirs = {"key": "a", "operator": "Exists"}, {"key": "b", "operator": "Exists"}
+    built = nic.build(params(spec={"ofedDriver": {"version": "raw"}}, tolerations=[mine]), IMAGES, {"spec": {"tolerations": [theirs]}})
+    assert built["spec"]["ofedDriver"]["version"] == "raw"
+    assert built["spec"]["tolerations"] == [theirs, mine]
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"name": "mine"}, "name is 'mine'"),
+        ({"nic_cluster_policy": {}}, "no component"),
+        ({"nic_cluster_policy": {"rdma_shared_device_plugin": {}}}, "rdma_shared_device_plugin.resources is empty"),
+        ({"nic_cluster_policy": {"sriov_device_plugin": {"resources": [{"name": "a-b"}]}}}, "sriov_device_plugin.resources[0].name"),
+    ],
+)
+def test_bad_input_names_its_option(changes: Data, said: str) -> None:
+    with pytest.raises(InputError) as caught:
+        nic.check(params(**changes))
+    assert said in caught.value.message
+
+
+def test_an_image_from_nowhere_names_what_to_give() -> None:
+    with pytest.raises(InputError) as caught:
+        nic.wished(params(), {})
+    assert caught.value.message.startswith("nic_cluster_policy.ofed_driver.repository and nic_cluster_policy.ofed_driver.version must be given")
+
+
+@pytest.mark.parametrize(
+    ("image", "expected"),
+    [
+        ("nvcr.io/nvidia/mellanox/doca-driver:1", {"repository": "nvcr.io/nvidia/mellanox", "version": "1"}),
+        ("r.example.com:5000/x/doca-driver@sha256:ab", {"repository": "r.example.com:5000/x", "version": "sha256:ab"}),
+    ],
+)
+def test_images_of_the_installed_operator(image: str, expected: Data) -> None:
+    assert nic.images_of([{"spec": {"relatedImages": [{"name": "any", "image": image}]}}]) == {"doca-driver": expected}
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "expected"),
+    [
+        ("ready", {}, ("ready", "")),
+        ("ready", {"conditions": [{"type": "Ready", "status": "True"}]}, ("ready", "")),
+        ("ready", {"conditions": [{"type": "Ready", "status": "False"}]}, ("pending", "NIC-STATE")),
+        ("notReady", {"appliedStates": [{"name": "state-OFED", "state": "notReady"}]}, ("pending", "NIC-STATE")),
+        ("error", {"appliedStates": [{"name": "state-OFED", "state": "error", "message": "no matches for kind"}]}, ("failed", "NIC-STATE")),
+        ("ignore", {"reason": "Unsupported"}, ("failed", "NIC-IGNORED")),
+        ("", {}, ("pending", "NIC-STATE")),
+    ],
+)
+def test_what_the_policy_says_of_itself(state: str, status: Data, expected: tuple[str, str]) -> None:
+    found = nic.judge(policy(state, **status))
+    assert (found.verdict, found.code) == expected
+
+
+def test_all_is_well() -> None:
+    assert verdict(world()).is_ready
+
+
+def crashing() -> Data:
+    waiting = {"reason": "CrashLoopBackOff", "message": "back-off"}
+    return pod("mofed", False, containerStatuses=[{"name": "mofed-container", "restartCount": 4, "state": {"waiting": waiting}}])
+
+
+def offering(number: int) -> Data:
+    made = copy.deepcopy(node())
+    made["status"]["allocatable"]["rdma/rdma_a"] = str(number)
+    return made
+
+
+def unlabelled() -> Data:
+    made = node()
+    del made["metadata"]["labels"][stack.PRESENT]
+    return made
+
+
+def tainted() -> Data:
+    return node() | {"spec": {"taints": [{"key": "dedicated", "effect": "NoSchedule"}]}}
+
+
+# The policy says ready in each of them.
+@pytest.mark.parametrize(
+    ("changes", "code", "said"),
+    [
+        ({"nodes": [unlabelled()]}, "NIC-LABEL", "pci-15b3.present is missing"),
+        ({"daemonsets": []}, "NIC-DRV", "no NIC driver's DaemonSet yet"),
+        ({"pods": [pod("mofed", False)]}, "NIC-DRV", "the NIC driver is not Ready"),
+        ({"pods": [crashing(), pod("rdma-shared-dp-ds")]}, "NIC-DRV-CRASH", "CrashLoopBackOff"),
+        ({"nodes": [node(**{stack.UPGRADE: "cordon-required"})]}, "NIC-UPG", "cordon-required"),
+        ({"pods": [pod("mofed")]}, "NIC-OPERAND", "rdma-shared-dp-ds has no pod"),
+        ({"nodes": [offering(0)]}, "NIC-ALLOC", "offers 0 of at least 1 rdma/rdma_a"),
+        ({"nodes": [tainted()]}, "NIC-TAINT", "dedicated:NoSchedule"),
+        ({"nodes": []}, "GPU-NODES", "0 of 1"),
+        ({"policies": []}, "NIC-STATE", "not there yet"),
+    ],
+)
+def test_a_ready_policy_proves_nothing(changes: dict[str, list[Data]], code: str, said: str) -> None:
+    found = verdict(world(**changes), grace=60)
+    assert (found.verdict, found.code) == ("pending", code)
+    assert said in found.message
+
+
+def test_a_pools_expectation_is_exact() -> None:
+    assert verdict(world(), pools=[POOL | {"expected": {"rdma/rdma_a": 63, "nvidia.com/gpu": 8}}]).is_ready
+    assert "63 of 64" in verdict(world(), pools=[POOL | {"expected": {"rdma/rdma_a": 64}}]).message
+
+
+def test_a_gpu_driver_that_is_older_than_the_nic_driver() -> None:
+    new, old = pod("mofed"), pod("gpu")
+    new["metadata"] |= {"labels": {stack.DRIVER: ""}, "creationTimestamp": "2026-11-21T10:00:00Z"}
+    old["metadata"]["creationTimestamp"] = "2026-11-21T09:00:00Z"
+    assert stack.outlived({"n1", "n2"}, [new], [old]) == ["n1"]
+    old["metadata"]["creationTimestamp"] = "2026-11-21T11:00:00Z"
+    assert stack.outlived({"n1"}, [new], [old]) == []
