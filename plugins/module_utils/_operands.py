@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_l
 
 DEPLOY: t.Final = "nvidia.com/gpu.deploy."
 OUTDATED: t.Final = "is of an older revision"
+UNWANTED: t.Final = "is wanted on no node"
 _OWNERS: t.Final = ("ClusterPolicy", "NVIDIADriver")
 # Component of the label nvidia.com/gpu.deploy.<component> -> key of the ClusterPolicy's spec that switches it. Causes come before their consequences.
 COMPONENTS: t.Final = {
@@ -32,13 +33,14 @@ _PASSING: t.Final = "node.kubernetes.io/"
 
 @dataclass(frozen=True)
 class Operand:
-    """One operand that a node's labels call for. pod is empty where none runs; note says what is wrong."""
+    """One operand that a node's labels call for. pod is empty where none runs; note says what is wrong, since is when its pod was or ceased to be Ready."""
 
     component: str
     daemonset: str
     pod: str = ""
     ready: bool = False
     note: str = ""
+    since: str = ""
 
 
 def is_operand(daemonset: dict[str, t.Any]) -> bool:
@@ -111,6 +113,13 @@ def pod_is_ready(pod: dict[str, t.Any]) -> bool:
     return any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
 
 
+def ready_since(pod: dict[str, t.Any]) -> str:
+    """When the pod became Ready, or ceased to be; when it was made, if neither is told."""
+    conditions = pod.get("status", {}).get("conditions") or []
+    found = next((entry.get("lastTransitionTime") for entry in conditions if entry["type"] == "Ready"), None)
+    return str(found or pod["metadata"].get("creationTimestamp") or "")
+
+
 def on_node(
     node: dict[str, t.Any],
     daemonsets: t.Iterable[dict[str, t.Any]],
@@ -128,18 +137,19 @@ def of_daemonset(daemonset: dict[str, t.Any], pods: t.Iterable[dict[str, t.Any]]
     uid, name = daemonset["metadata"]["uid"], daemonset["metadata"]["name"]
     ours = [pod for pod in pods if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or [])]
     ours.sort(key=lambda pod: (not pod_is_ready(pod), pod["metadata"]["name"]))
+    rolling = daemonset.get("status", {}).get("observedGeneration", 0) < daemonset["metadata"].get("generation", 0)
     if not ours:
-        return Operand(component(daemonset), name, note="has no pod")
+        unwanted = not rolling and daemonset.get("status", {}).get("desiredNumberScheduled") == 0
+        return Operand(component(daemonset), name, note=UNWANTED if unwanted else "has no pod")
     pod = ours[0]
     label = (pod["metadata"].get("labels") or {}).get("controller-revision-hash", "")
-    rolling = daemonset.get("status", {}).get("observedGeneration", 0) < daemonset["metadata"].get("generation", 0)
     outdated = bool(revisions.get(uid)) and label != revisions[uid]
     note = ""
     if not pod_is_ready(pod):
         note = "is not Ready"
     elif rolling or outdated:
         note = OUTDATED
-    return Operand(component(daemonset), name, pod["metadata"]["name"], not note, note)
+    return Operand(component(daemonset), name, pod["metadata"]["name"], not note, note, ready_since(pod))
 
 
 def lacking(node: dict[str, t.Any], daemonsets: t.Iterable[dict[str, t.Any]], spec: t.Mapping[str, t.Any]) -> list[str]:

@@ -11,6 +11,8 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import FAILED, PENDING, Readiness
 
+Judged = t.TypeVar("Judged", bound=Readiness)
+
 
 class Patience:
     """Turns a pending verdict into a failed one when its trouble has been seen without a break for `seconds`."""
@@ -21,7 +23,7 @@ class Patience:
         self._codes = frozenset(codes)
         self._since: dict[tuple[str, str], float] = {}
 
-    def harden(self, parts: t.Iterable[Readiness]) -> list[Readiness]:
+    def harden(self, parts: t.Iterable[Judged]) -> list[Judged]:
         """Only the codes named at the start grow final; a trouble that went away starts anew."""
         now = self._clock()
         since: dict[tuple[str, str], float] = {}

@@ -11,19 +11,24 @@ from dataclasses import replace
 from itertools import compress
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
+from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_chain import KernelChain
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import judge_size, nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import FAILED, PENDING, READY, Readiness, pending, ready, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_devices import WITHHELD
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import blamed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import BLIND, WITHHELD, judge_node
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import BLIND, judge_node
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, is_consequence, part, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import judge_rollout
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_summary import summarize as _summarize
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
+summarize = _summarize
 # Seen in the first moments of every healthy start, and final when they last.
 PASSING: t.Final = (
     "GPU-NFD-EMPTY",
@@ -32,6 +37,7 @@ PASSING: t.Final = (
     "GPU-OPERAND-LACKING",
     "GPU-IMAGE",
     "GPU-OPTED-OUT",
+    "GPU-PAUSED",
     *kernel_match.PASSING,
 )
 # A driver may take minutes to build, but once the device plugin runs, or the operator calls everything ready, the devices come within moments or never.
@@ -47,22 +53,31 @@ class Judge:
         self._doubt = Patience(clock, params["grace"], DOUBTFUL)
         self._chain = KernelChain()
         self.seen: dict[str, list[dict[str, t.Any]]] = {}
+        self.parts: list[Part] = []
+        self.looks = 0
 
     def __call__(self, snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
-        self.seen = snapshot
-        parts = self._patience.harden(judge(snapshot, self._params["name"], self._params["pools"]))
+        self.seen, self.looks = snapshot, self.looks + 1
+        parts = judge(snapshot, self._params["name"], self._params["pools"])
+        # What only waits for something else is as patient as that.
+        causes = [not is_consequence(part, parts) for part in parts]
+        parts = _merged(parts, causes, self._patience.harden(compress(parts, causes)))
         claimed = parts[-1].is_ready and all(part.code not in ("GPU-UPG-RUNNING", "GPU-CP-NOTREADY") for part in parts)
         doubtful = [claimed or part.reason.startswith(WITHHELD) for part in parts]
-        hardened = iter(self._doubt.harden(list(compress(parts, doubtful))))
-        parts = [next(hardened) if doubt else part for part, doubt in zip(parts, doubtful, strict=True)]
+        parts = self.parts = _merged(parts, doubtful, self._doubt.harden(compress(parts, doubtful)))
         verdict = worst(parts)
         if not verdict.is_failed:
             verdict = replace(verdict, details=self._lines(snapshot, parts))
         return verdict if not verdict.is_ready else ready("Reconciled", "Every node runs every operand and offers what its pool promises.")
 
-    def _lines(self, snapshot: Snapshot, parts: list[Readiness]) -> tuple[str, ...]:
+    def _lines(self, snapshot: Snapshot, parts: list[Part]) -> tuple[str, ...]:
         nodes = [node for pool in self._params["pools"] for node in pool_nodes(snapshot, pool)]
         return self._chain.tell(one_line_each(parts), nodes, policy_of(snapshot, self._params["name"]), snapshot)
+
+
+def _merged(parts: t.Iterable[Part], chosen: t.Iterable[bool], instead: t.Iterable[Part]) -> list[Part]:
+    following = iter(instead)
+    return [next(following) if one else part for part, one in zip(parts, chosen, strict=True)]
 
 
 def policy_of(snapshot: Snapshot, name: str) -> dict[str, t.Any]:
@@ -74,55 +89,71 @@ def pool_nodes(snapshot: Snapshot, pool: dict[str, t.Any]) -> list[dict[str, t.A
     return nodes_of(snapshot["nodes"], pool)
 
 
-def judge(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) -> list[Readiness]:
+def judge(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) -> list[Part]:
     """Causes come before consequences; the last part is what the operator says of itself."""
     policy = policy_of(snapshot, name)
     if not policy:
-        return [pending("NoPolicy", f"ClusterPolicy {name} is not there yet.", code="GPU-CP-ABSENT", remedy="Look at the events of the GPU operator.")]
+        remedy = "Look at the events of the GPU operator."
+        return [part(PENDING, "NoPolicy", f"ClusterPolicy {name} is not there yet.", code="GPU-CP-ABSENT", remedy=remedy, stage=stages.CRD, waits=True)]
     parts = [_judge_policy_itself(policy, snapshot)]
-    parts += [judge_size(snapshot["nodes"], pool) for pool in pools]
-    parts += [part for pool in pools for node in pool_nodes(snapshot, pool) for part in judge_node(node, pool, policy, snapshot)]
-    return [*parts, *judge_rollout(policy, snapshot["daemonsets"]), _judge_status(policy, any(pool_nodes(snapshot, pool) for pool in pools))]
+    parts += [replace(placed(judge_size(snapshot["nodes"], pool), pool["name"]), stage=stages.LABELS) for pool in pools]
+    parts += [one for pool in pools for node in pool_nodes(snapshot, pool) for one in judge_node(node, pool, policy, snapshot)]
+    parts += [replace(placed(late, ""), stage=stages.CRD) for late in judge_rollout(policy, snapshot["daemonsets"])]
+    status = _judge_status(policy, any(pool_nodes(snapshot, pool) for pool in pools))
+    if not status.is_ready and all(one.is_ready for one in parts) and (others := blamed(snapshot, policy, pools)):
+        status = part(READY, "OthersNotReady", f"ClusterPolicy {name} is notReady for nodes outside the pools alone: {'; '.join(others)}.", stage=stages.CRD)
+    return [*parts, status]
 
 
-def _judge_policy_itself(policy: dict[str, t.Any], snapshot: Snapshot) -> Readiness:
+def _judge_policy_itself(policy: dict[str, t.Any], snapshot: Snapshot) -> Part:
     name = policy["metadata"]["name"]
     if cluster_policy.state(policy) == "ignored":
         others = sorted(entry["metadata"]["name"] for entry in snapshot["policies"] if entry["metadata"]["name"] != name)
-        return failed(
+        return part(
+            FAILED,
             "Ignored",
             f"ClusterPolicy {name} is ignored: {', '.join(others) or 'another one'} is older, and only the oldest counts.",
             code="GPU-CP-IGNORED",
             remedy=f"Use special_resource with name={others[0]}, or delete that one." if others else "Delete the older ClusterPolicy.",
+            stage=stages.CRD,
         )
     error = cluster_policy.condition(policy, "Error")
     known = recognise(error.get("message", "")) if error.get("status") == "True" else None
     if known and known.code == "GPU-CP-CONFLICT":
-        return failed("Conflict", f"ClusterPolicy {name}: {error['message']}", code=known.code, remedy=known.remedy)
-    return ready()
+        what, since = f"ClusterPolicy {name}: {error['message']}", str(error.get("lastTransitionTime") or "")
+        return part(FAILED, "Conflict", what, code=known.code, remedy=known.remedy, stage=stages.CRD, since=since)
+    return part(READY, stage=stages.CRD)
 
 
-def _judge_status(policy: dict[str, t.Any], has_nodes: bool) -> Readiness:
+def _judge_status(policy: dict[str, t.Any], has_nodes: bool) -> Part:
     """What the operator says of itself comes last: it is the consequence of all that was looked at before."""
     name, state, reason = policy["metadata"]["name"], cluster_policy.state(policy), cluster_policy.reason(policy)
+    since = str(cluster_policy.condition(policy, "Ready").get("lastTransitionTime") or "")
     if state == "ready" and reason == "Reconciled":
-        return ready(reason)
+        return part(READY, reason, stage=stages.CRD, since=since)
     if state == "ready" and reason in BLIND:
         if not has_nodes:
-            return ready(reason, "The operator is installed and waits for its first GPU node.")
-        return pending(
+            return part(READY, reason, "The operator is installed and waits for its first GPU node.", stage=stages.CRD, since=since)
+        return part(
+            PENDING,
             reason,
             f"ClusterPolicy {name} is ready with reason {reason}, although the pools have nodes: the operator sees no NVIDIA PCI label.",
             code="GPU-NFD-EMPTY",
             remedy="Look at the NodeFeatureDiscovery, its nfd-worker pods on the GPU nodes and its PCI class list.",
+            stage=stages.LABELS,
+            since=since,
         )
     message = cluster_policy.condition(policy, "Error").get("message", "")
     known = recognise(message)
-    return pending(
+    return part(
+        PENDING,
         reason or "NotReady",
         f"ClusterPolicy {name} is {state or 'without a state'}{': ' + message if message else ''}.",
         code=known.code if known else "GPU-CP-NOTREADY",
         remedy=known.remedy if known else f"Look at `oc describe clusterpolicy {name}` and at the log of the GPU operator.",
+        stage=stages.CRD,
+        since=since,
+        waits=True,
     )
 
 
@@ -136,32 +167,3 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
     message = f"{len(left)} DaemonSets and {len(pods)} pods of the stack are left."
     line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
     return pending("Leaving", message, code="GPU-LEFTOVER", remedy="Look for finalizers and for pods that do not end.", details=(line,))
-
-
-def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) -> dict[str, t.Any]:
-    policy = policy_of(snapshot, name)
-    revisions = operands.current_revisions(snapshot["revisions"])
-    nodes = [
-        {
-            "name": node["metadata"]["name"],
-            "pool": pool["name"],
-            "expected": geometry.expected(node, pool.get("expected") or {}),
-            "allocatable": geometry.resources(node),
-            "driver_version": geometry.driver_version(node),
-            "product": geometry.product(node),
-            "kernel": kernel_match.match(node, policy, snapshot).to_dict(),
-            "operands": [
-                {"name": one.component, "ready": one.ready, "pod": one.pod}
-                for one in operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], revisions)
-            ],
-        }
-        for pool in pools
-        for node in pool_nodes(snapshot, pool)
-    ]
-    return {
-        "name": name,
-        "state": cluster_policy.state(policy),
-        "reason": cluster_policy.reason(policy),
-        "driver_version": next((node["driver_version"] for node in nodes if node["driver_version"]), ""),
-        "nodes": nodes,
-    }

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._operands import OUTDATED, Operand
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._operands import OUTDATED, UNWANTED, Operand
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, part
 
 IMAGE_REASONS: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
 # Between two crashes a container runs for a while; once or twice is no pattern yet.
@@ -50,15 +52,25 @@ def trouble(pod: dict[str, t.Any]) -> Trouble | None:
     return None
 
 
-def judge_pods(node: dict[str, t.Any], late: t.Sequence[tuple[Operand, dict[str, t.Any] | None]], lacking: t.Sequence[str] = ()) -> list[Readiness]:
+def refused(pod: dict[str, t.Any]) -> Trouble | None:
+    """By the kubelet: no container was ever started."""
+    status = pod.get("status", {})
+    return Trouble("", status["reason"], status.get("message") or "", 0) if status.get("phase") == "Failed" and status.get("reason") else None
+
+
+def judge_pods(node: dict[str, t.Any], late: t.Sequence[tuple[Operand, dict[str, t.Any] | None]], lacking: t.Sequence[str] = ()) -> list[Part]:
     """Operands of one node that are not Ready: each broken pod by itself, those that only wait in one line. lacking: those without a DaemonSet yet."""
     parts, waiting = [], []
     for operand, pod in late:
-        found = trouble(pod) if pod else None
+        found = (trouble(pod) or refused(pod)) if pod else None
         if pod is not None and found is not None:
             parts.append(_broken(node, operand, pod, found))
         elif operand.component == "driver" and operand.note == OUTDATED:
             parts.append(_outdated(node, operand))
+        elif operand.note == UNWANTED:
+            what = f"DaemonSet {operand.daemonset} selects it and wants no pod anywhere (0 desired)"
+            remedy = f"Look for an affinity or a taint: `oc describe daemonset {operand.daemonset}`; the operator counts such a DaemonSet as ready."
+            parts.append(on_node(PENDING, node, f"Unwanted:{operand.component}", what, "GPU-OPERAND-LACKING", remedy, stage=_stage(operand)))
         else:
             waiting.append((operand, pod))
     if waiting:
@@ -68,27 +80,42 @@ def judge_pods(node: dict[str, t.Any], late: t.Sequence[tuple[Operand, dict[str,
         if first.component in AWAITED and behind:
             what += f", {len(behind)} operand{'s wait' if len(behind) > 1 else ' waits'} for it"
         remedy = "Look at the events of that pod."
-        parts.append(pending(f"Operands:{name}", f"Node {what}.", code="GPU-OPERAND", remedy=remedy, details=(what,)))
+        more: dict[str, t.Any] = {"stage": _stage(first), "node": name, "since": first.since, "waits": True}
+        parts.append(part(PENDING, f"Operands:{name}", f"Node {what}.", code="GPU-OPERAND", remedy=remedy, details=(what,), **more))
     return parts
 
 
-def _outdated(node: dict[str, t.Any], operand: Operand) -> Readiness:
+def _stage(operand: Operand) -> str:
+    return stages.OF_COMPONENT.get(operand.component, stages.PLUGIN)
+
+
+def _outdated(node: dict[str, t.Any], operand: Operand) -> Part:
     """Driver pods are replaced only by the operator's upgrade controller (their DaemonSet is OnDelete)."""
     name = node["metadata"]["name"]
-    what = f"{name}: pod {operand.pod} of the driver is of an older revision"
+    what = f"pod {operand.pod} of the driver is of an older revision"
     remedy = f"Set driver.upgrade_policy.auto_upgrade, or `oc label node {name} nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`."
-    return pending(f"Outdated:{name}", f"Node {what}.", code="GPU-DRV-OUTDATED", remedy=remedy, details=(what,))
+    return on_node(PENDING, node, "Outdated", what, "GPU-DRV-OUTDATED", remedy, stage=stages.DRIVER)
 
 
-def _broken(node: dict[str, t.Any], operand: Operand, pod: dict[str, t.Any], found: Trouble) -> Readiness:
+def _broken(node: dict[str, t.Any], operand: Operand, pod: dict[str, t.Any], found: Trouble) -> Part:
     name, namespace = node["metadata"]["name"], pod["metadata"]["namespace"]
     line = f"{name}: {operand.component} is in {found.reason} (pod {operand.pod})"
-    what = f"{name}: {operand.component}: container {found.container} of pod {operand.pod} is in {found.reason} ({found.restarts} restarts)"
+    if found.container:
+        what = f"{name}: {operand.component}: container {found.container} of pod {operand.pod} is in {found.reason} ({found.restarts} restarts)"
+    else:
+        what = f"{name}: {operand.component}: pod {operand.pod} was refused by the node ({found.reason})"
     what += f": {found.message}" if found.message else ""
     code = "GPU-IMAGE" if found.reason in IMAGE_REASONS else "GPU-DRV-CRASH" if operand.component == "driver" else "GPU-OPERAND-CRASH"
     known = recognise(found.message)
-    remedy = known.remedy if known else f"oc logs -n {namespace} {operand.pod} -c {found.container} --previous"
-    return pending(f"Operand:{name}:{operand.component}", f"Node {what}.", code=code, remedy=remedy, details=(line,))
+    remedy = known.remedy if known else f"oc logs -n {namespace} {operand.pod} -c {found.container} --previous" if found.container else _describe(pod)
+    if known and not found.container:
+        code = known.code
+    more: dict[str, t.Any] = {"stage": _stage(operand), "node": name, "since": operand.since}
+    return part(PENDING, f"Operand:{name}:{operand.component}", f"Node {what}.", code=code, remedy=remedy, details=(line,), **more)
+
+
+def _describe(pod: dict[str, t.Any]) -> str:
+    return f"oc describe pod -n {pod['metadata']['namespace']} {pod['metadata']['name']}"
 
 
 def _unscheduled(pod: dict[str, t.Any] | None) -> str:

@@ -67,7 +67,7 @@ def other_nodes(cluster: Object) -> list[Object]:
     where, first = platform(cluster), 100
     return [
         node_manifest(
-            cluster,
+            cluster | {key: one[key] for key in ("kernel", "ostree_version") if key in one},
             name=one["name"],
             instance_type_name=one.get("instance_type", ""),
             zone=one.get("zone", cluster["zones"][0]),

@@ -32,7 +32,9 @@ MODULES = (
     "gpu_operand_pods",
     "gpu_driver_upgrade",
     "gpu_feature_discovery",
+    "gpu_mig",
     "gpu_node",
+    "gpu_logs",
     "gpu_workloads",
     "network_operator",
     "nic_node",
@@ -43,6 +45,7 @@ MODULES = (
     "kmm_worker",
     "kmm_preflight",
     "foreign_taints",
+    "foreign_edits",
     "foreign_quotas",
     "api_outage",
 )

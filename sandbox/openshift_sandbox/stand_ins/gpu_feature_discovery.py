@@ -29,7 +29,7 @@ def driver_version(pods: t.Iterable[Object], node: str) -> str:
     return DRIVER_VERSION
 
 
-def labels(made_of: hardware.InstanceType, driver: str) -> dict[str, str]:
+def labels(made_of: hardware.InstanceType, driver: str, strategy: str = "single") -> dict[str, str]:
     gpu = made_of.gpu
     if gpu is None:
         return {}
@@ -55,7 +55,7 @@ def labels(made_of: hardware.InstanceType, driver: str) -> dict[str, str]:
         "cuda.runtime-version.major": cuda_major,
         "cuda.runtime-version.minor": cuda_minor,
         "mig.capable": str(gpu.mig_capable).lower(),
-        "mig.strategy": "single",
+        "mig.strategy": strategy,
         "mps.capable": "false",
         "vgpu.present": "false",
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox import hardware
+from openshift_sandbox.stand_ins import gpu_mig
 from openshift_sandbox.stand_ins.gpu_operand_pods import app_of, ready_on
 from openshift_sandbox.stand_ins.gpu_troubles import on_node
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
@@ -26,7 +27,7 @@ def resources(present: int, lost: int, plugin_ready: bool, before: Object) -> tu
 
 
 class GpuNode(Reconciler):
-    kinds = ("Node", "Pod")
+    kinds = ("ClusterPolicy", "Node", "Pod")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         plugins = ready_on(cluster.objects("Pod"), lambda pod: app_of(pod) == PLUGIN)
@@ -43,13 +44,18 @@ class GpuNode(Reconciler):
 
     def _advertise(self, cluster: Cluster, node: Object, gpus: int, registered: bool) -> None:
         short, lost = on_node(cluster, "device_plugin_short", node), on_node(cluster, "gpu_lost", node)
-        present = int(short["count"]) if short else gpus
+        policy = next(iter(cluster.objects("ClusterPolicy")), {})
+        cut = gpu_mig.offered(gpu_mig.layout_of(node), gpus, ((policy.get("spec") or {}).get("mig") or {}).get("strategy", "single"))
+        present = int(short["count"]) if short else cut.pop(RESOURCE)
         before = node.get("status") or {}
-        capacity, allocatable = resources(present, int(lost.get("count", 1)) if lost else 0, registered, before)
-        known = ((before.get("capacity") or {}).get(RESOURCE), (before.get("allocatable") or {}).get(RESOURCE))
-        if known != (capacity, allocatable):
-            body = {"status": {"capacity": {RESOURCE: capacity}, "allocatable": {RESOURCE: allocatable}}}
-            cluster.patch("Node", node["metadata"]["name"], None, body, "status")
+        found = {RESOURCE: resources(present, int(lost.get("count", 1)) if lost else 0, registered, before)}
+        slices = {name: number for name, number in cut.items() if name != RESOURCE} if registered else {}
+        gone = [name for name in before.get("allocatable") or {} if name.startswith("nvidia.com/mig-") and name not in slices]
+        found |= {name: (str(number), str(number)) for name, number in slices.items()} | dict.fromkeys(gone, ("0", "0"))
+        known = {name: ((before.get("capacity") or {}).get(name), (before.get("allocatable") or {}).get(name)) for name in found}
+        if known != found:
+            body = {"capacity": {name: one for name, (one, _two) in found.items()}, "allocatable": {name: two for name, (_one, two) in found.items()}}
+            cluster.patch("Node", node["metadata"]["name"], None, {"status": body}, "status")
 
 
 RECONCILERS: t.Final = (GpuNode,)

@@ -10,7 +10,7 @@ import typing as t
 from openshift_sandbox.stand_ins.gpu_daemon_sets import HOLD, KERNEL, OSTREE
 from openshift_sandbox.stand_ins.gpu_operands import DRIVER_COMPONENT, OPERANDS, Object
 from openshift_sandbox.stand_ins.gpu_readiness import is_ready
-from openshift_sandbox.stand_ins.gpu_troubles import on_node
+from openshift_sandbox.stand_ins.gpu_troubles import on_node, place
 from openshift_sandbox.stand_ins.loop import Cluster, Reconciler
 
 CRASH: t.Final = "sandbox.openshift/crash-loop"
@@ -72,6 +72,8 @@ class OperandPods(Reconciler):
                     continue
                 if is_driver(pod):
                     self._drive(cluster, pod, node)
+                elif self._crash(cluster, pod, node):
+                    continue
                 elif self._held(pod) and self._may_start(pod, node, drivers if installed else {str(name)}, toolkits):
                     self._release(cluster, pod)
 
@@ -91,6 +93,14 @@ class OperandPods(Reconciler):
             slow = on_node(cluster, "slow_driver", node) or {}
             if cluster.due(pod["metadata"]["uid"], "gpu_driver", 2.0, float(slow.get("seconds", 0))):
                 self._release(cluster, pod)
+
+    def _crash(self, cluster: Cluster, pod: Object, node: Object) -> bool:
+        """An operand other than the driver that ends again and again; whether it does."""
+        crashing = CRASH in (pod["metadata"].get("annotations") or {})
+        bad = any(app_of(pod) == one.get("operand") for one in cluster.troubles("operand_crashloop", **place(node)))
+        if bad != crashing and (crashing or initialized(pod)):
+            self._annotate(cluster, pod, {CRASH: "true" if bad else None})
+        return bad and initialized(pod)
 
     def _may_start(self, pod: Object, node: Object, drivers: set[str], toolkits: set[str]) -> bool:
         """The pod's init containers wait for files that the driver and the toolkit leave on the node."""

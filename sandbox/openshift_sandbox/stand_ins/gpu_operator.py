@@ -11,6 +11,7 @@ from openshift_sandbox.client import ApiError
 from openshift_sandbox.stand_ins import gpu_assets, gpu_daemon_sets, gpu_driver_owners, gpu_labels, gpu_operands, gpu_readiness
 from openshift_sandbox.stand_ins.gpu_daemon_sets import APPLIED, KERNEL, OSTREE, ImageError
 from openshift_sandbox.stand_ins.gpu_operands import DRIVER, DRIVER_COMPONENT, OPERANDS, Object, Operand
+from openshift_sandbox.stand_ins.gpu_troubles import on_node
 from openshift_sandbox.stand_ins.loop import Cluster, Reconciler
 
 NAME: t.Final = "gpu-operator"
@@ -188,7 +189,7 @@ class GpuOperator(Reconciler):
     def _label_nodes(self, cluster: Cluster) -> None:
         for node in cluster.objects("Node"):
             changes = gpu_labels.label_changes(node["metadata"].get("labels") or {})
-            if changes:
+            if changes and not on_node(cluster, "labels_frozen", node):
                 cluster.patch("Node", node["metadata"]["name"], None, {"metadata": {"labels": changes}})
 
     def _write(self, cluster: Cluster, policy: Object, status: Object) -> None:

@@ -64,3 +64,8 @@ def driver_log(version: str, kernel: str) -> list[str]:
 
 def failed_driver_log(version: str, kernel: str, text: str) -> list[str]:
     return [*driver_log(version, kernel)[:3], *text.splitlines(), "Stopping NVIDIA persistence daemon...", "Unloading NVIDIA driver kernel modules..."]
+
+
+def unhealthy(xid: int, device: str) -> str:
+    """As the device plugin tells that it takes a device away."""
+    return f"XidCriticalError: Xid={xid} on Device={device}; marking device as unhealthy."

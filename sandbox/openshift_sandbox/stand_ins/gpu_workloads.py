@@ -10,7 +10,6 @@ import typing as t
 from openshift_sandbox import hardware
 from openshift_sandbox.stand_ins import gpu_output
 from openshift_sandbox.stand_ins.gpu_feature_discovery import CUDA, driver_version
-from openshift_sandbox.stand_ins.gpu_operand_pods import CRASH, is_driver
 from openshift_sandbox.stand_ins.gpu_troubles import on_node
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.pod_logs import PodLogs
@@ -66,20 +65,9 @@ class GpuWorkloads(Reconciler):
             node = cluster.find("Node", pod["spec"].get("nodeName") or "")
             if node is None or pod["metadata"].get("deletionTimestamp"):
                 continue
-            if is_driver(pod):
-                self._driver(cluster, pod, node)
-            elif devices_wanted(pod):
+            if devices_wanted(pod):
                 self._workload(cluster, pod, node, pods)
         self._logs.keep_only({pod["metadata"]["uid"] for pod in pods})
-
-    def _driver(self, cluster: Cluster, pod: Object, node: Object) -> None:
-        version = driver_version([pod], node["metadata"]["name"])
-        kernel = node.get("status", {}).get("nodeInfo", {}).get("kernelVersion", "")
-        lines = gpu_output.driver_log(version, kernel)
-        if CRASH in (pod["metadata"].get("annotations") or {}):
-            trouble = on_node(cluster, "driver_crashloop", node) or {}
-            lines = gpu_output.failed_driver_log(version, kernel, trouble.get("text", gpu_output.DRIVER_FAILURE))
-        self._logs.write(cluster, pod, lines)
 
     def _workload(self, cluster: Cluster, pod: Object, node: Object, pods: list[Object]) -> None:
         annotations = pod["metadata"].get("annotations") or {}

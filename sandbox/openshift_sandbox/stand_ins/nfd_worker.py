@@ -96,7 +96,7 @@ def node_feature(cluster: Cluster, node: Object, instance: Instance, daemon_set:
         "instances": {"pci.device": {"elements": [{"attributes": device.attributes} for device in devices_of(node)]}},
     }
     lost = {trouble["label"] for trouble in cluster.troubles("nfd_label_lost", node=name)}
-    published = {PREFIX + key: value for key, value in labels.items() if key not in lost and PREFIX + key not in lost}
+    published = {PREFIX + key: value for key, value in labels.items() if not lost & {"*", key, PREFIX + key}}
     owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": instance.worker, "uid": daemon_set["metadata"]["uid"]}
     metadata = {"name": name, "namespace": daemon_set["metadata"]["namespace"], "labels": {NODE_NAME: name}, "ownerReferences": [owner]}
     return {"apiVersion": "nfd.k8s-sigs.io/v1alpha1", "kind": "NodeFeature", "metadata": metadata, "spec": {"features": features, "labels": published}}

@@ -26,19 +26,26 @@ class PodLogs:
     """Files vanish with their pods; the garbage collector takes the Logs objects."""
 
     def __init__(self) -> None:
-        self._written: dict[str, tuple[str, ...]] = {}
-        self._files: dict[str, Path] = {}
+        self._written: dict[str, dict[str, tuple[str, ...]]] = {}
+        self._files: dict[str, dict[str, Path]] = {}
         self._silent = False
 
-    def write(self, cluster: Cluster, pod: Object, lines: t.Sequence[str]) -> None:
-        """Once per content of a pod's log."""
-        uid, text = pod["metadata"]["uid"], tuple(lines)
-        if self._written.get(uid) == text:
+    def write(self, cluster: Cluster, pod: Object, lines: t.Sequence[str], of_containers: t.Mapping[str, t.Sequence[str]] | None = None) -> None:
+        """Once per content of a pod's log; of_containers: those that print something of their own."""
+        uid, name = pod["metadata"]["uid"], f"{pod['metadata']['namespace']}_{pod['metadata']['name']}"
+        texts = {"": tuple(lines)} | {container: tuple(texts) for container, texts in (of_containers or {}).items()}
+        before = self._written.get(uid, {})
+        if before == texts:
             return
-        path = self._file(cluster, f"{pod['metadata']['namespace']}_{pod['metadata']['name']}", text)
-        if uid not in self._files:
-            cluster.client.apply(_logs(pod, path))
-        self._files[uid], self._written[uid] = path, text
+        files = {one: self._file(cluster, name + (f"_{one}" if one else ""), text) for one, text in texts.items()}
+        if before.keys() != texts.keys():
+            cluster.client.apply(_logs(pod, files))
+        self._files[uid], self._written[uid] = files, texts
+
+    def forget(self, cluster: Cluster, pod: Object) -> None:
+        """The pod prints nothing any more."""
+        if pod["metadata"]["uid"] in self._written:
+            self.write(cluster, pod, (SILENT,))
 
     def silence(self, cluster: Cluster) -> None:
         """Pods that nobody writes a log for have an empty one, not none."""
@@ -49,7 +56,8 @@ class PodLogs:
 
     def keep_only(self, uids: t.AbstractSet[str]) -> None:
         for uid in set(self._files) - uids:
-            self._files.pop(uid).unlink(missing_ok=True)
+            for path in self._files.pop(uid).values():
+                path.unlink(missing_ok=True)
             del self._written[uid]
 
     def _file(self, cluster: Cluster, name: str, lines: t.Sequence[str]) -> Path:
@@ -59,9 +67,10 @@ class PodLogs:
         return path
 
 
-def _logs(pod: Object, path: Path) -> Object:
+def _logs(pod: Object, files: t.Mapping[str, Path]) -> Object:
     name, namespace, uid = (pod["metadata"][field] for field in ("name", "namespace", "uid"))
     owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": uid}
-    spec = {"logs": [{"logsFile": str(path), "previousLogsFile": str(path)}]}
+    logs = [{"logsFile": str(path), "previousLogsFile": str(path)} | ({"containers": [one]} if one else {}) for one, path in files.items()]
+    spec = {"logs": logs}
     metadata = {"name": name, "namespace": namespace, "ownerReferences": [owner]}
     return {"apiVersion": API, "kind": "Logs", "metadata": metadata, "spec": spec}

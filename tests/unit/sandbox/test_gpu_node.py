@@ -16,6 +16,7 @@ from openshift_sandbox.stand_ins import gpu_feature_discovery, gpu_output, gpu_w
 from openshift_sandbox.stand_ins.foreign_taints import ForeignTaints
 from openshift_sandbox.stand_ins.gpu_daemon_sets import HOLD
 from openshift_sandbox.stand_ins.gpu_feature_discovery import GpuFeatureDiscovery
+from openshift_sandbox.stand_ins.gpu_logs import GpuLogs
 from openshift_sandbox.stand_ins.gpu_node import GpuNode
 from openshift_sandbox.stand_ins.gpu_operand_pods import CRASH, OperandPods
 from openshift_sandbox.stand_ins.gpu_workloads import DEVICES, EXIT_CODE, GpuWorkloads
@@ -221,7 +222,7 @@ class TestWorkloads:
         assert [path.name for path in (tmp_path / "pod-logs").iterdir()] == ["silent.log"]
 
     def test_the_driver_says_why_it_crashes(self, tmp_path: Path) -> None:
-        world = make(OperandPods(), GpuWorkloads(), directory=tmp_path, troubles=[{"type": "driver_crashloop", "text": "no elfutils"}])
+        world = make(OperandPods(), GpuLogs(), directory=tmp_path, troubles=[{"type": "driver_crashloop", "text": "no elfutils"}])
         add_driver(world)
         world.settle(1)
         assert "no elfutils" in (tmp_path / "pod-logs" / f"{NAMESPACE}_nvidia-driver-daemonset.log").read_text()

@@ -1,0 +1,56 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Nodes that are in none of the pools: theirs may be broken, and the ClusterPolicy says notReady for all."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
+from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
+
+Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
+# As the operator names its states -> component of the operand.
+_STATES: t.Final = {
+    "state-driver": "driver",
+    "state-container-toolkit": "container-toolkit",
+    "state-operator-validation": "operator-validator",
+    "state-device-plugin": "device-plugin",
+    "state-mps-control-daemon": "mps-control-daemon",
+    "state-dcgm": "dcgm",
+    "state-dcgm-exporter": "dcgm-exporter",
+    "gpu-feature-discovery": "gpu-feature-discovery",
+    "state-mig-manager": "mig-manager",
+    "state-node-status-exporter": "node-status-exporter",
+}
+_LISTED: t.Final = re.compile(r"states not ready: \[([^\]]*)\]")
+
+
+def behind(snapshot: Snapshot, pools: t.Sequence[dict[str, t.Any]]) -> dict[str, dict[str, str]]:
+    """Node outside the pools -> operands of it that are not Ready, with what is wrong."""
+    ours = {node["metadata"]["name"] for pool in pools for node in nodes_of(snapshot["nodes"], pool)}
+    revisions = operands.current_revisions(snapshot["revisions"])
+    found: dict[str, dict[str, str]] = {}
+    for daemonset in filter(operands.is_operand, snapshot["daemonsets"]):
+        for node in {pod["spec"].get("nodeName", "") for pod in snapshot["pods"]} - ours - {""}:
+            one = operands.of_daemonset(daemonset, [pod for pod in snapshot["pods"] if pod["spec"].get("nodeName") == node], revisions)
+            if one.pod and not one.ready:
+                found.setdefault(node, {})[one.component] = one.note
+    return found
+
+
+def blamed(snapshot: Snapshot, policy: dict[str, t.Any], pools: t.Sequence[dict[str, t.Any]]) -> list[str]:
+    """One phrase a node, when nodes outside the pools explain every state that the policy calls not ready; else nothing."""
+    message = cluster_policy.condition(policy, "Error").get("message", "")
+    states = [one for names in _LISTED.findall(message) for one in re.split(r"[;,\s]+", names) if one]
+    if not pools or not states or cluster_policy.reason(policy) != "OperandNotReady":
+        return []
+    others = behind(snapshot, pools)
+    components = {component for notes in others.values() for component in notes}
+    if not {_STATES.get(state, state) for state in states} <= components:
+        return []
+    return [f"{node} ({next(iter(notes))} {next(iter(notes.values()))})" for node, notes in sorted(others.items())]

@@ -1,0 +1,95 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The stages before the custom resource: catalogue, install plan and CSV, from what OLM says of the operator's Subscription."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
+from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
+from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import FAILED, PENDING, READY, Readiness
+from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Stage
+
+Data = dict[str, t.Any]
+
+
+class Found(t.NamedTuple):
+    """What was read in the operator's namespace. A kind that could not be read is None, and unread says why."""
+
+    namespace: str
+    subscriptions: list[Data] | None
+    plans: list[Data] | None = None
+    csvs: list[Data] | None = None
+    catalog: Data | None = None
+    unread: str = ""
+
+
+def subscription(subscriptions: t.Sequence[Data], package: str) -> Data | None:
+    """The operator's own; another one of the namespace only where it is alone."""
+    named = [one for one in subscriptions if package in str((one.get("spec") or {}).get("name"))]
+    return next(iter(named), subscriptions[0] if len(subscriptions) == 1 else None)
+
+
+def judge(found: Found, package: str) -> list[Stage]:
+    if found.subscriptions is None:
+        return [Stage(name, evidence=(f"not known: {found.unread}",)) for name in (stages.CATALOGUE, stages.PLAN, stages.CSV)]
+    live = subscription(found.subscriptions, package)
+    csvs = [one for one in found.csvs or [] if not olm_csv.is_copied(one)]
+    if live is None:
+        csv = next((one for one in csvs if package in str(one["metadata"]["name"])), None)
+        said = f"no Subscription for {package} in namespace {found.namespace}"
+        if csv is None:
+            return [Stage(stages.CATALOGUE, PENDING, evidence=(said,)), Stage(stages.PLAN, stages.WAITING), Stage(stages.CSV, stages.WAITING)]
+        return [Stage(stages.CATALOGUE, evidence=(said,)), Stage(stages.PLAN, evidence=(said,)), _csv(csv, str(csv["metadata"]["name"]))]
+    seen = {"subscription": [live], "plans": found.plans or [], "csvs": csvs}
+    name = olm.status(seen, "currentCSV") or olm.status(seen, "installedCSV")
+    csv = olm_csv.named(csvs, olm.status(seen, "installedCSV") or name)
+    return [
+        _catalogue(live, found.catalog),
+        _plan(live, olm.current_plan(seen), is_installed=bool(olm.status(seen, "installedCSV"))),
+        _csv(csv, name) if name else Stage(stages.CSV, stages.WAITING, evidence=("OLM has not chosen a CSV yet",)),
+    ]
+
+
+def _catalogue(live: Data, catalog: Data | None) -> Stage:
+    where = f"Subscription {live['metadata']['name']}"
+    for kind, verdict in (("ResolutionFailed", FAILED), ("CatalogSourcesUnhealthy", PENDING)):
+        if bad := olm.condition(live, kind):
+            return Stage(stages.CATALOGUE, verdict, str(bad.get("lastTransitionTime") or ""), (f"{where}: {kind}: {bad.get('message') or bad.get('reason')}",))
+    spec = live.get("spec") or {}
+    name = f"CatalogSource {spec.get('source')} in namespace {spec.get('sourceNamespace')}"
+    if catalog is None:
+        return Stage(stages.CATALOGUE, PENDING, evidence=(f"{name} is not there",))
+    state = (catalog.get("status") or {}).get("connectionState") or {}
+    told = str(state.get("lastObservedState") or "not connected")
+    return Stage(stages.CATALOGUE, READY if told == "READY" else PENDING, str(state.get("lastConnect") or ""), (f"{name} is {told}",))
+
+
+def _plan(live: Data, plan: Data | None, is_installed: bool) -> Stage:
+    for kind in ("BundleUnpackFailed", "InstallPlanFailed"):
+        if bad := olm.condition(live, kind):
+            return Stage(stages.PLAN, FAILED, str(bad.get("lastTransitionTime") or ""), (f"{kind}: {bad.get('message') or bad.get('reason')}",))
+    if plan is None:
+        return Stage(stages.PLAN, READY if is_installed else stages.WAITING, evidence=("there is no InstallPlan",))
+    since, name = str(plan["metadata"].get("creationTimestamp") or ""), plan["metadata"]["name"]
+    if install_plan.awaits_approval(plan):
+        if is_installed:
+            return Stage(stages.PLAN, READY, since, (f"InstallPlan {name} would upgrade the operator and waits for an approval",))
+        return Stage(stages.PLAN, PENDING, since, (f"InstallPlan {name} waits for an approval",))
+    return _read(stages.PLAN, install_plan.judge(plan), since)
+
+
+def _csv(csv: Data | None, name: str) -> Stage:
+    since = str(((csv or {}).get("status") or {}).get("lastTransitionTime") or "")
+    found = _read(stages.CSV, olm_csv.judge(csv, name), since)
+    # An InstallPlan that was not carried out has brought no CSV.
+    return found if csv is not None else found._replace(verdict=stages.WAITING)
+
+
+def _read(stage: str, found: Readiness, since: str) -> Stage:
+    return Stage(stage, found.verdict, since, (found.message,) if found.message else ())
