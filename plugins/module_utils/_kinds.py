@@ -116,6 +116,11 @@ nfd.k8s-sigs.io/v1alpha1             NodeFeature             nodefeatures       
 nvidia.com/v1                        ClusterPolicy           clusterpolicies           - the operator gpu-operator-certified (NVIDIA GPU Operator)
 nvidia.com/v1alpha1                  NVIDIADriver            nvidiadrivers             - the operator gpu-operator-certified (NVIDIA GPU Operator)
 mellanox.com/v1alpha1                NicClusterPolicy        nicclusterpolicies        - the operator nvidia-network-operator (NVIDIA Network Operator)
+kmm.sigs.x-k8s.io/v1beta1            Module                  modules                   n the operator kernel-module-management (Kernel Module Management)
+kmm.sigs.x-k8s.io/v1beta1            NodeModulesConfig       nodemodulesconfigs        - the operator kernel-module-management (Kernel Module Management)
+kmm.sigs.x-k8s.io/v1beta2            PreflightValidation     preflightvalidations      - the operator kernel-module-management (Kernel Module Management)
+kmm.sigs.x-k8s.io/v1beta2            PreflightValidationOCP  preflightvalidationsocp   - the operator kernel-module-management (Kernel Module Management)
+sro.openshift.io/v1beta1             SpecialResource         specialresources          - the Special Resource Operator, which no supported release of OpenShift has
 quota.openshift.io/v1                ClusterResourceQuota    clusterresourcequotas     - OpenShift
 tuned.openshift.io/v1                Tuned                   tuneds                    n OpenShift's node tuning operator
 tuned.openshift.io/v1                Profile                 profiles                  n OpenShift's node tuning operator

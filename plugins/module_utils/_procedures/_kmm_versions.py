@@ -1,0 +1,75 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Ordered upgrades of a KMM Module: a label per node says which version it is to have, and nodes follow one after the other."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm as kmm
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+
+Data = dict[str, t.Any]
+NODE: t.Final = known("Node")
+
+
+class Versions:
+    """wait_for: brings one node's name to readiness, or raises."""
+
+    def __init__(self, api: Api, params: Data, nodes: t.Sequence[Data]) -> None:
+        self._api, self._params = api, params
+        self._label = kmm.version_label(params["namespace"], params["name"])
+        self._version = (params["kmm"] or {}).get("version")
+        self._nodes = sorted(nodes, key=lambda node: str(node["metadata"]["name"]))
+
+    def begin(self) -> None:
+        """Nodes that never had a version get the new one before the Module has it: nothing is loaded there, or all of it is to be replaced."""
+        for node in self._nodes if self._version else ():
+            if self._of(node) is None:
+                self._set(node)
+
+    def roll(self, wait_for: t.Callable[[str], t.Any]) -> list[str]:
+        """Names of the nodes that went from one version to the other."""
+        rolled = []
+        for node in self._nodes if self._version else ():
+            if self._of(node) in (None, self._version):
+                continue
+            name = str(node["metadata"]["name"])
+            self._refuse_busy(name)
+            self._api.progress(f"node {name}: {self._of(node)} -> {self._version}")
+            self._set(node)
+            rolled.append(name)
+            if self._api.wait_wanted and not self._api.check_mode:
+                wait_for(name)
+        return rolled
+
+    def forget(self) -> None:
+        """Labels of a Module that is gone."""
+        for node in self._api.list(NODE, labels=self._label):
+            self._api.merge_patch(NODE, node["metadata"]["name"], None, {"metadata": {"labels": {self._label: None}}})
+
+    def _of(self, node: Data) -> str | None:
+        return (node["metadata"].get("labels") or {}).get(self._label)
+
+    def _set(self, node: Data) -> None:
+        self._api.merge_patch(NODE, node["metadata"]["name"], None, {"metadata": {"labels": {self._label: self._version}}})
+
+    def _refuse_busy(self, node: str) -> None:
+        """A kernel module that is in use cannot be unloaded, and nobody's pod is moved unasked."""
+        resources = {name for pool in self._params["pools"] for name in pool.get("expected") or {}}
+        pods = self._api.list(known("Pod"), fields=f"spec.nodeName={node}") if resources else []
+        busy = [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in pods if _holds(pod, resources)]
+        if busy:
+            message = f"Node {node} cannot get version {self._version} while pods hold its devices: {', '.join(busy[:5])}."
+            remedy = f"End them, or `oc adm cordon {node}` and move them, then run this again: nodes that are done stay done."
+            raise NotReadyError("GPU-KMM-INUSE", message, remedy, evidence=busy)
+
+
+def _holds(pod: Data, resources: t.Collection[str]) -> bool:
+    if (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
+        return False
+    return any(name in resources for one in pod["spec"]["containers"] for name in ((one.get("resources") or {}).get("requests") or {}))
