@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import typing as t
 
@@ -21,10 +22,16 @@ TOOL: t.Final = "hcp create nodepool"
 
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pools]:
+    with on("hosted", tmp_path_factory) as pools:
+        yield pools
+
+
+@contextlib.contextmanager
+def on(scenario: str, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pools]:
     if os.environ.get("KUBECONFIG"):
-        pytest.skip("needs a cluster of its own: scenario hosted")
-    with running("hosted") as cluster:
-        sandbox, playbook = cluster.needs_sandbox(), Playbook(tmp_path_factory.mktemp("hosted"), cluster.kubeconfig)
+        pytest.skip(f"needs a cluster of its own: scenario {scenario}")
+    with running(scenario) as cluster:
+        sandbox, playbook = cluster.needs_sandbox(), Playbook(tmp_path_factory.mktemp(scenario), cluster.kubeconfig)
         yield Pools(cluster.client, sandbox, playbook, Audit(sandbox.directory / "audit.log", cluster.client))
 
 
@@ -37,13 +44,31 @@ def test_what_to_use_instead(hosted: Pools) -> None:
 
 
 def test_existing_nodes_are_a_pool_from_end_to_end(hosted: Pools) -> None:
-    names = [node["metadata"]["name"] for node in hosted.client.list("v1", "nodes", labels="hypershift.openshift.io/nodePool=demo-gpu")]
-    before = {name: marks(hosted, name) for name in names}
-    run = hosted.playbook.playbook("enable_gpus", gpu_pools=[EXISTING])
+    from_end_to_end(hosted, EXISTING)
+
+
+@pytest.mark.skipif(os.environ.get("FAULTS_LONG") != "1", reason="takes minutes: set FAULTS_LONG=1")
+def test_nodes_of_oracle_s_cloud_are_pools_too(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Of an external platform, by the label of its cloud controller; machines with four devices and with one."""
+    with on("oci-external", tmp_path_factory) as oci:
+        refused = oci.attempt({"name": "gpu", "replicas": 1, "candidates": [{"instance_type": "VM.GPU.A10.1", "zones": ["PHX-AD-1"]}]})
+        assert (refused["code"], oci.audit.writes(refused)) == ("MACH-NO-API", [])
+        assert "oci compute instance launch" in refused["remedy"]
+        for kind, devices in (("BM.GPU.L40S.4", 4), ("VM.GPU.A10.1", 1)):
+            existing = {"node_selector": {"node.kubernetes.io/instance-type": kind}, "expected": {"nvidia.com/gpu": devices}}
+            from_end_to_end(oci, {"name": "gpu", "existing": existing})
+
+
+def from_end_to_end(pools: Pools, pool: Data) -> None:
+    """Nothing is written to the nodes but by the operators; a second run writes nothing at all."""
+    selector = ",".join(f"{key}={value}" for key, value in pool["existing"]["node_selector"].items())
+    names = [node["metadata"]["name"] for node in pools.client.list("v1", "nodes", labels=selector)]
+    before = {name: marks(pools, name) for name in names}
+    run = pools.playbook.playbook("enable_gpus", gpu_pools=[pool])
     assert run.rc == 0, run.output
-    assert {name: marks(hosted, name) for name in names} == before
-    again = hosted.playbook.playbook("enable_gpus", gpu_pools=[EXISTING])
-    assert (again.rc, again.changed, hosted.audit.writes(*again.tasks)) == (0, 0, [])
+    assert {name: marks(pools, name) for name in names} == before
+    again = pools.playbook.playbook("enable_gpus", gpu_pools=[pool])
+    assert (again.rc, again.changed, pools.audit.writes(*again.tasks)) == (0, 0, [])
 
 
 def marks(pools: Pools, name: str) -> tuple[list[str], list[Data]]:

@@ -81,6 +81,8 @@ CASES: t.Final = (
         booted={"image": "rhcos-9-9"},
     ),
 )
+# Whose whole run is part of every test run; what comes after the machines is the same everywhere.
+USUAL: t.Final = "vsphere"
 
 
 @pytest.fixture(scope="module", params=CASES, ids=lambda case: case.scenario)
@@ -127,3 +129,19 @@ def test_the_life_of_a_pool(pools: Pools, case: Case) -> None:
     assert len(pools.nodes(changed)) == 1
     assert pools.unchanged(changed)
     pools.remove(changed)
+
+
+def test_the_whole_run(pools: Pools, case: Case) -> None:
+    """From machines to validated GPUs with the example as it is; again without a write; and everything gone."""
+    if case.scenario != USUAL and os.environ.get("FAULTS_LONG") != "1":
+        pytest.skip("takes minutes: set FAULTS_LONG=1")
+    run = pools.playbook.playbook("enable_gpus", gpu_pools=[case.pool])
+    assert run.rc == 0, run.output[-4000:]
+    devices = {node["metadata"]["name"]: node["status"]["allocatable"].get("nvidia.com/gpu") for node in pools.nodes(case.pool)}
+    validated = next(task for task in run.tasks if task.name.endswith("Run a CUDA program on every node of the pools"))
+    assert list(devices.values()) == [str(case.pool["candidates"][0].get("gpus", 1))] * 2, validated.result
+    again = pools.playbook.playbook("enable_gpus", gpu_pools=[case.pool])
+    assert (again.rc, again.changed, pools.audit.writes(*again.tasks)) == (0, 0, []), again.output[-4000:]
+    gone = pools.playbook.playbook("remove_gpus", gpu_pools=[case.pool])
+    assert gone.rc == 0, gone.output[-4000:]
+    assert (pools.names(), pools.machines(case.pool), pools.nodes(case.pool)) == (set(), [], [])
