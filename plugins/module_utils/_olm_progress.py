@@ -50,7 +50,9 @@ def judge(seen: olm.Snapshot, ask: olm.Ask) -> Readiness:
     plan = olm.current_plan(seen)
     bad = _trouble(seen["subscription"][0])
     if bad is not None and (ask.approve == olm.UPGRADE or not olm.status(seen, "installedCSV")):
-        return bad
+        # While a CSV is being replaced, however long that takes, the resolver sees two of one package.
+        if bad.code != "OLM-RESOLVE" or not _is_replacing(seen):
+            return bad
     if plan is not None and not install_plan.awaits_approval(plan):
         state = install_plan.judge(plan)
         if not state.is_ready and not (state.is_failed and _is_settled(seen)):
@@ -82,6 +84,10 @@ def _beyond(seen: olm.Snapshot, plan: olm.Object, ask: olm.Ask) -> Readiness | N
     other = f"set channel to {' or '.join(ask.leading)}" if ask.leading else "use another channel"
     remedy = f"Ask for csv: {past[-1]}, or {other}, or remove the operator (state: absent) and install {ask.csv}."
     return failed("PastTarget", text, code="OLM-NO-PATH", remedy=remedy, details=tuple(install_plan.names(plan)))
+
+
+def _is_replacing(seen: olm.Snapshot) -> bool:
+    return any(olm_csv.phase(one) in ("Replacing", "Deleting") and not olm_csv.is_copied(one) for one in seen["csvs"])
 
 
 def _is_settled(seen: olm.Snapshot) -> bool:
