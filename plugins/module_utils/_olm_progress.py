@@ -49,10 +49,10 @@ def judge(seen: olm.Snapshot, ask: olm.Ask) -> Readiness:
         return _refuse(seen, plan, ask) or ready("Approve", f"InstallPlan {plan['metadata']['name']} can be approved")
     plan = olm.current_plan(seen)
     bad = _trouble(seen["subscription"][0])
-    if bad is not None and (ask.approve == olm.UPGRADE or not olm.status(seen, "installedCSV")):
-        # While a CSV is being replaced, however long that takes, the resolver sees two of one package.
-        if bad.code != "OLM-RESOLVE" or not _is_replacing(seen):
-            return bad
+    # While a CSV is being replaced, however long that takes, the resolver sees two of one package.
+    is_passing = bad is not None and bad.code == "OLM-RESOLVE" and _is_replacing(seen)
+    if bad is not None and not is_passing and (ask.approve == olm.UPGRADE or not olm.status(seen, "installedCSV")):
+        return bad
     if plan is not None and not install_plan.awaits_approval(plan):
         state = install_plan.judge(plan)
         if not state.is_ready and not (state.is_failed and _is_settled(seen)):
