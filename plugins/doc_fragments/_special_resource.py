@@ -12,17 +12,19 @@ options:
   backend:
     description:
       - What brings the driver. V(clusterpolicy) is the ClusterPolicy of the NVIDIA GPU Operator.
+      - V(nicclusterpolicy) is the NicClusterPolicy of the NVIDIA Network Operator.
       - V(custom) is any object of any operator, described and judged by O(custom).
+      - V(kmm) is a Module of Kernel Module Management, O(kmm).
     type: str
-    choices: [clusterpolicy, custom]
+    choices: [clusterpolicy, nicclusterpolicy, custom, kmm]
     default: clusterpolicy
   name:
     description:
-      - Name of the backend's object; V(gpu-cluster-policy) for the ClusterPolicy.
+      - Name of the backend's object; V(gpu-cluster-policy) for the ClusterPolicy, and always V(nic-cluster-policy) for the NicClusterPolicy.
       - A cluster has one ClusterPolicy; a second one is refused, because the operator would ignore it.
     type: str
   namespace:
-    description: Namespace of the operator and of its operands; V(nvidia-gpu-operator) for the ClusterPolicy.
+    description: Namespace of the operator and of its operands; V(nvidia-gpu-operator) for the ClusterPolicy, V(nvidia-network-operator) for the NicClusterPolicy.
     type: str
   tolerations:
     description:

@@ -24,7 +24,9 @@ extends_documentation_fragment:
   - accelerators.openshift._wait
   - accelerators.openshift._special_resource
   - accelerators.openshift._cluster_policy
+  - accelerators.openshift._nic_cluster_policy
   - accelerators.openshift._custom_resource
+  - accelerators.openshift._kmm
   - kubernetes.core.k8s_auth_options
 """
 
@@ -95,7 +97,13 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options, _custom_resource_options, _special_resource_options
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _cluster_policy_options,
+    _custom_resource_options,
+    _kmm_options,
+    _nic_cluster_policy_options,
+    _special_resource_options,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import chosen
@@ -104,7 +112,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._module imp
 OPTIONS: t.Final = {
     **_special_resource_options.OPTIONS,
     **_cluster_policy_options.OPTIONS,
+    **_nic_cluster_policy_options.OPTIONS,
     **_custom_resource_options.OPTIONS,
+    **_kmm_options.OPTIONS,
 }
 SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, STATE, WAIT)
 

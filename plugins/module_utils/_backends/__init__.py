@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options, _custom_resource_options
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _cluster_policy_options,
+    _custom_resource_options,
+    _kmm_options,
+    _nic_cluster_policy_options,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 
@@ -35,7 +40,9 @@ class Backend(t.Protocol):
 # Options that not every backend has; whoever has them reads them.
 OWN: t.Final[dict[str, frozenset[str]]] = {
     "clusterpolicy": frozenset(_cluster_policy_options.OPTIONS),
+    "nicclusterpolicy": frozenset(_nic_cluster_policy_options.OPTIONS),
     "custom": frozenset(_custom_resource_options.OPTIONS),
+    "kmm": frozenset(_kmm_options.OPTIONS),
 }
 
 
@@ -45,10 +52,18 @@ def backend(name: str) -> Backend:
         from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _clusterpolicy
 
         return t.cast(Backend, _clusterpolicy)
+    if name == "nicclusterpolicy":
+        from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _nicclusterpolicy
+
+        return t.cast(Backend, _nicclusterpolicy)
     if name == "custom":
         from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _custom
 
         return t.cast(Backend, _custom)
+    if name == "kmm":
+        from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _kmm
+
+        return t.cast(Backend, _kmm)
     raise LookupError(name)
 
 
