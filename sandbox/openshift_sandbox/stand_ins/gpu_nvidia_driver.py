@@ -44,7 +44,7 @@ def daemon_set(driver: Object, namespace: str, version: str, image: str | None) 
 
 
 class NvidiaDriver(Reconciler):
-    kinds = ("ClusterPolicy", "ControllerRevision", "DaemonSet", "Deployment", "ImageStream", "NVIDIADriver", "Node", "Pod")
+    kinds = ("ClusterPolicy", "ControllerRevision", "DaemonSet", "Deployment", "GPUCluster", "ImageStream", "NVIDIADriver", "Node", "Pod")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None)
@@ -52,7 +52,7 @@ class NvidiaDriver(Reconciler):
             return
         namespace, policy = deployment["metadata"]["namespace"], active(cluster.objects("ClusterPolicy"))
         drivers = [one for one in cluster.objects("NVIDIADriver") if not one["metadata"].get("deletionTimestamp")]
-        drives = bool(policy and (policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD"))
+        drives = bool((policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD") if policy else cluster.objects("GPUCluster"))
         nodes = cluster.objects("Node")
         conflicts = gpu_driver_owners.conflicting(drivers, nodes)
         self._own(cluster, gpu_driver_owners.owners(drivers, nodes) if drives else {}, nodes)

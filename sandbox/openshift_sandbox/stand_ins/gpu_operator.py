@@ -60,6 +60,7 @@ class GpuOperator(Reconciler):
         "ControllerRevision",
         "DaemonSet",
         "Deployment",
+        "GPUCluster",
         "ImageStream",
         "Infrastructure",
         "Namespace",
@@ -108,6 +109,9 @@ class GpuOperator(Reconciler):
         return gpu_readiness.ready(gpu_readiness.RECONCILED if gpu_nodes else gpu_readiness.NO_GPU_NODES)
 
     def _prerequisites(self, cluster: Cluster, nodes: list[Object], policy: Object) -> dict[str, str | None]:
+        for other in cluster.objects("GPUCluster"):
+            name = other["metadata"]["name"]
+            raise ReconcileError(f'conflicting GPUCluster resource "{name}" detected; ClusterPolicy and GPUCluster cannot co-exist')
         if completed_version(cluster.find("ClusterVersion", "version")) is None:
             raise ReconcileError("failed to find Completed Cluster Version")
         for kind, plural in (("Proxy", "proxies"), ("Infrastructure", "infrastructures")):
