@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import time
 import typing as t
 
 import pytest
 from cluster import Cluster
+from integration.patience import until
 from integration.playbook import Playbook, Run
 from integration.wire import Audit
 
@@ -18,7 +18,6 @@ NAMESPACE: t.Final = "openshift-machine-api"
 SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets", NAMESPACE)
 TAINT: t.Final = {"key": "nvidia.com/gpu", "value": "burst", "effect": "NoSchedule"}
 ZONES: t.Final = ("us-east-2a", "us-east-2b")
-SECONDS: t.Final = 60.0
 # What the API server adds to a ClusterAutoscaler.
 DEFAULTS: t.Final = {"enforceNodeGroupMinSize": "Disabled"}
 
@@ -34,14 +33,6 @@ def pod(name: str, **tolerated: t.Any) -> Data:
     container = {"name": "c", "image": "example.com/none", "resources": {"requests": gpu, "limits": gpu}}
     spec = {"containers": [container], "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}], **tolerated}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
-
-
-def until(what: str, look: t.Callable[[], t.Any]) -> t.Any:
-    deadline = time.monotonic() + SECONDS
-    while not (found := look()):
-        assert time.monotonic() < deadline, f"{what}: not within {SECONDS:.0f} s"
-        time.sleep(0.2)
-    return found
 
 
 def sets(cluster: Cluster, name: str = "it-burst") -> list[Data]:
@@ -92,7 +83,7 @@ def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(cluster: Clust
     assert made.tasks[-1]["limits"] == [{"type": "it-burst", "min": 0, "max": 4}]
 
     cluster.client.create(pod("it-trainer"))
-    (node,) = until("a node for the pod", lambda: ready_nodes(cluster, "it-burst"))
+    (node,) = until(lambda: ready_nodes(cluster, "it-burst"), "a node for the pod")
     labels, taints = node["metadata"]["labels"], node["spec"]["taints"]
     assert {"cluster-api/accelerator": "it-burst", "node-role.kubernetes.io/gpu": ""}.items() <= labels.items()
     assert TAINT in [{key: one.get(key) for key in TAINT} for one in taints]
@@ -141,7 +132,7 @@ def test_a_node_added_by_hand_becomes_right_by_itself(cluster: Cluster, playbook
     task = playbook.module("gpu_machineset", pool=pool(autoscale=None, replicas=0, labels={"team": "ml"}))
     assert not task.failed, task.result
     scale(cluster, sets(cluster)[0]["metadata"]["name"], 1)
-    (node,) = until("the node", lambda: ready_nodes(cluster, "it-burst"))
+    (node,) = until(lambda: ready_nodes(cluster, "it-burst"), "the node")
     assert {"team": "ml", "cluster-api/accelerator": "it-burst"}.items() <= node["metadata"]["labels"].items()
     assert "nvidia.com/gpu" in [one["key"] for one in node["spec"]["taints"]]
 

@@ -11,13 +11,13 @@ import typing as t
 from dataclasses import dataclass
 from pathlib import Path
 
+from integration.patience import until
 from integration.playbook import TaskResult
 
 from openshift_sandbox import audit
-from openshift_sandbox.client import ApiError, Client
+from openshift_sandbox.client import Client
 
 OURS: t.Final = "accelerators.openshift/"
-SECONDS: t.Final = 10.0
 
 
 @dataclass
@@ -48,11 +48,7 @@ class Audit:
         agent, offset = f"audit-flush-{time.monotonic_ns()}", audit.position(log)
         with_agent = dict(self.client._headers) | {"User-Agent": agent}
         self.client._pool.request("GET", f"{self.client.server}/api/v1/namespaces/default", headers=with_agent)
-        deadline = time.monotonic() + SECONDS
-        while not audit.read(log, offset, agent):
-            if time.monotonic() > deadline:
-                raise ApiError(0, f"{log}: no audit event within {SECONDS:.0f} s")
-            time.sleep(0.02)
+        until(lambda: audit.read(log, offset, agent), f"an audit event in {log}", pause=0.02)
 
 
 def received(request: audit.Request) -> datetime.datetime:

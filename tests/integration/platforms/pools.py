@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 import typing as t
 from dataclasses import dataclass
 
@@ -21,7 +20,6 @@ Data = dict[str, t.Any]
 API: t.Final = "machine.openshift.io/v1beta1"
 NAMESPACE: t.Final = "openshift-machine-api"
 LABEL: t.Final = "accelerators.openshift/pool"
-SECONDS: t.Final = 30.0
 
 
 @dataclass(frozen=True)
@@ -93,10 +91,3 @@ class Pools:
 def zone_of(value: Data) -> str:
     """Wherever the platform has it."""
     return str((value.get("placement") or {}).get("availabilityZone") or value.get("zone") or "")
-
-
-def until(what: str, holds: t.Callable[[], t.Any]) -> None:
-    deadline = time.monotonic() + SECONDS
-    while not holds():
-        assert time.monotonic() < deadline, f"{what}: not within {SECONDS:.0f} s"
-        time.sleep(0.1)

@@ -9,7 +9,8 @@ import typing as t
 
 import pytest
 import yaml
-from integration.platforms.pools import Data, Pools, until
+from integration.patience import until
+from integration.platforms.pools import Data, Pools
 from integration.playbook import ROOT
 
 SCENARIO: t.Final = "aws"
@@ -34,7 +35,7 @@ def test_the_life_of_a_pool_that_is_reserved_and_wired(pools: Pools) -> None:
     assert pools.unchanged(TRAINING)
 
     with pools.trouble("boot_image_update", image=IMAGE):
-        until("a new image", lambda: pools.sets(TRAINING)[zone]["ami"]["id"] == IMAGE)
+        until(lambda: pools.sets(TRAINING)[zone]["ami"]["id"] == IMAGE, "a new image")
         assert pools.unchanged(TRAINING)
     assert pools.sets(TRAINING)[zone]["ami"]["id"] == IMAGE
 

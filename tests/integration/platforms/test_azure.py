@@ -9,7 +9,8 @@ import typing as t
 
 import pytest
 import yaml
-from integration.platforms.pools import Data, Pools, until
+from integration.patience import until
+from integration.platforms.pools import Data, Pools
 from integration.playbook import ROOT
 
 SCENARIO: t.Final = "azure"
@@ -31,7 +32,7 @@ def test_the_life_of_a_pool(pools: Pools) -> None:
     assert pools.unchanged(POOL)
 
     with pools.trouble("boot_image_update", image="4.22.20261101"):
-        until("a new image", lambda: all(one["image"]["version"] == "4.22.20261101" for one in pools.sets(POOL).values()))
+        until(lambda: all(one["image"]["version"] == "4.22.20261101" for one in pools.sets(POOL).values()), "a new image")
         assert pools.unchanged(POOL)
     assert pools.sets(POOL)["1"]["image"]["version"] == "4.22.20261101"
 

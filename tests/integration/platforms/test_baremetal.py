@@ -9,7 +9,8 @@ import typing as t
 
 import pytest
 import yaml
-from integration.platforms.pools import NAMESPACE, Data, Pools, until
+from integration.patience import until
+from integration.platforms.pools import NAMESPACE, Data, Pools
 from integration.playbook import ROOT, TaskResult
 
 SCENARIO: t.Final = "baremetal"
@@ -63,12 +64,12 @@ def test_the_life_of_a_pool(pools: Pools) -> None:
     assert pools.unchanged(grown)
 
     pools.remove(grown)
-    until("free hosts", lambda: taken_by(pools, SET) == [])
+    until(lambda: taken_by(pools, SET) == [], "free hosts")
 
 
 def test_a_candidate_without_hosts_is_passed_over(pools: Pools) -> None:
     with pools.trouble("host_error", host="gpu-0", error_type="registration error"), pools.trouble("host_error", host="gpu-1", error_type="inspection error"):
-        until("broken hosts", lambda: all(hosts(pools)[name]["status"].get("errorType") for name in ("gpu-0", "gpu-1")))
+        until(lambda: all(hosts(pools)[name]["status"].get("errorType") for name in ("gpu-0", "gpu-1")), "broken hosts")
         alone = pools.attempt(POOL)
         assert (alone["code"], pools.audit.writes(alone)) == ("MACH-HOST", [])
         assert "host gpu-1: inspection error: timeout reached" in "".join(alone["evidence"])

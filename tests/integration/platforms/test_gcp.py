@@ -9,7 +9,8 @@ import typing as t
 
 import pytest
 import yaml
-from integration.platforms.pools import Data, Pools, until
+from integration.patience import until
+from integration.platforms.pools import Data, Pools
 from integration.playbook import ROOT
 
 SCENARIO: t.Final = "gcp"
@@ -32,7 +33,7 @@ def test_the_life_of_a_pool(pools: Pools) -> None:
     assert pools.unchanged(POOL)
 
     with pools.trouble("boot_image_update", image=IMAGE):
-        until("a new image", lambda: all(one["disks"][0]["image"].endswith(IMAGE) for one in pools.sets(POOL).values()))
+        until(lambda: all(one["disks"][0]["image"].endswith(IMAGE) for one in pools.sets(POOL).values()), "a new image")
         assert pools.unchanged(POOL)
     assert pools.sets(POOL)[ZONE]["disks"][0]["image"].endswith(IMAGE)
 
