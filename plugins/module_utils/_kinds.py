@@ -115,6 +115,9 @@ nfd.openshift.io/v1                  NodeFeatureDiscovery    nodefeaturediscover
 nfd.k8s-sigs.io/v1alpha1             NodeFeature             nodefeatures              n the operator nfd (Node Feature Discovery)
 nvidia.com/v1                        ClusterPolicy           clusterpolicies           - the operator gpu-operator-certified (NVIDIA GPU Operator)
 nvidia.com/v1alpha1                  NVIDIADriver            nvidiadrivers             - the operator gpu-operator-certified (NVIDIA GPU Operator)
+nvidia.com/v1alpha1                  GPUCluster              gpuclusters               - the operator gpu-operator-certified from 26.7 on (NVIDIA GPU Operator)
+resource.k8s.io/v1                   ResourceSlice           resourceslices            - OpenShift 4.21 or later
+resource.k8s.io/v1                   ResourceClaim           resourceclaims            n OpenShift 4.21 or later
 mellanox.com/v1alpha1                NicClusterPolicy        nicclusterpolicies        - the operator nvidia-network-operator (NVIDIA Network Operator)
 kmm.sigs.x-k8s.io/v1beta1            Module                  modules                   n the operator kernel-module-management (Kernel Module Management)
 kmm.sigs.x-k8s.io/v1beta1            NodeModulesConfig       nodemodulesconfigs        - the operator kernel-module-management (Kernel Module Management)
