@@ -46,6 +46,7 @@ MODULES = (
     "kmm_operator",
     "kmm_worker",
     "kmm_preflight",
+    "sro_operator",
     "foreign_taints",
     "foreign_edits",
     "foreign_quotas",

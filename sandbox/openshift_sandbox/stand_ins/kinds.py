@@ -58,6 +58,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "SecurityContextConstraints": ("security.openshift.io/v1", "securitycontextconstraints"),
     "ServiceAccount": ("v1", "serviceaccounts"),
     "ServiceMonitor": ("monitoring.coreos.com/v1", "servicemonitors"),
+    "SpecialResource": ("sro.openshift.io/v1beta1", "specialresources"),
     "Subscription": ("operators.coreos.com/v1alpha1", "subscriptions"),
 }
 
