@@ -27,6 +27,7 @@ extends_documentation_fragment:
   - accelerators.openshift._nic_cluster_policy
   - accelerators.openshift._custom_resource
   - accelerators.openshift._kmm
+  - accelerators.openshift._sro
   - kubernetes.core.k8s_auth_options
 """
 
@@ -103,6 +104,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _kmm_options,
     _nic_cluster_policy_options,
     _special_resource_options,
+    _sro_options,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
@@ -115,6 +117,7 @@ OPTIONS: t.Final = {
     **_nic_cluster_policy_options.OPTIONS,
     **_custom_resource_options.OPTIONS,
     **_kmm_options.OPTIONS,
+    **_sro_options.OPTIONS,
 }
 SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, STATE, WAIT)
 

@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _custom_resource_options,
     _kmm_options,
     _nic_cluster_policy_options,
+    _sro_options,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
@@ -43,6 +44,7 @@ OWN: t.Final[dict[str, frozenset[str]]] = {
     "nicclusterpolicy": frozenset(_nic_cluster_policy_options.OPTIONS),
     "custom": frozenset(_custom_resource_options.OPTIONS),
     "kmm": frozenset(_kmm_options.OPTIONS),
+    "sro": frozenset({*_sro_options.OPTIONS, *_kmm_options.OPTIONS, *_cluster_policy_options.OPTIONS}),
 }
 
 
@@ -64,6 +66,10 @@ def backend(name: str) -> Backend:
         from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _kmm
 
         return t.cast(Backend, _kmm)
+    if name == "sro":
+        from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _sro
+
+        return t.cast(Backend, _sro)
     raise LookupError(name)
 
 
