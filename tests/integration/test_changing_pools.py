@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import typing as t
 from pathlib import Path
 
@@ -44,6 +45,7 @@ BASE: t.Final[Data] = {
     "taints": [TAINT],
     "wait_timeout": 120,
 }
+LONG: t.Final = 180.0
 
 
 class Pool:
@@ -303,6 +305,41 @@ def test_a_node_is_drained_and_given_back(pool: Pool, audit: Audit) -> None:
     worker = next(one for one in pool.client.list("v1", "nodes") if one["metadata"]["name"] not in pool.names)
     foreign = node(name=worker["metadata"]["name"], state="replaced")
     assert (foreign["code"], audit.writes(foreign)) == ("NODE-NOT-OURS", [])
+
+
+@pytest.mark.skipif(os.environ.get("FAULTS_LONG") != "1", reason="takes minutes: set FAULTS_LONG=1")
+def test_a_budget_that_yields_after_three_minutes(pool: Pool, audit: Audit) -> None:
+    with served(pool, minimum=2):
+        name = pool.client.list("v1", "pods", SPACE, "app=served")[0]["spec"]["nodeName"]
+        over = threading.Event()
+
+        def of_node() -> list[str]:
+            pods = pool.client.list("v1", "pods", SPACE, "app=served")
+            return [pod["metadata"]["name"] for pod in pods if pod["spec"].get("nodeName") == name and "deletionTimestamp" not in pod["metadata"]]
+
+        def yields() -> None:
+            until(lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")], "a cordoned node")
+            over.wait(LONG)
+            pool.client.patch("policy/v1", "poddisruptionbudgets", "served", SPACE, {"spec": {"minAvailable": 1}})
+
+        here = set(of_node())
+        colleague = threading.Thread(target=yields)
+        started = time.monotonic()
+        colleague.start()
+        done = pool.playbook.module("gpu_node", name=name, state="drained", wait_timeout=400)
+        took = time.monotonic() - started
+        over.set()
+        colleague.join(SECONDS)
+        assert not done.failed, done.result
+        assert LONG <= took <= LONG + SECONDS
+        refused = [line for line in audit.writes(done) if line.startswith("create pods")]
+        # Every five seconds and at once when something changes, for every pod of the node that is kept.
+        assert LONG / 5 <= len(refused) <= 3 * LONG / 5, len(refused)
+        # What tolerates everything, as these pods do, may come anew.
+        assert here
+        assert not here & set(of_node())
+        assert not pool.playbook.module("gpu_node", name=name, state="schedulable").failed
+    assert pool.is_tidy(2)
 
 
 def test_replace_node(pool: Pool, audit: Audit) -> None:
