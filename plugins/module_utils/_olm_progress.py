@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 from dataclasses import replace
 
@@ -49,8 +50,7 @@ def judge(seen: olm.Snapshot, ask: olm.Ask) -> Readiness:
         return _refuse(seen, plan, ask) or ready("Approve", f"InstallPlan {plan['metadata']['name']} can be approved")
     plan = olm.current_plan(seen)
     bad = _trouble(seen["subscription"][0])
-    # While a CSV is being replaced, however long that takes, the resolver sees two of one package.
-    is_passing = bad is not None and bad.code == "OLM-RESOLVE" and _is_replacing(seen)
+    is_passing = bad is not None and bad.code == "OLM-RESOLVE" and _is_about_what_goes(bad.message, seen)
     if bad is not None and not is_passing and (ask.approve == olm.UPGRADE or not olm.status(seen, "installedCSV")):
         return bad
     if plan is not None and not install_plan.awaits_approval(plan):
@@ -86,8 +86,10 @@ def _beyond(seen: olm.Snapshot, plan: olm.Object, ask: olm.Ask) -> Readiness | N
     return failed("PastTarget", text, code="OLM-NO-PATH", remedy=remedy, details=tuple(install_plan.names(plan)))
 
 
-def _is_replacing(seen: olm.Snapshot) -> bool:
-    return any(olm_csv.phase(one) in ("Replacing", "Deleting") and not olm_csv.is_copied(one) for one in seen["csvs"])
+def _is_about_what_goes(text: str, seen: olm.Snapshot) -> bool:
+    """While a CSV is being replaced the resolver sees two of one package, and complains of them until it looks again, however long that takes."""
+    phases = {one["metadata"]["name"]: olm_csv.phase(one) for one in seen["csvs"] if not olm_csv.is_copied(one)}
+    return any(phases.get(name, "Deleting") in ("Replacing", "Deleting") for name in _EXISTING.findall(text))
 
 
 def _is_settled(seen: olm.Snapshot) -> bool:
@@ -153,6 +155,8 @@ def _off_target(installed: str, ask: olm.Ask, at_latest: bool) -> Readiness:
     return pending("UpgradePending", text, code="OLM-NO-UPGRADE", remedy="See whether the channel has a path between the two.")
 
 
+# How the resolver names what the namespace has: @existing/NAMESPACE//CSV.
+_EXISTING: t.Final = re.compile(r"@existing/[^/\s]*//([^\s,]+)")
 _RESOLVE: t.Final = "The text names what excludes what: another channel, a missing dependency, or a second OperatorGroup."
 _NO_WAY: t.Final = "Set another channel, or remove the operator (state: absent) and install that CSV."
 _CATALOG: t.Final = "oc -n openshift-marketplace get catalogsource,pods"

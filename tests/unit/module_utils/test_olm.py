@@ -47,6 +47,7 @@ def seen(live: Object | None, plans: t.Sequence[Object] = (), csvs: t.Sequence[O
 
 
 WAITING = plan("RequiresApproval", V2)
+BOTH = condition("ResolutionFailed", "ConstraintsNotSatisfiable", f"constraints not satisfiable: @existing/n//{V1} and @existing/n//{V2} originate from nfd, x")
 DONE = plan("Complete", V2, approved=True)
 UPGRADE = replace(ASK, approve="upgrade")
 V3 = "nfd.v1.2.0"
@@ -120,8 +121,10 @@ def test_the_refusal_lists_what_is_foreign() -> None:
         (seen(at(V2, V2), [], [csv(V2, "Succeeded")]), replace(UPGRADE, csv=V2), "ready", ""),
         (seen(at(V1, V1, state="AtLatestKnown"), [], [csv(V1, "Succeeded")]), replace(UPGRADE, csv=V2), "failed", "OLM-NO-UPGRADE"),
         (seen(at(V1, V1, state="AtLatestKnown"), [], [csv(V1, "Succeeded")]), UPGRADE, "pending", "OLM-NO-UPGRADE"),
-        (seen(at(V1, V2, conditions=[RESOLUTION]), [DONE], [csv(V1, "Replacing"), csv(V2, "Installing")]), UPGRADE, "pending", "OLM-CSV-PENDING"),
-        (seen(at(V1, V2, conditions=[RESOLUTION]), [DONE], [csv(V1, "Succeeded"), csv(V2, "Installing")]), UPGRADE, "failed", "OLM-RESOLVE"),
+        (seen(at(V1, V2, conditions=[BOTH]), [DONE], [csv(V1, "Replacing"), csv(V2, "Installing")]), UPGRADE, "pending", "OLM-CSV-PENDING"),
+        (seen(at(V2, V2, conditions=[BOTH]), [DONE], [csv(V2, "Succeeded")]), UPGRADE, "ready", ""),
+        (seen(at(V1, V2, conditions=[BOTH]), [DONE], [csv(V1, "Succeeded"), csv(V2, "Installing")]), UPGRADE, "failed", "OLM-RESOLVE"),
+        (seen(at(V1, V2, conditions=[RESOLUTION]), [DONE], [csv(V1, "Replacing"), csv(V2, "Installing")]), UPGRADE, "failed", "OLM-RESOLVE"),
         (seen(at(V1, V3), [plan("RequiresApproval", V3)], [csv(V1, "Succeeded")]), PAST, "failed", "OLM-NO-PATH"),
         (seen(at(V1, V2), [WAITING], [csv(V1, "Succeeded")]), PAST, "ready", ""),
     ],
