@@ -52,19 +52,19 @@ def absent(api: Api, params: Params) -> dict[str, t.Any]:
     is_partial = bool(params["rules"] or params["features"])
     part = _chosen(api, params, is_partial)
     given = part.given()
-    for rule in part.rules:
-        api.delete(t.cast(Kind, part.kind), rule["metadata"]["name"], rule["metadata"].get("namespace"))
-    for feature in part.features:
-        api.delete(FEATURE, feature["metadata"]["name"], feature["metadata"]["namespace"])
+    removed = {"rules": _deleted(api, part.kind, part.rules), "features": _deleted(api, FEATURE, part.features)}
     if given:
         _until_gone(api, params, given, instances)
     live = next((one for one in instances if one["metadata"]["name"] == params["name"] and one["metadata"]["namespace"] == params["namespace"]), None)
     if not is_partial and live:
         _remove_instance(api, params, live, instances, part)
     kept = bool(live) and (is_partial or not owned(live))
-    removed = {"rules": [one["metadata"]["name"] for one in part.rules], "features": [one["metadata"]["name"] for one in part.features]}
     available = bool(kept and live and node_feature.is_available(live))
     return {"name": params["name"], "namespace": params["namespace"], "available": available, "rules": [], "features": [], "nodes": [], "removed": removed}
+
+
+def _deleted(api: Api, kind: Kind | None, objects: list[Manifest]) -> list[str]:
+    return [one["metadata"]["name"] for one in objects if kind and api.delete(kind, one["metadata"]["name"], one["metadata"].get("namespace"))]
 
 
 def _chosen(api: Api, params: Params, is_partial: bool) -> Part:
