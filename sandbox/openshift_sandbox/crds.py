@@ -22,7 +22,7 @@ Crd = dict[str, t.Any]
 OWN: t.Final = SOURCES / "crds"
 COLLECTED: t.Final = BUILD / "crds"
 CRD_VERSION: t.Final = "apiextensions.k8s.io/v1"
-ESTABLISH_SECONDS: t.Final = 20.0
+ESTABLISH_SECONDS: t.Final = 60.0
 TECH_PREVIEW: t.Final = "TechPreviewNoUpgrade"
 
 
