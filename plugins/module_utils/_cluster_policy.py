@@ -52,19 +52,20 @@ def check(params: dict[str, t.Any]) -> None:
     """What cannot work is refused before the first request."""
     driver = params.get("driver") or {}
     for option in _cluster_policy_options.OPTIONS:
-        check_image(params.get(option) or {}, option)
+        if isinstance(values := params.get(option) or {}, dict):
+            check_image(values, option, "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE")
     check_driver(driver, "driver")
     strategy = ((params.get("spec") or {}).get("mig") or {}).get("strategy")
     if strategy is not None and strategy not in ("none", "single", "mixed"):
         raise InputError("INPUT-VALUE", f"spec.mig.strategy is {strategy!r}.", "Allowed are none, single and mixed.")
 
 
-def check_image(values: dict[str, t.Any], path: str) -> None:
+def check_image(values: dict[str, t.Any], path: str, code: str = "INPUT-IMAGE") -> None:
     given = [key for key in _IMAGE if values.get(key)]
     if given and len(given) != len(_IMAGE):
         missing = [f"{path}.{key}" for key in _IMAGE if key not in given]
         raise InputError(
-            "INPUT-DRIVER-IMAGE" if path.endswith("driver") else "INPUT-IMAGE",
+            code,
             f"{path}.{given[0]} is given without {' and '.join(missing)}: the operator calls that an invalid image specification.",
             f"Give {path}.version, {path}.repository and {path}.image together, or none of them.",
         )

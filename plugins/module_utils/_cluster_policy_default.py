@@ -59,6 +59,18 @@ def example(versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
     return DEFAULT
 
 
+def example_driver(versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
+    """The same for an NVIDIADriver; a selector in it is nobody's wish."""
+    spec = example_of("NVIDIADriver", versions) or {"driverType": "gpu", "kernelModuleType": "auto"}
+    return {key: value for key, value in spec.items() if key not in ("nodeSelector", "default")}
+
+
+def example_of(kind: str, versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
+    """The spec of an installed operator's example of that kind; empty where it has none."""
+    found = (entry["spec"] for version in versions for entry in _examples(version) if entry.get("kind") == kind and entry.get("spec"))
+    return next(found, {})
+
+
 def _examples(version: dict[str, t.Any]) -> list[dict[str, t.Any]]:
     text = (version["metadata"].get("annotations") or {}).get("alm-examples", "[]")
     try:

@@ -20,15 +20,17 @@ image_pull_policy   Always|IfNotPresent|Never  When its image is pulled.
 image_pull_secrets  strs  Secrets in O(namespace) for its registry.
 env                 maps  Environment variables, as in a container.
 """
-_SIDECAR: t.Final = f"""
+RESOURCES: t.Final = """
+resources           map   Requests and limits, as in a container.
+"""
+SIDECAR: t.Final = f"""
 enabled             bool  Whether the operator runs it.
 {_IMAGE}
 args                strs  Arguments of its container.
 """
-_COMPONENT: t.Final = f"""{_SIDECAR}
-resources           map   Requests and limits, as in a container.
-"""
-_MORE: t.Final = {"component": _COMPONENT, "sidecar": _SIDECAR, "image": _IMAGE, "env": "env maps Environment variables, as in a container.", "dict": ""}
+_COMPONENT: t.Final = f"""{SIDECAR}
+{RESOURCES}"""
+_MORE: t.Final = {"component": _COMPONENT, "sidecar": SIDECAR, "image": _IMAGE, "env": "env maps Environment variables, as in a container.", "dict": ""}
 _TYPES: t.Final[dict[str, Data]] = {
     "bool": {"type": "bool"},
     "int": {"type": "int"},

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import typing as t
+from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
@@ -15,10 +16,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._adoption i
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, suspects
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION
 
@@ -35,22 +38,48 @@ CAUSES: t.Final = {
 }
 
 
+class Also(t.NamedTuple):
+    """More to look at, and what is judged of it: causes of what the stack's own judge sees."""
+
+    queries: dict[str, Query]
+    judge: t.Callable[[dict[str, list[Data]]], list[Readiness]]
+
+    def over(self, judge: stack.Judge) -> t.Callable[[dict[str, list[Data]]], Readiness]:
+        def both(snapshot: dict[str, list[Data]]) -> Readiness:
+            parts = [*self.judge(snapshot), judge(snapshot)]
+            verdict = worst(parts)
+            return replace(verdict, details=one_line_each(parts))
+
+        return both
+
+
 def check(params: Data) -> None:
     cluster_policy.check(params)
     check_pools(params["pools"])
 
 
 def present(api: Api, params: Data) -> Data:
-    stranger = keep(api, params)
-    # The status of a policy that was there already may still be that of before.
-    settle = max(params["settle"], REACTION if any(one.before for one in api.changes) else 0)
+    live = look(api, params)
+    stranger = keep(api, params, live)
+    with blamed(stranger):
+        snapshot = observe(api, params, settling(api, params))
+    return {**stack.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
+
+
+def settling(api: Api, params: Data) -> float:
+    """The status of an object that was there already may still be that of before."""
+    return float(max(params["settle"], REACTION if any(one.before for one in api.changes) else 0))
+
+
+@contextlib.contextmanager
+def blamed(stranger: Foreign | None) -> t.Iterator[None]:
+    """A failed wait says when it is somebody else's policy that keeps the stack from being ready."""
     try:
-        snapshot = observe(api, params, settle)
+        yield
     except (NotReadyError, WaitTimeoutError) as exc:
         if stranger:
             stranger.blame(exc, CAUSES)
         raise
-    return {**stack.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
 
 
 def told(stranger: Foreign | None) -> Data:
@@ -58,24 +87,38 @@ def told(stranger: Foreign | None) -> Data:
     return {"differs": stranger.differs if stranger else [], "manager": stranger.manager if stranger else ""}
 
 
-def keep(api: Api, params: Data) -> Foreign | None:
-    """Brings the policy about. Somebody else's comes back with what differs, and is changed only when it is to be taken."""
+def look(api: Api, params: Data) -> Data | None:
+    """The policy as it is. What would keep one of ours from ever counting is told before the first write."""
     name = params["name"]
     policies = _policies(api, params)
     cluster_policy.refuse_second(policies, name)
-    live = next((entry for entry in policies if entry["metadata"]["name"] == name), None)
+    return next((entry for entry in policies if entry["metadata"]["name"] == name), None)
+
+
+def keep(api: Api, params: Data, live: Data | None) -> Foreign | None:
+    """Brings the policy about. Somebody else's comes back with what differs, and is changed only when it is to be taken."""
     if live is None or owned(live):
         api.apply(cluster_policy.build(params, example(versions(api, params)), live), force_conflicts=live is not None, live=live)
         return None
-    wanted = cluster_policy.wished(params, live)
-    stranger = foreign(live, wanted, f"ClusterPolicy {name}")
+    stranger = compare(params, live)
+    return stranger._replace(differs=settle_foreign(api, params, POLICY, cluster_policy.wished(params, live), live))
+
+
+def settle_foreign(api: Api, params: Data, kind: Kind, wanted: Data, live: Data) -> list[Data]:
+    """Reports what of somebody else's object is not as wanted, or takes it over; what then still differs."""
+    name = live["metadata"]["name"]
+    stranger = foreign(live, wanted, f"{kind.kind} {name}")
     if params["adopt"] == "take":
         if stranger.differs:
-            api.merge_patch(POLICY, name, None, {"spec": difference(wanted, live.get("spec") or {})})
-        return stranger._replace(differs=[])
+            api.merge_patch(kind, name, None, {"spec": difference(wanted, live.get("spec") or {})})
+        return []
     if stranger.warning:
         api.warn(stranger.warning)
-    return stranger
+    return stranger.differs
+
+
+def compare(params: Data, live: Data) -> Foreign:
+    return foreign(live, cluster_policy.wished(params, live), f"ClusterPolicy {params['name']}")
 
 
 def _policies(api: Api, params: Data) -> list[Data]:
@@ -99,7 +142,8 @@ def versions(api: Api, params: Data) -> list[Data]:
     return []
 
 
-def observe(api: Api, params: Data, settle: float) -> dict[str, list[Data]]:
+def observe(api: Api, params: Data, settle: float, also: Also | None = None) -> dict[str, list[Data]]:
+    """Waits for the truth. also: what a backend that stands on this one looks at, and judges, besides."""
     queries = {
         "policies": Query(POLICY),
         "nodes": Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])),
@@ -107,10 +151,11 @@ def observe(api: Api, params: Data, settle: float) -> dict[str, list[Data]]:
         "pods": Query(known("Pod"), params["namespace"]),
         "revisions": Query(known("ControllerRevision"), params["namespace"]),
         "streams": Query(known("ImageStream"), "openshift", "driver-toolkit"),
+        **(also.queries if also else {}),
     }
     judge = stack.Judge(params, api.clock)
     try:
-        return api.wait(queries, judge, "GPU stack", settle)
+        return api.wait(queries, also.over(judge) if also else judge, "GPU stack", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
         for namespace, pod, container in suspects(judge.seen.get("pods", ())):
             with contextlib.suppress(AcceleratorError):

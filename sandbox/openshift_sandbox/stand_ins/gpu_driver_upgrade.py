@@ -9,6 +9,7 @@ import math
 import typing as t
 
 from openshift_sandbox.stand_ins.gpu_driver_owners import OWNER, labels
+from openshift_sandbox.stand_ins.gpu_labels import PRESENT
 from openshift_sandbox.stand_ins.gpu_operand_pods import is_driver, node_of
 from openshift_sandbox.stand_ins.gpu_operator import NAME, active
 from openshift_sandbox.stand_ins.gpu_readiness import is_ready, latest_revision
@@ -52,21 +53,23 @@ class DriverUpgrade(Reconciler):
             return
         namespace = deployment["metadata"]["namespace"]
         found = [(pod, node) for pod in cluster.objects("Pod", namespace) if is_driver(pod) and (node := cluster.find("Node", node_of(pod) or ""))]
-        for rules, among in self._ruled(cluster, policy["spec"].get("driver") or {}, found):
+        for rules, nodes in self._ruled(cluster, policy["spec"].get("driver") or {}):
+            names = {node["metadata"]["name"] for node in nodes}
             if rules.get("autoUpgrade"):
-                self._go_on(cluster, namespace, rules, among)
+                self._go_on(cluster, namespace, rules, nodes, [one for one in found if one[1]["metadata"]["name"] in names])
 
-    def _ruled(self, cluster: Cluster, driver: Object, found: list[tuple[Object, Object]]) -> list[tuple[Object, list[tuple[Object, Object]]]]:
-        """Each NVIDIADriver has rules of its own, and upgrades by itself unless it says otherwise."""
+    def _ruled(self, cluster: Cluster, driver: Object) -> list[tuple[Object, list[Object]]]:
+        """Nodes by their rules: each NVIDIADriver has rules of its own, and upgrades by itself unless it says otherwise."""
+        nodes = [node for node in cluster.objects("Node") if labels(node).get(PRESENT) == "true"]
         if not driver.get("useNvidiaDriverCRD"):
-            return [(driver.get("upgradePolicy") or {}, found)]
+            return [(driver.get("upgradePolicy") or {}, nodes)]
         owners = {one["metadata"]["name"]: {"autoUpgrade": True} | (one["spec"].get("upgradePolicy") or {}) for one in cluster.objects("NVIDIADriver")}
-        return [(rules, [one for one in found if labels(one[1]).get(OWNER) == name]) for name, rules in owners.items()]
+        return [(rules, [node for node in nodes if labels(node).get(OWNER) == name]) for name, rules in owners.items()]
 
-    def _go_on(self, cluster: Cluster, namespace: str, rules: Object, found: list[tuple[Object, Object]]) -> None:
+    def _go_on(self, cluster: Cluster, namespace: str, rules: Object, nodes: list[Object], found: list[tuple[Object, Object]]) -> None:
         revisions = self._revisions(cluster, namespace)
-        states = [self._state(node) for _daemon_set, node in found]
-        free = slots(rules, states, sum(bool(node["spec"].get("unschedulable")) for _daemon_set, node in found))
+        # a node between two pods counts, too
+        free = slots(rules, [self._state(node) for node in nodes], sum(bool(node["spec"].get("unschedulable")) for node in nodes))
         for pod, node in found:
             if (node["metadata"].get("labels") or {}).get(SKIP) == "true":
                 continue

@@ -12,10 +12,10 @@ import hashlib
 import typing as t
 
 from openshift_sandbox.client import ApiError
-from openshift_sandbox.stand_ins import gpu_daemon_sets, gpu_driver_owners, gpu_readiness
+from openshift_sandbox.stand_ins import gpu_assets, gpu_daemon_sets, gpu_driver_owners, gpu_readiness
 from openshift_sandbox.stand_ins.gpu_daemon_sets import ImageError
 from openshift_sandbox.stand_ins.gpu_driver_owners import OWNER, labels
-from openshift_sandbox.stand_ins.gpu_operands import DRIVER_COMPONENT, Object
+from openshift_sandbox.stand_ins.gpu_operands import DRIVER, DRIVER_COMPONENT, Object
 from openshift_sandbox.stand_ins.gpu_operator import NAME, TOOLKIT_STREAM, active, toolkit_images
 from openshift_sandbox.stand_ins.loop import Cluster, Reconciler
 
@@ -46,6 +46,9 @@ def daemon_set(driver: Object, namespace: str, version: str, image: str | None) 
 class NvidiaDriver(Reconciler):
     kinds = ("ClusterPolicy", "ControllerRevision", "DaemonSet", "Deployment", "GPUCluster", "ImageStream", "NVIDIADriver", "Node", "Pod")
 
+    def __init__(self) -> None:
+        self._prepared: set[str] = set()
+
     def reconcile(self, cluster: Cluster, now: float) -> None:
         deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None)
         if deployment is None or not cluster.available(NAME, deployment["metadata"]["namespace"]):
@@ -56,6 +59,10 @@ class NvidiaDriver(Reconciler):
         nodes = cluster.objects("Node")
         conflicts = gpu_driver_owners.conflicting(drivers, nodes)
         self._own(cluster, gpu_driver_owners.owners(drivers, nodes) if drives else {}, nodes)
+        if policy and drives and policy["metadata"]["uid"] not in self._prepared:
+            for obj in gpu_assets.assets(DRIVER.state, policy, namespace):
+                cluster.apply(obj)
+            self._prepared.add(policy["metadata"]["uid"])
         for driver in drivers:
             name = driver["metadata"]["name"]
             if not drives:

@@ -1,0 +1,126 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Backend nvidiadriver: a ClusterPolicy for the stack, and NVIDIADriver objects that bring each pool a driver of its own."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
+from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver as nvidia_driver
+from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_truth as truth
+from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
+from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import Foreign
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _clusterpolicy as clusterpolicy
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example, example_driver
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
+
+Data = dict[str, t.Any]
+NAME: t.Final = clusterpolicy.NAME
+NAMESPACE: t.Final = clusterpolicy.NAMESPACE
+DRIVER: t.Final = known("NVIDIADriver")
+
+
+def check(params: Data) -> None:
+    clusterpolicy.check(params)
+    nvidia_driver.check(params)
+
+
+def present(api: Api, params: Data) -> Data:
+    params = {**params, "driver": {**(params.get("driver") or {}), "use_nvidia_driver_crd": True}}
+    policy = clusterpolicy.look(api, params)
+    theirs = _policy_serves(params, policy)
+    live = [] if api.check_mode and not api.served(DRIVER) else api.list(DRIVER)
+    section, base = _section(api, params, policy)
+    wanted = nvidia_driver.build(params, section, base)
+    settle_selectors(api, wanted, live, params)
+    # Nodes that the ClusterPolicy drives go over with the driver that they have; another one comes when each has its owner.
+    going_over = policy is not None and not _is_switched(policy) and (policy["spec"].get("driver") or {}).get("enabled") is not False
+    first = [nvidia_driver.as_before(one, policy["spec"]["driver"]) for one in wanted] if policy and going_over else wanted
+    foreign = keep(api, params, first, live)
+    stranger = clusterpolicy.keep(api, params, policy)
+    with clusterpolicy.blamed(stranger or theirs):
+        snapshot = _observe(api, params, first)
+        if first != wanted:
+            foreign = keep(api, params, wanted, api.list(DRIVER) if not api.check_mode else live)
+            snapshot = _observe(api, params, wanted)
+    _leave(api, params)
+    found = {**stack.summarize(snapshot, params["name"], params["pools"]), **clusterpolicy.told(stranger)}
+    return {**found, "nvidia_drivers": truth.summarize(snapshot, wanted), "differs": [*found["differs"], *foreign]}
+
+
+def _is_switched(policy: Data) -> bool:
+    return bool((policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD"))
+
+
+def _policy_serves(params: Data, policy: Data | None) -> Foreign | None:
+    """Somebody else's policy without the switch disables every NVIDIADriver; that is told before one is made."""
+    if policy is None or owned(policy):
+        return None
+    stranger = clusterpolicy.compare(params, policy)
+    if not _is_switched(policy) and params["adopt"] == "report":
+        message = (
+            f"ClusterPolicy {params['name']} was made by {stranger.manager}, and its driver.useNvidiaDriverCRD is off: NVIDIADriver objects would be disabled."
+        )
+        raise NotReadyError("GPU-NVD-DISABLED", message, "Set adopt: take, or have it switched on where the policy is kept.")
+    return stranger
+
+
+def _section(api: Api, params: Data, policy: Data | None) -> tuple[Data, Data]:
+    """The ClusterPolicy's driver section as it will be, and the installed operator's example of an NVIDIADriver."""
+    csvs = clusterpolicy.versions(api, params)
+    if policy is None or owned(policy):
+        spec = cluster_policy.build(params, example(csvs), policy)["spec"]
+    else:
+        spec = cluster_policy.merge(policy.get("spec") or {}, cluster_policy.asked(params))
+    return spec.get("driver") or {}, example_driver(csvs)
+
+
+def settle_selectors(api: Api, wanted: list[Data], live: list[Data], params: Data) -> None:
+    leaving = {entry["name"] for entry in params.get("nvidia_drivers") or [] if entry["state"] == "absent"}
+    others = [one for one in live if nvidia_driver.name(one) not in leaving or not owned(one)]
+    nodes = api.list(known("Node"), labels=f"{truth.PRESENT}=true") if others else []
+    nvidia_driver.refuse_overlap(wanted, others, nodes)
+    for remark in nvidia_driver.undecided(wanted):
+        api.warn(remark)
+
+
+def keep(api: Api, params: Data, wanted: list[Data], live: list[Data]) -> list[Data]:
+    """What differs of those that somebody else made."""
+    found = {nvidia_driver.name(one): one for one in live}
+    differs: list[Data] = []
+    for manifest in wanted:
+        there = found.get(nvidia_driver.name(manifest))
+        if there is None or owned(there):
+            api.apply(manifest, force_conflicts=there is not None, live=there)
+            continue
+        differs += clusterpolicy.settle_foreign(api, params, DRIVER, manifest["spec"], there)
+    return differs
+
+
+def _leave(api: Api, params: Data) -> None:
+    for entry in params.get("nvidia_drivers") or []:
+        if entry["state"] == "absent":
+            api.delete(DRIVER, entry["name"])
+
+
+def _observe(api: Api, params: Data, wanted: list[Data]) -> dict[str, list[Data]]:
+    patience = Patience(api.clock, params["grace"], truth.PASSING)
+    also = clusterpolicy.Also({"drivers": Query(DRIVER)}, lambda snapshot: patience.harden(truth.judge(snapshot, wanted)))
+    snapshot = clusterpolicy.observe(api, params, clusterpolicy.settling(api, params), also)
+    return {"drivers": [], **snapshot}
+
+
+def absent(api: Api, params: Data) -> Data:
+    """Drivers first: their pods go with them, and the policy's operands after."""
+    if api.served(DRIVER):
+        for one in api.list(DRIVER):
+            if owned(one):
+                api.delete(DRIVER, nvidia_driver.name(one))
+    return clusterpolicy.absent(api, params)

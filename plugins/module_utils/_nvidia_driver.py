@@ -1,0 +1,147 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""NVIDIADriver: one driver for the nodes that its selector finds. Wishes to manifests, and selectors that overlap."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
+from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import spec as fields
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
+
+Data = dict[str, t.Any]
+API_VERSION: t.Final = "nvidia.com/v1alpha1"
+# What a driver needs to be pulled and built: kept from the policy while nodes go over to NVIDIADriver objects.
+IDENTITY: t.Final = ("repository", "image", "version", "kernelModuleType")
+# Fields of the ClusterPolicy's driver section that an NVIDIADriver has under another name, or not at all.
+_RENAMED: t.Final = {"repoConfig": ("configMapName", "repoConfig"), "virtualTopology": ("config", "virtualTopologyConfig")}
+_POLICY_ONLY: t.Final = ("enabled", "useNvidiaDriverCRD", "useOpenKernelModules", "hostNetwork", *_RENAMED)
+
+
+def check(params: Data) -> None:
+    if (params.get("driver") or {}).get("use_nvidia_driver_crd") is False:
+        remedy = "Remove it, or set backend to clusterpolicy."
+        raise InputError("INPUT-VALUE", "driver.use_nvidia_driver_crd is false, and NVIDIADriver objects would be disabled.", remedy)
+    for index, pool in enumerate(params["pools"]):
+        cluster_policy.check_image(pool.get("driver") or {}, f"pools[{index}].driver", "INPUT-DRIVER-IMAGE")
+    entries = params.get("nvidia_drivers") or []
+    pools = {pool.get("name"): pool for pool in params["pools"]}
+    for index, entry in enumerate(entries):
+        path = f"nvidia_drivers[{index}]"
+        cluster_policy.check_image(entry, path, "INPUT-DRIVER-IMAGE")
+        cluster_policy.check_driver(entry, path)
+        if [one["name"] for one in entries].count(entry["name"]) > 1:
+            raise InputError("INPUT-VALUE", f"{path}.name {entry['name']} is there twice.", "Name each driver once.")
+        if entry.get("default") and entry.get("node_selector"):
+            raise InputError("INPUT-VALUE", f"{path} has default and node_selector: the API refuses that.", "Keep one of the two.")
+        if entry["state"] == "present" and not (entry.get("default") or entry.get("node_selector") or entry["name"] in pools):
+            message = f"{path} has no node_selector, and no pool is named {entry['name']}: it would be for every GPU node."
+            raise InputError("INPUT-REQUIRED", message, f"Give {path}.node_selector, or default: true for all nodes that no other driver selects.")
+        if entry.get("use_precompiled") and any((entry.get(key) or {}).get("enabled") for key in ("gds", "gdrcopy")):
+            raise InputError("INPUT-VALUE", f"{path} has use_precompiled with gds or gdrcopy: the operator refuses that.", "Keep one of the two.")
+    if not entries and not params["pools"] and params["state"] == "present":
+        raise InputError("INPUT-REQUIRED", "There are neither nvidia_drivers nor pools, so no node would have a driver.", "Give one of the two.")
+
+
+def selector(pools: t.Sequence[Data], name: str) -> dict[str, str]:
+    """What all parts of a pool have in common: nodes of a pool may be of several instance types."""
+    parts = [pool["node_selector"].items() for pool in pools if pool["name"] == name]
+    return dict(sorted(set.intersection(*map(set, parts)))) if parts else {}
+
+
+def build(params: Data, driver: Data, example: Data) -> list[Data]:
+    """The wanted objects. driver: the ClusterPolicy's driver section; example: the installed operator's."""
+    base = cluster_policy.merge(example, from_policy(driver))
+    pools = list(params["pools"])
+    entries = [entry for entry in params.get("nvidia_drivers") or [] if entry["state"] == "present"]
+    if params.get("nvidia_drivers") is None:
+        entries = [{"name": name} for name in dict.fromkeys(pool["name"] for pool in pools)]
+    return [_manifest(entry, base, pools, params) for entry in entries]
+
+
+def _manifest(entry: Data, base: Data, pools: t.Sequence[Data], params: Data) -> Data:
+    name = entry["name"]
+    of_pool: Data = next((pool["driver"] for pool in pools if pool["name"] == name and pool.get("driver")), {})
+    wishes = cluster_policy.merge(fields(of_pool, _nvidia_driver_options.FIELDS), fields(entry, _nvidia_driver_options.FIELDS))
+    spec = cluster_policy.merge(base, cluster_policy.merge(wishes, entry.get("spec") or {}))
+    cluster_policy.count_unavailable(spec)
+    spec["driverType"] = spec.get("driverType") or "gpu"
+    spec.pop("nodeSelector", None)
+    if not spec.get("default"):
+        spec["nodeSelector"] = wishes.get("nodeSelector") or (entry.get("spec") or {}).get("nodeSelector") or selector(pools, name)
+    spec["tolerations"] = cluster_policy.wanted_tolerations(params, None)
+    return {"apiVersion": API_VERSION, "kind": "NVIDIADriver", "metadata": {"name": name}, "spec": spec}
+
+
+def from_policy(driver: Data) -> Data:
+    """The ClusterPolicy's driver section as an NVIDIADriver says it, without what is empty."""
+    spec: Data = _filled({key: value for key, value in driver.items() if key not in _POLICY_ONLY})
+    for key, (old, new) in _RENAMED.items():
+        if found := (driver.get(key) or {}).get(old):
+            spec[new] = {"name": found}
+    return spec
+
+
+def _filled(value: t.Any) -> t.Any:
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _filled(one) for key, one in value.items()}
+    return {key: one for key, one in inner.items() if one not in ("", None, {}, [])}
+
+
+def as_before(wanted: Data, driver: Data) -> Data:
+    """The same object with the driver that the ClusterPolicy brings, so that going over changes no node's driver."""
+    kept = {key: driver[key] for key in IDENTITY if driver.get(key)}
+    if "version" not in kept:
+        return wanted
+    return {**wanted, "spec": {**wanted["spec"], **kept}}
+
+
+def refuse_overlap(wanted: t.Sequence[Data], others: t.Sequence[Data], nodes: t.Sequence[Data]) -> None:
+    """Two drivers for one node stop both. Judged on the nodes there are, and on selectors of which one holds the other."""
+    drivers = [*wanted, *(one for one in others if one["metadata"]["name"] not in {own["metadata"]["name"] for own in wanted})]
+    plain = [one for one in drivers if not one["spec"].get("default")]
+    for index, one in enumerate(plain):
+        for other in plain[index + 1 :]:
+            mine, theirs = one["spec"].get("nodeSelector") or {}, other["spec"].get("nodeSelector") or {}
+            both = [name(node) for node in nodes if has_nvidia_pci(labels(node)) and matches(mine, labels(node)) and matches(theirs, labels(node))]
+            nested = mine.items() <= theirs.items() or theirs.items() <= mine.items()
+            if both or nested:
+                _refuse(one, other, sorted(both))
+    defaults = [name(one) for one in drivers if one["spec"].get("default")]
+    if len(defaults) > 1:
+        message = f"NVIDIADrivers {' and '.join(sorted(defaults))} are both for all nodes that no other selects."
+        raise NotReadyError("GPU-NVD-OVERLAP", message, "Keep one of them.", defaults)
+
+
+def _refuse(one: Data, other: Data, nodes: list[str]) -> t.NoReturn:
+    written = " and ".join(f"{name(driver)} ({_written(driver['spec'].get('nodeSelector') or {})})" for driver in (one, other))
+    where = f"node {nodes[0]}{f' and {len(nodes) - 1} more' if nodes[1:] else ''}" if nodes else "every node that one of them selects"
+    message = f"NVIDIADrivers {written} are both for {where}: the operator would drive neither."
+    raise NotReadyError("GPU-NVD-OVERLAP", message, "Give them selectors of which no node has both, or delete one of them.", nodes)
+
+
+def undecided(wanted: t.Sequence[Data]) -> list[str]:
+    """Remarks on selectors that no node matches both of today, although one could."""
+    remarks = []
+    for index, one in enumerate(wanted):
+        for other in wanted[index + 1 :]:
+            mine, theirs = (driver["spec"].get("nodeSelector") or {} for driver in (one, other))
+            if mine and theirs and all(mine[key] == theirs[key] for key in mine.keys() & theirs.keys()):
+                remarks.append(f"A node could have the labels of NVIDIADrivers {name(one)} and {name(other)} both; it would get no driver.")
+    return remarks
+
+
+def name(obj: Data) -> str:
+    return str(obj["metadata"]["name"])
+
+
+def _written(wanted: Data) -> str:
+    return ",".join(f"{key}={value}" for key, value in sorted(wanted.items())) or "all nodes"
