@@ -20,6 +20,7 @@ LAYERS: t.Final = {
     "OLM": "olm",
     "GPU": "gpu",
     "QUOTA": "quota",
+    "UPDATE": "update",
     "WORK": "workload",
     "MANIFEST": "manifest",
     "WAIT": "wait",

@@ -86,17 +86,32 @@ def cluster_version(cluster: Object) -> Object:
     image = _image(cluster, "ocp-release", version)
     entry = {"state": "Completed", "version": version, "image": image, "startedTime": INSTALLED, "completionTime": INSTALLED, "verified": False}
     conditions = [("Available", "True", f"Done applying {version}"), ("Failing", "False", ""), ("Progressing", "False", f"Cluster version is {version}")]
+    available, conditional = cluster.get("available_updates") or [], cluster.get("conditional_updates") or []
+    conditions += [("RetrievedUpdates", "True", "")] if available or conditional else []
     status = {
         "desired": {"version": version, "image": image},
         "history": [entry],
         "observedGeneration": 1,
         "versionHash": "sandbox",
-        "availableUpdates": None,
+        "availableUpdates": [update(cluster, one) for one in available] or None,
+        **({"conditionalUpdates": [conditional_update(cluster, one) for one in conditional]} if conditional else {}),
         "capabilities": {"enabledCapabilities": capabilities, "knownCapabilities": capabilities},
         "conditions": [_condition(*one) for one in conditions],
     }
     spec = {"channel": cluster["channel"], "clusterID": "5f2c1c1e-7a53-4d0b-9c55-2f7e0a9b6c11"}
     return _config("ClusterVersion", spec, status, name="version")
+
+
+def update(cluster: Object, version: str) -> Object:
+    return {"version": version, "image": _image(cluster, "ocp-release", version), "url": f"https://access.redhat.com/errata/{version}"}
+
+
+def conditional_update(cluster: Object, one: Object) -> Object:
+    """version, name and message: a release with one risk, which applies here."""
+    name, message = one["name"], one["message"]
+    risk = {"name": name, "message": message, "url": f"https://access.redhat.com/{name}", "matchingRules": [{"type": "Always"}]}
+    condition = _condition("Recommended", "False", message) | {"reason": name}
+    return {"release": update(cluster, one["version"]), "risks": [risk], "conditions": [condition]}
 
 
 def cluster_operator(cluster: Object, name: str) -> Object:

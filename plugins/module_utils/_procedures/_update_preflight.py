@@ -1,0 +1,102 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Before an update of OpenShift: everything that it needs is looked at, and nothing is written."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _drain as drain
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
+from ansible_collections.accelerators.openshift.plugins.module_utils import _operator_support as operator_support
+from ansible_collections.accelerators.openshift.plugins.module_utils import _update_drivers as drivers
+from ansible_collections.accelerators.openshift.plugins.module_utils import _update_release as releases
+from ansible_collections.accelerators.openshift.plugins.module_utils import _update_rollout as rollout
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._driver_toolkit import NAMESPACE, STREAM
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import Check, refusal, table, worst
+
+Data = dict[str, t.Any]
+KMM: t.Final = "kmm.sigs.x-k8s.io"
+# The kinds of a proof that KMM has built what a kernel needs, newest version first.
+VALIDATIONS: t.Final = tuple((version, kind) for kind in ("PreflightValidation", "PreflightValidationOCP") for version in ("v1beta2", "v1beta1"))
+
+
+def ensure(api: Api, params: Data) -> Data:
+    version = params["version"]
+    release = releases.release(version)
+    images = None if params["driver_images"] is None else frozenset(params["driver_images"])
+    target = drivers.Target(version, release, params["kernel"] or "", params["rhcos"] or "", images)
+    cluster = api.get(known("ClusterVersion"), "version")
+    if cluster is None:
+        remedy = "On other clusters the update is not OpenShift's, and this module has nothing to say about it."
+        raise AcceleratorError("UPDATE-CLUSTER", "There is no ClusterVersion named version.", remedy)
+    now = releases.current(cluster)
+    checks = releases.checks(cluster, listed(api, "ClusterOperator"), version)
+    csvs = [csv for namespace in params["namespaces"] for csv in listed(api, "ClusterServiceVersion", namespace)]
+    checks += operator_support.checks(csvs, releases.release(now) if now else release, release)
+    gpus = [node for node in api.list(known("Node")) if has_nvidia_pci(labels(node))]
+    checks += [*driver_checks(api, params, gpus, target), *module_checks(api, target), *rollout_checks(api, gpus)]
+    facts = {"version": now, "target": version, "checks": [check.to_dict() for check in checks], "verdict": worst(checks), "table": table(checks)}
+    if error := refusal(checks, params["fail_on"]):
+        error.facts.update(facts)
+        raise error
+    return facts
+
+
+def listed(api: Api, kind: str, namespace: str | None = None) -> list[Data]:
+    """What a cluster without that kind has none of."""
+    with contextlib.suppress(KindNotServedError):
+        return api.list(known(kind), namespace)
+    return []
+
+
+def driver_checks(api: Api, params: Data, gpus: list[Data], target: drivers.Target) -> list[Check]:
+    """The operator counts the oldest ClusterPolicy alone."""
+    policies = sorted(listed(api, "ClusterPolicy"), key=lambda one: str(one["metadata"].get("creationTimestamp")))
+    if not policies or not gpus:
+        return drivers.checks([], [], target)
+    namespace = params["gpu_namespace"]
+    stream = api.get(known("ImageStream"), STREAM, NAMESPACE)
+    snapshot = {
+        "daemonsets": api.list(known("DaemonSet"), namespace),
+        "pods": api.list(known("Pod"), namespace),
+        "streams": [stream] if stream else [],
+    }
+    matches = [kernel_match.match(node, policies[0], snapshot) for node in gpus]
+    return drivers.checks(matches, snapshot["streams"], target)
+
+
+def module_checks(api: Api, target: drivers.Target) -> list[Check]:
+    try:
+        modules = api.list(api.resolve(f"{KMM}/v1beta1", "Module"))
+    except KindNotServedError:
+        return []
+    validations: dict[str, Data] = {}
+    for version, kind in VALIDATIONS if modules else ():
+        with contextlib.suppress(KindNotServedError):
+            for one in api.list(api.resolve(f"{KMM}/{version}", kind)):
+                validations.setdefault(f"{kind}/{one['metadata']['name']}", one)
+    return drivers.modules(modules, validations.values(), target)
+
+
+def rollout_checks(api: Api, gpus: list[Data]) -> list[Check]:
+    names = frozenset(node["metadata"]["name"] for node in gpus)
+
+    def covered(budget: Data) -> list[Data]:
+        wanted = rollout.selector(budget)
+        return [] if wanted is None else api.list(known("Pod"), budget["metadata"]["namespace"], labels=wanted or None)
+
+    pods = api.list(known("Pod"), keep=lambda pod: pod if drain.node_of(pod) in names else None) if names else []
+    return [
+        *rollout.pools(listed(api, "MachineConfigPool")),
+        *([rollout.nodes(gpus), rollout.workloads(pods)] if gpus else []),
+        *rollout.budgets(api.list(known("PodDisruptionBudget")), covered),
+    ]

@@ -1,0 +1,185 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Before an update of the cluster: what is seen on a live one, what blocks, and that nothing is written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import typing as t
+
+import pytest
+from cluster import Cluster, running
+from integration.playbook import Playbook, Run, TaskResult
+from integration.wire import Audit
+
+Data = dict[str, t.Any]
+POOL: t.Final = {"name": "training", "node_selector": {"accelerators.openshift/pool": "training"}, "replicas": 2, "expected": {"nvidia.com/gpu": 1}}
+KERNEL, RHCOS = "5.14.0-611.5.1.el9_7.x86_64", "9.8.20260815-0"
+GPU: t.Final = "nvidia-gpu-operator"
+POOLS: t.Final = ("machineconfiguration.openshift.io/v1", "machineconfigpools", "worker", None)
+SECONDS: t.Final = 60.0
+
+
+@pytest.fixture(scope="module")
+def cluster() -> t.Iterator[Cluster]:
+    if os.environ.get("KUBECONFIG"):
+        pytest.skip("needs a cluster of its own: scenario before-update")
+    with running("before-update") as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+    return Playbook(tmp_path_factory.mktemp("updates"), cluster.kubeconfig)
+
+
+@pytest.fixture(scope="module")
+def audit(cluster: Cluster) -> Audit:
+    return Audit(cluster.needs_sandbox().directory / "audit.log", cluster.client)
+
+
+def until(what: str, look: t.Callable[[], t.Any]) -> t.Any:
+    deadline = time.monotonic() + SECONDS
+    while not (found := look()):
+        assert time.monotonic() < deadline, f"{what}: not within {SECONDS:.0f} s"
+        time.sleep(0.1)
+    return found
+
+
+def verdicts(result: TaskResult) -> Data:
+    return {check["name"]: check["verdict"] for check in result["checks"]}
+
+
+def said(result: TaskResult, name: str) -> str:
+    return str(next(check["message"] for check in result["checks"] if check["name"] == name))
+
+
+@contextlib.contextmanager
+def patched(cluster: Cluster, kind: tuple[str, str, str, str | None], change: Data, back: Data) -> t.Iterator[None]:
+    cluster.client.patch(*kind, change)
+    try:
+        yield
+    finally:
+        cluster.client.patch(*kind, back)
+
+
+def test_a_cluster_without_gpus(playbook: Playbook, audit: Audit, in_process: bool) -> None:
+    result = playbook.module("preflight_update", in_process=in_process, version="4.22.9")
+    assert not result.failed, result.result
+    assert (result["version"], result["target"], result["verdict"], result.changed) == ("4.22.5", "4.22.9", "ok", False)
+    assert verdicts(result)["driver"] == "ok"
+    assert audit.writes(result) == []
+    refused = playbook.module("preflight_update", in_process=in_process, version="4.22")
+    assert (refused["code"], audit.of(refused)) == ("INPUT-VALUE", [])
+
+
+@pytest.mark.parametrize(
+    ("version", "code", "text"),
+    [
+        ("4.22.12", "UPDATE-RELEASE", "channel fast-4.22 does not lead from 4.22.5 to 4.22.12; it offers 4.23.1, 4.22.9"),
+        ("4.22.4", "UPDATE-RELEASE", "4.22.4 is older than 4.22.5"),
+    ],
+)
+def test_a_release_that_is_not_offered(playbook: Playbook, version: str, code: str, text: str) -> None:
+    failed = playbook.module("preflight_update", version=version)
+    assert (failed["code"], failed["layer"], text in failed["message"]) == (code, "update", True)
+    assert failed["table"][0].split() == ["CHECK", "VERDICT", "WHAT"]
+
+
+def test_a_risk_is_quoted(playbook: Playbook) -> None:
+    result = playbook.module("preflight_update", version="4.22.11")
+    assert (result.failed, verdicts(result)["release"]) == (False, "warning")
+    assert "Nodes of some instance types take an hour to boot." in said(result, "release")
+    strict = playbook.module("preflight_update", version="4.22.11", fail_on="warning")
+    assert (strict["code"], "--allow-not-recommended" in strict["remedy"]) == ("UPDATE-RELEASE", True)
+
+
+@pytest.fixture(scope="module")
+def stack(playbook: Playbook) -> Run:
+    run = playbook.tasks(
+        {"accelerators.openshift.olm_operator": {"name": "nfd", "namespace": "openshift-nfd", "source": "redhat-operators"}},
+        {"accelerators.openshift.nfd_labels": {"namespace": "openshift-nfd"}},
+        {"accelerators.openshift.olm_operator": {"name": "gpu-operator-certified", "namespace": GPU, "source": "certified-operators"}},
+        {"accelerators.openshift.special_resource": {"pools": [POOL], "grace": 20, "wait_timeout": 120}},
+    )
+    assert run.rc == 0, run.output[-3000:]
+    return run
+
+
+def test_a_stack_that_can_follow(playbook: Playbook, audit: Audit, stack: Run) -> None:
+    patch = playbook.module("preflight_update", version="4.22.9")
+    assert not patch.failed, patch.result
+    (operator,) = [name for name in verdicts(patch) if name.startswith("operator gpu-operator-certified.v")]
+    assert (verdicts(patch)[operator], verdicts(patch)["kernels of today"], verdicts(patch)["GPU workloads"]) == ("ok", "ok", "ok")
+    assert verdicts(patch)["driver (Driver Toolkit)"] == "unknown"
+    assert "comes with the release itself" in said(patch, "driver (Driver Toolkit)")
+    known = playbook.module("preflight_update", version="4.22.9", rhcos=RHCOS, kernel=KERNEL)
+    assert verdicts(known)["driver (Driver Toolkit)"] == "ok"
+    minor = playbook.module("preflight_update", version="4.23.1")
+    assert (verdicts(minor)[operator], minor["verdict"]) == ("warning", "warning")
+    assert "4.18 to 4.22 (as of 2026-08-31), not on 4.23" in said(minor, operator)
+    assert audit.writes(patch, known, minor) == []
+
+
+def test_what_blocks_a_rollout(cluster: Cluster, playbook: Playbook, stack: Run) -> None:
+    client = cluster.client
+    labels = {"app": "keeper"}
+    metadata = {"name": "keeper", "namespace": "default"}
+    pod = {"containers": [{"name": "c", "image": "example.com/none"}], "nodeSelector": POOL["node_selector"], "terminationGracePeriodSeconds": 0}
+    spec = {"replicas": 1, "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}}
+    client.create({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec})
+    budget = {"minAvailable": 1, "selector": {"matchLabels": labels}}
+    client.create({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": metadata, "spec": budget})
+    limits = {"nvidia.com/gpu": "1"}
+    job = {"containers": [{"name": "c", "image": "example.com/none", "resources": {"limits": limits}}], "volumes": [{"name": "v", "emptyDir": {}}]}
+    client.create(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "trainer", "namespace": "default"}, "spec": job | pod | {"containers": job["containers"]}}
+    )
+    try:
+        until("the budget counts", lambda: (client.get("policy/v1", "poddisruptionbudgets", "keeper", "default") or {})["status"].get("currentHealthy") == 1)
+        until("the trainer runs", lambda: (client.get("v1", "pods", "trainer", "default") or {})["status"].get("phase") == "Running")
+        with patched(cluster, POOLS, {"spec": {"paused": True}}, {"spec": {"paused": False}}):
+            failed = playbook.module("preflight_update", version="4.22.9")
+            playbook_run = playbook.playbook("preflight_update", update_version="4.22.9")
+    finally:
+        client.delete("policy/v1", "poddisruptionbudgets", "keeper", "default")
+        client.delete("apps/v1", "deployments", "keeper", "default")
+        client.delete("v1", "pods", "trainer", "default")
+    assert (failed["code"], failed["verdict"]) == ("UPDATE-POOL", "blocking")
+    assert "oc patch mcp worker" in failed["remedy"]
+    found = verdicts(failed)
+    assert (found["machine config pool worker"], found["disruption budget default/keeper"], found["GPU workloads"]) == ("blocking", "blocking", "warning")
+    assert "never lets a pod go (1 of 1 have to be healthy): gpu-" in said(failed, "disruption budget default/keeper")
+    assert any("default/trainer on gpu-" in line for check in failed["checks"] for line in check["evidence"])
+    # The playbook shows the table and fails with the same code.
+    assert (playbook_run.rc, playbook_run.failure["code"]) == (2, "UPDATE-POOL")
+    assert "disruption budget default/keeper" in playbook_run.output
+    mended = playbook.playbook("preflight_update", update_version="4.22.9")
+    assert (mended.rc, mended.changed) == (0, 0), mended.output[-2000:]
+
+
+def test_an_operator_that_is_not_made_for_the_release(cluster: Cluster, playbook: Playbook, stack: Run) -> None:
+    csvs = [one for one in cluster.client.list("operators.coreos.com/v1alpha1", "clusterserviceversions", GPU) if one["metadata"]["name"].startswith("gpu-")]
+    where = ("operators.coreos.com/v1alpha1", "clusterserviceversions", str(csvs[0]["metadata"]["name"]), GPU)
+    limit = '[{"type":"olm.maxOpenShiftVersion","value":"4.22"}]'
+    before = (csvs[0]["metadata"].get("annotations") or {}).get("olm.properties")
+    with patched(cluster, where, {"metadata": {"annotations": {"olm.properties": limit}}}, {"metadata": {"annotations": {"olm.properties": before}}}):
+        failed = playbook.module("preflight_update", version="4.23.1")
+        patch = playbook.module("preflight_update", version="4.22.9")
+    assert (failed["code"], "olm.maxOpenShiftVersion" in failed["message"]) == ("UPDATE-OPERATOR", True)
+    assert not patch.failed
+
+
+def test_precompiled_drivers_and_the_images_that_are_there(playbook: Playbook, stack: Run) -> None:
+    driver = {"usePrecompiled": True, "repository": "registry.example.com/nvidia", "image": "gpu-driver-rhel9", "version": "595"}
+    run = playbook.tasks({"accelerators.openshift.special_resource": {"pools": [POOL], "grace": 20, "wait_timeout": 120, "spec": {"driver": driver}}})
+    assert run.rc == 0, run.output[-3000:]
+    needed = f"registry.example.com/nvidia/gpu-driver-rhel9:595-{KERNEL}-rhel9.8"
+    asked = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}
+    results = [playbook.module("preflight_update", **asked, **more) for more in ({}, {"driver_images": [needed]}, {"driver_images": []})]
+    assert [verdicts(one)["driver (precompiled)"] for one in results] == ["unknown", "ok", "blocking"]
+    assert f"skopeo inspect docker://{needed}" in str(results[0]["checks"])
+    assert (results[2]["code"], needed in results[2]["message"]) == ("UPDATE-DRIVER", True)
