@@ -12,12 +12,13 @@ options:
   backend:
     description:
       - What brings the driver. V(clusterpolicy) is the ClusterPolicy of the NVIDIA GPU Operator.
+      - V(nvidiadriver) is that ClusterPolicy with a driver for each pool, by NVIDIADriver objects.
       - V(nicclusterpolicy) is the NicClusterPolicy of the NVIDIA Network Operator.
       - V(custom) is any object of any operator, described and judged by O(custom).
       - V(kmm) is a Module of Kernel Module Management, O(kmm).
       - V(sro) is a SpecialResource of the Special Resource Operator, O(sro), as it was up to OpenShift 4.11.
     type: str
-    choices: [clusterpolicy, nicclusterpolicy, custom, kmm, sro]
+    choices: [clusterpolicy, nvidiadriver, nicclusterpolicy, custom, kmm, sro]
     default: clusterpolicy
   name:
     description:

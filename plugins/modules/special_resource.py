@@ -24,6 +24,7 @@ extends_documentation_fragment:
   - accelerators.openshift._wait
   - accelerators.openshift._special_resource
   - accelerators.openshift._cluster_policy
+  - accelerators.openshift._nvidia_driver
   - accelerators.openshift._nic_cluster_policy
   - accelerators.openshift._custom_resource
   - accelerators.openshift._kmm
@@ -103,6 +104,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _custom_resource_options,
     _kmm_options,
     _nic_cluster_policy_options,
+    _nvidia_driver_options,
     _special_resource_options,
     _sro_options,
 )
@@ -114,6 +116,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._module imp
 OPTIONS: t.Final = {
     **_special_resource_options.OPTIONS,
     **_cluster_policy_options.OPTIONS,
+    **_nvidia_driver_options.OPTIONS,
     **_nic_cluster_policy_options.OPTIONS,
     **_custom_resource_options.OPTIONS,
     **_kmm_options.OPTIONS,

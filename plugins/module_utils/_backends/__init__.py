@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _custom_resource_options,
     _kmm_options,
     _nic_cluster_policy_options,
+    _nvidia_driver_options,
     _sro_options,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
@@ -41,6 +42,7 @@ class Backend(t.Protocol):
 # Options that not every backend has; whoever has them reads them.
 OWN: t.Final[dict[str, frozenset[str]]] = {
     "clusterpolicy": frozenset(_cluster_policy_options.OPTIONS),
+    "nvidiadriver": frozenset({*_cluster_policy_options.OPTIONS, *_nvidia_driver_options.OPTIONS}),
     "nicclusterpolicy": frozenset(_nic_cluster_policy_options.OPTIONS),
     "custom": frozenset(_custom_resource_options.OPTIONS),
     "kmm": frozenset(_kmm_options.OPTIONS),
@@ -54,6 +56,10 @@ def backend(name: str) -> Backend:
         from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _clusterpolicy
 
         return t.cast(Backend, _clusterpolicy)
+    if name == "nvidiadriver":
+        from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _nvidiadriver
+
+        return t.cast(Backend, _nvidiadriver)
     if name == "nicclusterpolicy":
         from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _nicclusterpolicy
 
