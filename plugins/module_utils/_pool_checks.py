@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_modules
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import renames
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import POOL
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
@@ -44,6 +45,7 @@ def check(pool: Data, path: str, problems: Problems, prefix: str | None) -> None
     _labels(pool, path, problems)
     _sharing(pool, path, problems)
     _quota(pool, path, problems)
+    _driver(pool, path, problems)
 
 
 def _sizes(pool: Data, path: str, problems: Problems) -> None:
@@ -69,6 +71,13 @@ def _sizes(pool: Data, path: str, problems: Problems) -> None:
     replicas, least = pool.get("replicas"), pool.get("min_replicas")
     if replicas is not None and least is not None and least > replicas:
         problems.add("POOL-CONFLICT", f"{path}.min_replicas", f"{least} is more than the {replicas} replicas.", f"Set it to at most {replicas}.")
+
+
+def _driver(pool: Data, path: str, problems: Problems) -> None:
+    models = {one["gpu_model"] for one in pool.get("resolved", [])}
+    wrong = _driver_modules.contradiction((pool.get("driver") or {}).get("kernel_module_type"), models)
+    if wrong:
+        problems.add("POOL-DRIVER", f"{path}.driver.kernel_module_type", f"does not fit: {wrong}.", "Remove it (auto), or take what the GPU takes.")
 
 
 def _existing(existing: Data, path: str, problems: Problems) -> None:

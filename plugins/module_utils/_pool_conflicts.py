@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pool_probl
 
 Data = dict[str, t.Any]
 # Settings that exist once per ClusterPolicy: the way to them in a pool.
-_ONCE: t.Final = (("sharing", "mig", "strategy"), ("driver",), ("cdi",), ("upgrade_policy",))
+_ONCE: t.Final = (("sharing", "mig", "strategy"), ("cdi",), ("upgrade_policy",))
 
 
 def check(pools: t.Sequence[Data], name: str, problems: Problems) -> None:

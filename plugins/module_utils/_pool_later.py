@@ -14,7 +14,6 @@ Data = dict[str, t.Any]
 _LATER: t.Final = {
     "tuning": "Remove it, and make the Tuned object with the module manifests.",
     "sharing": "Remove it: every GPU is offered whole.",
-    "driver": "Remove it, and set driver on the role gpu_operator: it holds for all pools.",
     "cdi": "Remove it: the operator's own default holds.",
     "upgrade_policy": "Remove it: the operator's own default holds.",
 }

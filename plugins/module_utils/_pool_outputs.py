@@ -56,14 +56,30 @@ def groups(pools: t.Iterable[Data]) -> list[Data]:
     for pool in pools:
         offers = {candidate["instance_type"]: candidate["expected"] for candidate in pool["candidates"]}
         least = 1 if pool["existing"] else pool["min_replicas"]
+        models = sorted({candidate["gpu_model"] for candidate in pool["candidates"]})
+        more = {**({"driver": pool["driver"]} if pool.get("driver") else {}), **({"gpu_models": models} if models else {})}
         if len({tuple(sorted(one.items())) for one in offers.values()}) < 2:
-            found.append({"name": pool["name"], "node_selector": pool["node_selector"], "expected": pool["expected"], "min_nodes": least})
+            found.append({"name": pool["name"], "node_selector": pool["node_selector"], "expected": pool["expected"], "min_nodes": least, **more})
             continue
         found += [
-            {"name": pool["name"], "node_selector": {**pool["node_selector"], INSTANCE_TYPE: kind.partition("+")[0]}, "expected": expected, "min_nodes": 0}
+            {
+                "name": pool["name"],
+                "node_selector": {**pool["node_selector"], INSTANCE_TYPE: kind.partition("+")[0]},
+                "expected": expected,
+                "min_nodes": 0,
+                **more,
+            }
             for kind, expected in offers.items()
         ]
     return found
+
+
+def stack(pools: t.Sequence[Data]) -> Data:
+    """One driver for all pools is the ClusterPolicy's; where they differ each has its own."""
+    wanted = [pool.get("driver") or {} for pool in pools]
+    if all(one == wanted[0] for one in wanted):
+        return {"backend": "clusterpolicy", "driver": wanted[0] if wanted else {}}
+    return {"backend": "nvidiadriver", "driver": {}}
 
 
 def validations(pools: t.Iterable[Data]) -> list[Data]:

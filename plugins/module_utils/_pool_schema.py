@@ -79,7 +79,14 @@ POOL: t.Final[dict[str, Field]] = {
     **_PLATFORM,
     "tuning": Field("text", fault=name_fault),
     "sharing": Field("map", fields={"mig": Field("map", fields=_MIG), "time_slicing": Field("map", fields=_SHARES), "mps": Field("map", fields=_SHARES)}),
-    "driver": Field("map", fields={"version": Field("text", required=True)}),
+    "driver": Field(
+        "map",
+        fields={
+            **{key: Field("text", required=True) for key in ("version", "repository", "image")},
+            "kernel_module_type": Field("text", choices=("auto", "open", "proprietary")),
+            "use_precompiled": Field("flag"),
+        },
+    ),
     "cdi": Field("flag"),
     "health": Field("any"),
     "upgrade_policy": Field("any"),

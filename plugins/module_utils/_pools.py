@@ -164,6 +164,7 @@ def _normalise(pool: Data) -> Data:
         "quota": pool.get("quota") or [],
         "priority": pool.get("priority") or [],
         "validate": {"benchmark": "vectoradd", **(pool.get("validate") or {})},
+        **({"driver": {key: value for key, value in pool["driver"].items() if value is not None}} if pool.get("driver") else {}),
         **({"health": pool["health"]} if "health" in pool else {}),
         **({"pre_drain_hook": True} if pool.get("pre_drain_hook") else {}),
     }
@@ -176,6 +177,7 @@ def _assemble(pools: list[Data], name: str) -> Data:
     return {
         "pools": pools,
         "groups": _pool_outputs.groups(driven),
+        "stack": _pool_outputs.stack(driven),
         "tolerations": _pool_outputs.tolerations(driven),
         "quotas": quotas,
         "priorities": _pool_outputs.priorities(pools),

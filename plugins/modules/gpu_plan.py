@@ -99,6 +99,9 @@ plan:
       description: The pools with all defaults, what their instance types are made of, and the devices expected per node.
       type: list
       elements: dict
+    stack:
+      description: The backend of M(accelerators.openshift.special_resource) that the pools need, and the driver that they have in common.
+      type: dict
     tolerations:
       description: What operands and workloads must tolerate to run on every pool.
       type: list

@@ -27,6 +27,7 @@ def candidate(name: str, *zones: str, **more: t.Any) -> list[Data]:
     return [{"instance_type": name, "zones": list(zones or ("us-east-2a",)), **more}]
 
 
+DRIVER: t.Final = {"version": "595.91.07", "repository": "nvcr.io/nvidia", "image": "driver"}
 # What a pool of existing nodes does not say.
 NOBODY: t.Final[Data] = {"candidates": None, "replicas": None}
 
@@ -188,7 +189,9 @@ def test_a_market_with_its_fields() -> None:
         ({"disk": {"type": "io2"}}, "POOL-DISK", "disk.iops"),
         ({"disk": {"size": 100}}, "POOL-UNKNOWN-KEY", "disk.size"),
         ({"tuning": "gpu-training"}, "POOL-NOT-YET", "tuning"),
-        ({"driver": {"version": "580.95.05"}}, "POOL-NOT-YET", "driver"),
+        ({"cdi": True}, "POOL-NOT-YET", "cdi"),
+        ({"driver": DRIVER | {"kernel_module_type": "closed"}}, "POOL-VALUE", "driver.kernel_module_type"),
+        ({"driver": DRIVER | {"kernel_module_type": "open"}, "candidates": candidate("p3.2xlarge")}, "POOL-DRIVER", "driver.kernel_module_type"),
         ({"candidates": candidate("g4dn.xlarge") + candidate("g5g.xlarge")}, "POOL-ARCH", "candidates"),
         ({"candidates": candidate("g5g.xlarge"), "validate": {"image": "x", "image_archs": ["amd64"]}}, "POOL-ARCH", "validate.image"),
         ({"sharing": {"mig": {"slices": 7}}}, "POOL-GEOMETRY", "sharing.mig"),
@@ -220,7 +223,7 @@ def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
         ([pool(), pool()], "POOL-DUPLICATE", "[1].name"),
         ([existing(rack="r1"), {**existing(rack="r1", row="2"), "name": "b"}], "POOL-OVERLAP", "[1].existing.node_selector"),
         ([pool(), existing(**{"nvidia.com/gpu.present": "true"})], "POOL-OVERLAP", "[1].existing.node_selector"),
-        ([pool(driver={"version": "1"}), pool(name="b", driver={"version": "2"})], "POOL-CLUSTER-WIDE", "[1].driver"),
+        ([pool(cdi=True), pool(name="b", cdi=False)], "POOL-CLUSTER-WIDE", "[1].cdi"),
         ([pool(priority=[{"name": "x", "value": 1}]), pool(name="b", priority=[{"name": "x", "value": 2}])], "POOL-CONFLICT", "[1].priority[0]"),
         (
             [
@@ -234,6 +237,16 @@ def test_one_thing_wrong(changes: Data, code: str, path: str) -> None:
 )
 def test_pools_that_contradict_each_other(pools: list[Data], code: str, path: str) -> None:
     assert (code, f"gpu_pools{path}") in problems(pools)
+
+
+def test_pools_with_drivers_of_their_own() -> None:
+    other = DRIVER | {"version": "580.95.05"}
+    same = _pools.plan([pool(driver=DRIVER), pool(name="b", driver=DRIVER)], cloud="aws")
+    assert same["stack"] == {"backend": "clusterpolicy", "driver": DRIVER}
+    apart = _pools.plan([pool(driver=DRIVER), pool(name="b", driver=other), pool(name="c")], cloud="aws")
+    assert apart["stack"] == {"backend": "nvidiadriver", "driver": {}}
+    assert [group.get("driver") for group in apart["groups"]] == [DRIVER, other, None]
+    assert apart["groups"][0]["gpu_models"] == ["T4"]
 
 
 def test_mig_strategies_of_two_pools_must_agree() -> None:
