@@ -11,6 +11,7 @@ import typing as t
 
 import pytest
 from cluster import Cluster
+from integration.patience import until
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
@@ -34,6 +35,8 @@ def test_twenty_seconds_without_api(cluster: Cluster, hang: bool) -> None:
     def api() -> Api:
         return connect({"kubeconfig": str(cluster.kubeconfig), "wait_timeout": 120}, "outage", show=lines.append)
 
+    server = sandbox.processes.find("kube-apiserver")
+    assert server is not None
     name = f"outage-{'silent' if hang else 'refused'}"
     waiter, writer = api(), api()
     seen: dict[str, t.Any] = {}
@@ -50,12 +53,12 @@ def test_twenty_seconds_without_api(cluster: Cluster, hang: bool) -> None:
     writer.get(CONFIG_MAP, name, "default")
     outage = threading.Thread(target=faults.api_down, args=(sandbox, AWAY, hang))
     outage.start()
-    time.sleep(1.0)
+    until(lambda: server.stopped or not server.alive, "no API")
     started = time.monotonic()
     writer.apply(manifest(name))
     written = time.monotonic()
-    waiting.join(timeout=60)
-    outage.join(timeout=60)
+    waiting.join(timeout=120)
+    outage.join(timeout=120)
     assert not waiting.is_alive()
     assert written - started > AWAY / 2, "the API was not away"
     assert [item["data"] for item in seen["snapshot"]["map"]] == [{"x": "1"}]
