@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One network for all zones: what the installer names and addresses there; nodes are called as their machines are.
 
-A platform that has such a network imports these names `as` its own.
+A platform that has such a network takes these functions for its own.
 """
 
 from __future__ import annotations

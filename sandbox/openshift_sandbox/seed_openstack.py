@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.seed_flat_network import address as address
-from openshift_sandbox.seed_flat_network import host_name as host_name
-from openshift_sandbox.seed_flat_network import machine_set as machine_set
-from openshift_sandbox.seed_flat_network import node_zone as node_zone
+from openshift_sandbox import seed_flat_network
 from openshift_sandbox.seed_names import identity
 
 Object = dict[str, t.Any]
+
+machine_set, address = seed_flat_network.machine_set, seed_flat_network.address
+host_name, node_zone = seed_flat_network.host_name, seed_flat_network.node_zone
 
 CREDENTIALS: t.Final = "openstack-cloud-credentials"
 CLOUD: t.Final = "openstack"
