@@ -19,6 +19,7 @@ from cluster import Cluster
 from faults.conftest import CONFIG_MAP, NAMESPACE, Bench, manifest
 from faults.operations import before
 from faults.proxy import Call
+from integration.patience import until
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
@@ -47,10 +48,7 @@ def _whole_again(cluster: Cluster) -> t.Iterator[None]:
 def kill(sandbox: Sandbox, name: str) -> None:
     """And waits until it is dead: a start leaves alone what lives."""
     sandbox.processes.signal(name, signal.SIGKILL)
-    end = time.monotonic() + 10.0
-    while sandbox.processes.alive(name):
-        assert time.monotonic() < end, f"{name} survives"
-        time.sleep(0.01)
+    until(lambda: not sandbox.processes.alive(name), f"the end of {name}", pause=0.01)
 
 
 class Pair:

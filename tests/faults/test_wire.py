@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 import yaml
 from faults.served import Exchange, Served, Tunnel, authority
-from integration.patience import at_best
+from integration.patience import at_best, until
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
@@ -372,8 +372,7 @@ def test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one(monk
 
     with ThreadPoolExecutor(1) as worker:
         waiting = worker.submit(api.wait, {kind.plural: Query(kind, "x" if kind.namespaced else None) for kind in kinds}, done, "three")
-        while sum("watch=" in one.path for one in list(served.seen)) < 3:
-            time.sleep(0.01)
+        until(lambda: sum("watch=" in one.path for one in list(served.seen)) >= 3, "three watches", pause=0.01)
         served.close()
         gone = time.monotonic()
         time.sleep(8.0)
