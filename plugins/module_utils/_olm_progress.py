@@ -27,7 +27,7 @@ class Judge:
 
     def __init__(self, ask: olm.Ask, clock: t.Callable[[], float], patience: float = 10.0) -> None:
         self._ask, self._clock = ask, clock
-        self._patience = {"OLM-RESOLVE": patience, "OLM-NO-UPGRADE": 3 * patience}
+        self._patience = {"OLM-RESOLVE": patience, "OLM-NO-UPGRADE": 6 * patience}
         self._said, self._since = "", 0.0
 
     def __call__(self, seen: olm.Snapshot) -> Readiness:
@@ -133,7 +133,9 @@ def _installed(seen: olm.Snapshot, ask: olm.Ask, plan: olm.Object | None) -> Rea
         return failed("CSVGone", f"Subscription {ask.package} says that CSV {installed} is installed, but it was deleted.", code="OLM-CSV-GONE", remedy=remedy)
     state = olm_csv.judge(live, installed)
     if state.is_ready and ask.target and installed != ask.target:
-        return _off_target(installed, ask, olm.status(seen, "state") == "AtLatestKnown")
+        # While the resolver complains of what was, it has not looked again.
+        has_looked = olm.condition(seen["subscription"][0], "ResolutionFailed") is None
+        return _off_target(installed, ask, has_looked and olm.status(seen, "state") == "AtLatestKnown")
     return state
 
 
