@@ -18,6 +18,12 @@ Machine = t.Mapping[str, t.Any]
 SET: t.Final = "machine.openshift.io/cluster-api-machineset"
 # The set that has one Machine too many gives up the one that carries this.
 DELETE_FIRST: t.Final = "machine.openshift.io/delete-machine"
+# OpenStack's provider waits for a volume and a server without a word, five minutes for each at most.
+_LONGEST_SILENCE: t.Final = 900.0
+_SILENCE: t.Final = (
+    "it has no instance, no condition and no error. OpenStack's provider tells no Machine why; most likely the project's quota is full, "
+    "or Nova found no valid host"
+)
 
 
 def name(machine: Machine) -> str:
@@ -59,6 +65,8 @@ def is_given_up(machine: Machine) -> bool:
 def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
     """Code and text of a Machine that will not get its instance: at once where that is final, else when the provider has said no for so many seconds."""
     trouble = _machine_trouble.find(machine)
+    if _is_silent(machine, now, max(patience, _LONGEST_SILENCE)):
+        return _machine_errors.SILENT, _SILENCE
     if trouble is None or trouble.is_loss or not (trouble.is_final or seconds_since(trouble.since, now) >= patience):
         return "", ""
     return trouble.code, trouble.text
@@ -84,6 +92,10 @@ def judge(
     trouble = _machine_trouble.find(machine)
     if trouble is not None:
         return _troubled(machine, trouble, now, capacity_timeout, place, is_watched)
+    if _is_silent(machine, now, capacity_timeout):
+        verdict = failed if _is_silent(machine, now, max(capacity_timeout, _LONGEST_SILENCE)) else pending
+        text = f"{name(machine)} ({place}) has had no server{_since(_machine_trouble.silence(machine))}: {_SILENCE}"
+        return verdict("Silent", text, code=_machine_errors.SILENT, remedy=remedy_of(_machine_errors.SILENT, machine), details=(f"{line}, no server",))
     if state != "Running":
         return _on_its_way(machine, state, f"{line}{_since(_machine_trouble.phase_since(machine))}", _machine_trouble.host_fault(host or {}))
     if node is None:
@@ -117,6 +129,11 @@ def _troubled(machine: Machine, trouble: Trouble, now: float, patience: float, p
     verdict = failed if is_over and not (trouble.is_loss and is_watched) else pending
     line = f"{name(machine)} ({place}): {state}{since}: {trouble.text}"
     return verdict(reason, message, code=trouble.code, remedy=remedy_of(trouble.code, machine), details=(line,))
+
+
+def _is_silent(machine: Machine, now: float, patience: float) -> bool:
+    since = _machine_trouble.silence(machine)
+    return bool(since) and seconds_since(since, now) >= patience
 
 
 def _on_its_way(machine: Machine, state: str, line: str, fault: str) -> Readiness:

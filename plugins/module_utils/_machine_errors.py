@@ -14,6 +14,7 @@ LOST: t.Final = "MACH-INSTANCE-LOST"
 RECLAIMED: t.Final = "MACH-SPOT-RECLAIMED"
 RESERVATION: t.Final = "MACH-RESERVATION"
 HOST: t.Final = "MACH-HOST"
+SILENT: t.Final = "MACH-SILENT"
 OTHER: t.Final = "MACH-CONFIG"
 # The first that matches decides. Providers drop their own code from some of these texts, so words are known beside codes.
 _TEXTS: t.Final = tuple(
@@ -81,6 +82,8 @@ _REMEDIES: t.Final = {
     LOST: "Find out who ended it; `oc delete machine -n {namespace} {name}` has another one made. With health in the pool that happens by itself.",
     RECLAIMED: "`oc delete machine -n {namespace} {name}` asks for another one. With health in the pool that happens by itself; on_demand is not reclaimed.",
     CAPACITY: "Use another zone or instance type in the pool's candidates, or a capacity reservation; or try again later.",
+    SILENT: "Nova's answer is in `oc logs -n {namespace} deployment/machine-api-controllers -c machine-controller`. "
+    "See `openstack quota show --usage`, and whether any host has room for the flavor; then raise the quota, or use another candidate.",
     OTHER: f"Correct what the provider's text names (instance type, zone, image), {_DELETE}",
 }
 

@@ -69,6 +69,16 @@ def find(machine: Machine) -> Trouble | None:
     return None
 
 
+def silence(machine: Machine) -> str:
+    """Since when a Machine has neither an instance nor anything to say of it, where that is all that its provider ever tells; empty elsewhere."""
+    status, metadata = machine.get("status") or {}, machine["metadata"]
+    kind = ((((machine.get("spec") or {}).get("providerSpec") or {}).get("value")) or {}).get("kind")
+    is_waiting = status.get("phase") in (None, "", "Provisioning") and not metadata.get("deletionTimestamp")
+    if kind != "OpenstackProviderSpec" or not is_waiting or _INSTANCE_STATE in (metadata.get("annotations") or {}) or find(machine):
+        return ""
+    return str(metadata.get("creationTimestamp") or "")
+
+
 def error_of(status: t.Mapping[str, t.Any]) -> str:
     """On one line: providers append request numbers on lines of their own."""
     return _one_line(status.get("errorMessage") or status.get("errorReason") or "no text given")

@@ -145,3 +145,16 @@ def test_the_whole_run(pools: Pools, case: Case) -> None:
     gone = pools.playbook.playbook("remove_gpus", gpu_pools=[case.pool])
     assert gone.rc == 0, gone.output[-4000:]
     assert (pools.names(), pools.machines(case.pool), pools.nodes(case.pool)) == (set(), [], [])
+
+
+def test_what_openstack_never_says(pools: Pools, case: Case) -> None:
+    """A full quota is in the log of Nova's clients alone; what is known of the Machine is told instead of a plain timeout."""
+    if case.scenario != "openstack":
+        pytest.skip("only OpenStack's provider is silent")
+    with pools.trouble("quota_exceeded"):
+        late = pools.attempt(case.pool, capacity_timeout=2, wait_timeout=12)
+    assert late["code"] == "MACH-SILENT", late.result
+    assert "no instance, no condition and no error" in late["msg"]
+    assert "quota" in late["msg"]
+    assert "openstack quota show" in late["remedy"]
+    pools.remove(case.pool)

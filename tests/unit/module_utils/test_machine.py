@@ -258,3 +258,36 @@ def test_lines_tell_since_when_and_stay_the_same() -> None:
     obj = of_provider(machine("Provisioned", conditions=[{"type": "InstanceExists", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z"}]))
     lines = {judge(obj, now=NOW + later).details for later in (0, 30, 60)}
     assert lines == {("m-1 (p5.48xlarge in us-east-2a): Provisioned since 2026-01-01T00:01:00Z, not a node yet",)}
+
+
+class TestSilence:
+    """OpenStack's provider says nothing of a server that it did not get."""
+
+    def waiting(self, kind: str = "OpenstackProviderSpec", **annotations: str) -> Data:
+        return of_provider({**machine("Provisioning"), "status": {"phase": "Provisioning"}}, annotations=annotations, kind=kind)
+
+    @pytest.mark.parametrize(("seconds", "verdict", "code"), [(60, "pending", "MACH-TIMEOUT"), (121, "pending", "MACH-SILENT"), (901, "failed", "MACH-SILENT")])
+    def test_it_is_told_after_the_patience_and_counts_after_fifteen_minutes(self, seconds: int, verdict: str, code: str) -> None:
+        now = _machine.moment(SINCE) + seconds
+        found = _machine.judge(self.waiting(), None, now, 120.0, "g1.l40s.1 in az0")
+        assert (found.verdict, found.code) == (verdict, code)
+        assert bool(_machine.refused(self.waiting(), now, 120.0)[0]) is (verdict == "failed")
+        if code == "MACH-SILENT":
+            assert f"m-1 (g1.l40s.1 in az0) has had no server since {SINCE}" in found.message
+            for words in ("no instance", "no condition", "quota is full", "no valid host"):
+                assert words in found.message.lower()
+            for words in ("machine-api-controllers", "openstack quota show"):
+                assert words in found.remedy
+
+    @pytest.mark.parametrize(
+        "one",
+        [{"kind": "AWSMachineProviderConfig"}, {"machine.openshift.io/instance-state": "BUILD"}],
+        ids=["of another provider", "has a server"],
+    )
+    def test_others_are_only_slow(self, one: Data) -> None:
+        now = _machine.moment(SINCE) + 2000
+        assert _machine.judge(self.waiting(**one), None, now, 120.0, "x").code == "MACH-TIMEOUT"
+        assert _machine.refused(self.waiting(**one), now, 120.0) == ("", "")
+        gone = self.waiting()
+        gone["metadata"]["deletionTimestamp"] = SINCE
+        assert _machine.refused(gone, now, 120.0) == ("", "")
