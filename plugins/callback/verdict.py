@@ -13,6 +13,7 @@ version_added: 1.0.0
 description:
   - The modules of this collection fail with a stable code, a message and a remedy. Ansible shows them in the middle of its output.
   - This callback repeats them below the recap, where they are seen.
+  - Of a driver stack that does not come up it shows the stages first, which of them is the cause, since when, and what only waits for it.
 requirements:
   - Enable it with C(callbacks_enabled = accelerators.openshift.verdict) in C(ansible.cfg).
 author:
@@ -43,6 +44,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
 
     def v2_playbook_on_stats(self, stats: t.Any) -> None:
         for host, failure in self._failures:
+            for line in (failure.get("special_resource") or {}).get("lines") or []:
+                self._display.display(f"{host}: {line}", color="yellow")
             self._display.display(f"{host}: {failure['code']}: {failure.get('message', failure.get('msg', ''))}", color="red")
             if failure.get("remedy"):
                 self._display.display(f"Remedy: {failure['remedy']}", color="red")

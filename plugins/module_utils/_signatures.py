@@ -39,6 +39,12 @@ SIGNATURES: t.Final = (
         "Import a Driver Toolkit tag for that RHCOS version, or update Kernel Module Management.",
     ),
     Signature(
+        r"No GPU node in the cluster, do not create DaemonSets",
+        "GPU-NFD-EMPTY",
+        "the operator sees no node with an NVIDIA PCI label",
+        "Look at the NodeFeatureDiscovery, its nfd-worker pods on the GPU nodes and its PCI class list.",
+    ),
+    Signature(
         r"Couldn't get kernelVersion, did you run the node feature discovery",
         "GPU-NFD-KERNEL",
         "node feature discovery did not label the kernel version",

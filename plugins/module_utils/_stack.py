@@ -13,6 +13,7 @@ from itertools import compress
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
+from ansible_collections.accelerators.openshift.plugins.module_utils import _stack_summary as summary
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_chain import KernelChain
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
@@ -25,10 +26,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack_line
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import BLIND, judge_node
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, is_consequence, part, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import judge_rollout
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_summary import summarize as _summarize
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
-summarize = _summarize
 # Seen in the first moments of every healthy start, and final when they last.
 PASSING: t.Final = (
     "GPU-NFD-EMPTY",
@@ -167,3 +166,8 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
     message = f"{len(left)} DaemonSets and {len(pods)} pods of the stack are left."
     line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
     return pending("Leaving", message, code="GPU-LEFTOVER", remedy="Look for finalizers and for pods that do not end.", details=(line,))
+
+
+def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]], parts: t.Sequence[Part] | None = None) -> dict[str, t.Any]:
+    """What is told of the stack. parts: as a judge with a memory saw them."""
+    return summary.summarize(snapshot, name, pools, judge(snapshot, name, pools) if parts is None else parts)

@@ -77,8 +77,9 @@ def _containers(pod: Data) -> list[str]:
     running = [one["name"] for one in status.get("initContainerStatuses") or [] if not (one.get("state") or {}).get("terminated")]
     if running:
         return running[:1]
-    late = [one["name"] for one in status.get("containerStatuses") or [] if not one.get("ready")]
-    return (late or [one["name"] for one in pod["spec"].get("containers") or []][:1])[:2]
+    states = status.get("containerStatuses") or []
+    late = [one["name"] for one in states if not one.get("ready")]
+    return (late or [one["name"] for one in pod["spec"].get("containers") or states][:1])[:2]
 
 
 def unreadable(error: AcceleratorError, source: Source, why: AcceleratorError) -> None:

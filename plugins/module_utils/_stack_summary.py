@@ -13,18 +13,19 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _geo
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import READY, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING, READY, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import behind
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Place, Stage
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
-UNASKED: t.Final = "not looked at: what comes after it is ready"
+UNASKED: t.Final = "not looked at, since what it brings is there"
 
 
-def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) -> dict[str, t.Any]:
+def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[Data], parts: t.Sequence[Part]) -> Data:
     policy = _policy(snapshot, name)
     revisions = operands.current_revisions(snapshot["revisions"])
     nodes = [
@@ -44,12 +45,17 @@ def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]
         for pool in pools
         for node in nodes_of(snapshot["nodes"], pool)
     ]
+    table = stages_of(snapshot, name, pools, parts)
     return {
         "name": name,
         "state": cluster_policy.state(policy),
         "reason": cluster_policy.reason(policy),
         "driver_version": next((node["driver_version"] for node in nodes if node["driver_version"]), ""),
         "nodes": nodes,
+        "pools": pools_of(snapshot, pools, parts),
+        "others": others(snapshot, pools),
+        "stages": table,
+        "lines": stages.table(table),
     }
 
 
@@ -80,25 +86,34 @@ def pools_of(snapshot: Snapshot, pools: t.Sequence[Data], parts: t.Sequence[Part
     return found
 
 
-def stages_of(
-    snapshot: Snapshot, name: str, pools: t.Sequence[Data], parts: t.Sequence[Part], before: t.Sequence[Stage] = (), metrics: Stage | None = None
-) -> list[Data]:
-    """before: catalogue, install plan and CSV, where they were looked at. metrics: how they are set up, where that was looked at."""
+def stages_of(snapshot: Snapshot, name: str, pools: t.Sequence[Data], parts: t.Sequence[Part]) -> list[Data]:
+    """Catalogue, install plan and CSV, and how metrics are collected, only where the snapshot has what was read of them."""
     policy = _policy(snapshot, name)
     crd = _crd(policy, parts)
-    told = {stage.name: stage for stage in before}
-    if not told:
-        told = {one: Stage(one, evidence=(UNASKED,)) for one in (stages.CATALOGUE, stages.PLAN, stages.CSV)}
-    shared = stages.settle({**told, stages.CRD: crd})
+    shared = stages.settle({**_operator(snapshot), stages.CRD: crd})
     places: dict[str, list[Place]] = {one: [] for one in stages.OF_NODES}
     for pool, node, found in _of_nodes(snapshot, policy, pools, parts):
         settled = stages.settle({**shared, **found})
         for one in stages.OF_NODES:
             places[one].append(Place(pool, node, settled[one]))
-    if metrics is not None:
-        places[stages.METRICS].append(Place("", "", metrics))
+    if policy and "monitors" in snapshot and pools:
+        places[stages.METRICS].append(Place("", "", metrics_of(snapshot, policy)))
     result = [stages.told(stage) for stage in shared.values()]
     return result + [stages.across(one, found) for one, found in places.items() if found]
+
+
+def _operator(snapshot: Snapshot) -> dict[str, Stage]:
+    if "subscriptions" not in snapshot:
+        return {one: Stage(one, evidence=(UNASKED,)) for one in (stages.CATALOGUE, stages.PLAN, stages.CSV)}
+    from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_olm as stage_olm
+
+    return {stage.name: stage for stage in stage_olm.judge(snapshot)}
+
+
+def metrics_of(snapshot: Snapshot, policy: Data) -> Stage:
+    from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_metrics as stage_metrics
+
+    return stage_metrics.judge(policy, next(iter(snapshot["namespaces"]), None), snapshot["monitors"])
 
 
 def _crd(policy: Data, parts: t.Sequence[Part]) -> Stage:
@@ -135,7 +150,8 @@ def _of_node(node: Data, snapshot: Snapshot, policy: Data, parts: t.Sequence[Par
     wanted = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], operands.current_revisions(snapshot["revisions"]))
     absent = operands.lacking(node, snapshot["daemonsets"], policy.get("spec") or {})
     if not policy:
-        return {one: Stage(one, stages.WAITING) for one in stages.OF_NODES}
+        labelled = Stage(stages.LABELS) if has_nvidia_pci(geometry.labels(node)) else Stage(stages.LABELS, PENDING, "", (f"{name}: no NVIDIA PCI label",))
+        return {one: Stage(one, stages.WAITING) for one in stages.OF_NODES} | {stages.LABELS: labelled}
     found: dict[str, Stage] = {}
     for stage in stages.OF_NODES:
         here = [one for one in wanted if stages.OF_COMPONENT.get(one.component, stages.PLUGIN) == stage]

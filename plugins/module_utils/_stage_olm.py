@@ -18,39 +18,32 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stages imp
 Data = dict[str, t.Any]
 
 
-class Found(t.NamedTuple):
-    """What was read in the operator's namespace. A kind that could not be read is None, and unread says why."""
-
-    namespace: str
-    subscriptions: list[Data] | None
-    plans: list[Data] | None = None
-    csvs: list[Data] | None = None
-    catalog: Data | None = None
-    unread: str = ""
+PACKAGE: t.Final = "gpu-operator"
 
 
-def subscription(subscriptions: t.Sequence[Data], package: str) -> Data | None:
+def subscription(subscriptions: t.Sequence[Data]) -> Data | None:
     """The operator's own; another one of the namespace only where it is alone."""
-    named = [one for one in subscriptions if package in str((one.get("spec") or {}).get("name"))]
+    named = [one for one in subscriptions if PACKAGE in str((one.get("spec") or {}).get("name"))]
     return next(iter(named), subscriptions[0] if len(subscriptions) == 1 else None)
 
 
-def judge(found: Found, package: str) -> list[Stage]:
-    if found.subscriptions is None:
-        return [Stage(name, evidence=(f"not known: {found.unread}",)) for name in (stages.CATALOGUE, stages.PLAN, stages.CSV)]
-    live = subscription(found.subscriptions, package)
-    csvs = [one for one in found.csvs or [] if not olm_csv.is_copied(one)]
+def judge(found: t.Mapping[str, t.Sequence[Data]]) -> list[Stage]:
+    """found: subscriptions, plans, csvs and catalogs as they were read; unread: why they could not be."""
+    if unread := found.get("unread"):
+        return [Stage(name, evidence=(f"not known: {unread[0]['message']}",)) for name in (stages.CATALOGUE, stages.PLAN, stages.CSV)]
+    live = subscription(found["subscriptions"])
+    csvs = [one for one in found["csvs"] if not olm_csv.is_copied(one)]
     if live is None:
-        csv = next((one for one in csvs if package in str(one["metadata"]["name"])), None)
-        said = f"no Subscription for {package} in namespace {found.namespace}"
+        csv = next((one for one in csvs if PACKAGE in str(one["metadata"]["name"])), None)
+        said = f"no Subscription for {PACKAGE} in the operator's namespace"
         if csv is None:
             return [Stage(stages.CATALOGUE, PENDING, evidence=(said,)), Stage(stages.PLAN, stages.WAITING), Stage(stages.CSV, stages.WAITING)]
         return [Stage(stages.CATALOGUE, evidence=(said,)), Stage(stages.PLAN, evidence=(said,)), _csv(csv, str(csv["metadata"]["name"]))]
-    seen = {"subscription": [live], "plans": found.plans or [], "csvs": csvs}
+    seen = {"subscription": [live], "plans": found["plans"], "csvs": csvs}
     name = olm.status(seen, "currentCSV") or olm.status(seen, "installedCSV")
     csv = olm_csv.named(csvs, olm.status(seen, "installedCSV") or name)
     return [
-        _catalogue(live, found.catalog),
+        _catalogue(live, next(iter(found["catalogs"]), None)),
         _plan(live, olm.current_plan(seen), is_installed=bool(olm.status(seen, "installedCSV"))),
         _csv(csv, name) if name else Stage(stages.CSV, stages.WAITING, evidence=("OLM has not chosen a CSV yet",)),
     ]

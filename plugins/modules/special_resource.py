@@ -60,15 +60,43 @@ EXAMPLES = r"""
 
 RETURN = r"""
 special_resource:
-  description: The stack as the cluster holds it. On failure it is what was seen last.
+  description:
+    - The stack as the cluster holds it. On failure it is what was seen last.
+    - C(pools), C(others), C(stages) and C(lines) are told by backends of the NVIDIA GPU Operator.
+    - C(pools) has each pool by itself; one may be C(ready) while another one failed the task.
+      C(others) are nodes outside the pools with an operand that is not Ready.
+    - C(stages) has, in order, C(catalogue), C(install plan), C(csv), C(crd), and with pools C(nfd labels), C(driver), C(toolkit), C(device plugin),
+      C(validator), C(metrics), C(allocatable). C(verdict) is C(ready), C(pending), C(failed), or C(waiting) for the stage that C(consequence_of) names.
+      C(since) is the time in UTC that the API tells, empty where it tells none. C(nodes) are the nodes that are behind, of C(of) nodes;
+      a node without a name stands for those that a pool lacks.
+    - C(lines) is the same as short lines of text.
   returned: success, or a failed wait
   type: dict
   sample:
     backend: clusterpolicy
     name: gpu-cluster-policy
-    state: ready
-    reason: Reconciled
+    state: notReady
+    reason: OperandNotReady
     driver_version: 595.91.07
+    pools:
+      - {name: training, ready: true, nodes: 1, nodes_ready: 1, code: "", message: "", remedy: ""}
+      - {name: inference, ready: false, nodes: 1, nodes_ready: 0, code: GPU-DRV-CRASH, message: "Node gpu-1: driver: …", remedy: oc logs …}
+    others: [{name: gpu-of-somebody, operands: [{name: driver, note: is not Ready}]}]
+    stages:
+      - {name: catalogue, verdict: ready, since: "2026-11-21T20:01:10Z", evidence: [CatalogSource certified-operators … is READY], consequence_of: ""}
+      - name: driver
+        verdict: failed
+        since: "2026-11-21T21:03:00Z"
+        evidence: ["gpu-1: driver is in CrashLoopBackOff (pod nvidia-driver-daemonset-y)"]
+        consequence_of: ""
+        nodes:
+          - {pool: inference, node: gpu-1, verdict: failed, since: "2026-11-21T21:03:00Z", evidence: ["gpu-1: driver is in …"], consequence_of: ""}
+        of: 2
+      - {name: toolkit, verdict: waiting, since: "2026-11-21T21:02:00Z", evidence: [], consequence_of: driver, nodes: [], of: 2}
+    lines:
+      - "ready: catalogue, install plan, csv, crd, nfd labels"
+      - "driver FAILED since 2026-11-21T21:03:00Z on 1 of 2 nodes: gpu-1: driver is in CrashLoopBackOff (pod nvidia-driver-daemonset-y)"
+      - toolkit, device plugin, validator, metrics, allocatable wait for driver
     differs: []
     manager: ""
     nodes:

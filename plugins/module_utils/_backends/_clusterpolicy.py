@@ -15,14 +15,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _sta
 from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import Foreign, difference, foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stack_facts as stack_facts
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, suspects
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION
 
 Data = dict[str, t.Any]
@@ -131,6 +131,7 @@ def _policies(api: Api, params: Data) -> list[Data]:
 
             raise elsewhere.without_olm(api, elsewhere.GPU_OPERATOR, cluster_policy.wished(params, {})) from exc
         if not api.check_mode:
+            stack_facts.explain_absent(api, params, exc)
             raise
         return []
 
@@ -155,13 +156,11 @@ def observe(api: Api, params: Data, settle: float, also: Also | None = None) -> 
     }
     judge = stack.Judge(params, api.clock)
     try:
-        return api.wait(queries, also.over(judge) if also else judge, "GPU stack", settle)
+        snapshot = api.wait(queries, also.over(judge) if also else judge, "GPU stack", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
-        for namespace, pod, container in suspects(judge.seen.get("pods", ())):
-            with contextlib.suppress(AcceleratorError):
-                explain(exc, pod, container, api.log(namespace, pod, container, tail_lines=60))
-        exc.facts["special_resource"] = stack.summarize(judge.seen, params["name"], params["pools"]) if judge.seen else {}
+        stack_facts.explain(api, params, judge, exc)
         raise
+    return stack_facts.look_further(api, params, judge, snapshot)
 
 
 def absent(api: Api, params: Data) -> Data:

@@ -45,6 +45,10 @@ class MigManager(Reconciler):
             wanted = labels.get(CONFIG)
             if wanted is None or node["metadata"]["name"] not in running or made_of is None or not (made_of.gpu and made_of.gpu.mig_capable):
                 continue
+            if on_node(cluster, "mig_stuck", node):
+                if labels.get(STATE) != "pending":
+                    self._write(cluster, node, "pending", None)
+                continue
             bad = on_node(cluster, "mig_fails", node) or (wanted not in WHOLE and wanted.removeprefix("all-").partition(".")[0] not in PER_GPU)
             self._cut(cluster, node, wanted, labels.get(STATE), bool(bad))
 

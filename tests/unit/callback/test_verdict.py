@@ -37,3 +37,12 @@ def test_ignored_failures_and_those_of_others_stay_silent(callback: tuple[Callba
     one.v2_runner_on_failed(result(failed=True, msg="somebody else's"))
     one.v2_playbook_on_stats(None)
     assert shown == []
+
+
+def test_the_stages_of_a_stack_come_before_its_verdict(callback: tuple[CallbackModule, list[str]]) -> None:
+    one, shown = callback
+    lines = ["ready: crd", "driver FAILED on 1 of 2 nodes: gpu-1: no image", "toolkit waits for driver"]
+    one.v2_runner_on_failed(result(**FAILURE, special_resource={"lines": lines}))
+    one.v2_playbook_on_stats(None)
+    assert shown[:3] == [f"cluster-a: {line}" for line in lines]
+    assert shown[3:] == ["cluster-a: MACH-CAPACITY: no g4dn in us-east-2a", "Remedy: add a zone"]

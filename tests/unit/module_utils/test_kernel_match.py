@@ -16,7 +16,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _ker
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_system as node_system
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_update as node_update
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
-from ansible_collections.accelerators.openshift.plugins.module_utils import _stack_summary as summary
 
 Data = dict[str, t.Any]
 Snapshot = dict[str, list[Data]]
@@ -91,7 +90,7 @@ def precompiled(seen: Snapshot, kernel: str = KERNEL) -> None:
 
 
 def facts(seen: Snapshot) -> Data:
-    (found,) = summary.summarize(seen, "gpu-cluster-policy", [POOL])["nodes"]
+    (found,) = stack.summarize(seen, "gpu-cluster-policy", [POOL])["nodes"]
     kernel: Data = found["kernel"]
     return kernel
 

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
-from ansible_collections.accelerators.openshift.plugins.module_utils import _stack_summary as summary
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError, NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, suspects
@@ -71,7 +70,7 @@ def broken(one: dict[str, t.Any], reason: str, message: str = "", restarts: int 
 def test_a_stack_that_works(seen: Snapshot) -> None:
     verdict = judge(seen)
     assert verdict.verdict == "ready"
-    facts = summary.summarize(seen, "gpu-cluster-policy", [POOL])
+    facts = stack.summarize(seen, "gpu-cluster-policy", [POOL])
     assert (facts["state"], facts["reason"], facts["driver_version"]) == ("ready", "Reconciled", "595.91.07")
     (entry,) = facts["nodes"]
     assert entry["expected"] == entry["allocatable"] == {"nvidia.com/gpu": 4}

@@ -1,0 +1,301 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""special_resource tells the truth: each way in which a ClusterPolicy says ready while something is not, and pools that are judged each by itself.
+
+The tests follow a cluster's life, in their order. The module's own function is called, without an Ansible around it, since each lie is looked at by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import typing as t
+
+import pytest
+from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
+from cluster import Cluster, running
+from integration.patience import until
+from integration.sandbox import gpu_cluster as gpus
+from integration.sandbox.subscriptions import Operator
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _module
+from ansible_collections.accelerators.openshift.plugins.modules import special_resource
+from openshift_sandbox import faults, scenario
+
+Data = dict[str, t.Any]
+T4: t.Final[Data] = {"name": "t4", "node_selector": {"accelerators.openshift/pool": "t4"}, "replicas": 2, "expected": {"nvidia.com/gpu": 4}}
+A100: t.Final[Data] = {"name": "a100", "node_selector": {"accelerators.openshift/pool": "a100"}, "replicas": 2, "expected": {"nvidia.com/mig-1g.5gb": 56}}
+STAGES: t.Final = ["catalogue", "install plan", "csv", "crd", "nfd labels", "driver", "toolkit", "device plugin", "validator", "metrics", "allocatable"]
+MOMENT: t.Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+
+@pytest.fixture(scope="module")
+def cluster() -> t.Iterator[Cluster]:
+    if os.environ.get("KUBECONFIG"):
+        pytest.skip("needs a cluster of its own: scenario two-pools")
+    with running("two-pools") as made:
+        yield made
+
+
+def judge(cluster: Cluster, *pools: Data, **options: t.Any) -> Data:
+    """The module's result, or its failure."""
+    given = {"kubeconfig": str(cluster.kubeconfig), "spec": {"mig": {"strategy": "mixed"}}, "pools": list(pools) or [T4, A100]}
+    checked = ArgumentSpecValidator(dict(special_resource.SPEC.options)).validate({**given, "grace": 1, "wait_timeout": 90, **options})
+    assert not checked.errors.messages, checked.errors.messages
+    return _module.execute("special_resource", special_resource.ensure, checked.validated_parameters, check_mode=False, diff=False)
+
+
+@contextlib.contextmanager
+def trouble(cluster: Cluster, name: str) -> t.Iterator[None]:
+    """The troubles of a scenario's file, brought into the running sandbox and out of it again."""
+    sandbox, scripted = cluster.needs_sandbox(), scenario.load(name).troubles
+    assert scripted, f"scenario {name} has no trouble"
+    for one in scripted:
+        faults.add(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
+    try:
+        yield
+    finally:
+        for one in scripted:
+            faults.clear(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
+        untaint(cluster)
+
+
+def untaint(cluster: Cluster) -> None:
+    for node in cluster.client.list("v1", "nodes"):
+        taints = node["spec"].get("taints") or []
+        kept = [one for one in taints if one["key"] != "example.com/maintenance"]
+        if kept != taints:
+            cluster.client.patch("v1", "nodes", node["metadata"]["name"], None, {"spec": {"taints": kept}})
+
+
+def stage(found: Data, name: str) -> Data:
+    return next(one for one in found["special_resource"]["stages"] if one["name"] == name)
+
+
+def verdicts(found: Data) -> dict[str, str]:
+    return {one["name"]: one["verdict"] for one in found["special_resource"]["stages"]}
+
+
+# Before the operator
+
+
+def test_without_the_operator_the_first_stage_says_so(cluster: Cluster) -> None:
+    found = judge(cluster, wait_timeout=10)
+    assert found["code"] == "API-KIND-NOT-SERVED"
+    assert verdicts(found) == {"catalogue": "pending", "install plan": "waiting", "csv": "waiting", "crd": "waiting"}
+    assert "no Subscription for gpu-operator in the operator's namespace" in stage(found, "catalogue")["evidence"][0]
+    assert stage(found, "crd")["consequence_of"] == "catalogue"
+    assert found["evidence"][-1] == "install plan, csv, crd wait for catalogue"
+
+
+def test_a_plan_that_nobody_approved_is_the_cause(cluster: Cluster) -> None:
+    package, namespace, source, channel = gpus.GPU
+    operator = Operator(cluster.client, package, namespace, source)
+    operator.subscribe(channel)
+    plan = until(lambda: next(iter(cluster.client.list("operators.coreos.com/v1alpha1", "installplans", namespace)), None), "an install plan")
+    until(lambda: operator.status().get("currentCSV"), "the plan in the subscription")
+    found = judge(cluster, wait_timeout=10)
+    assert verdicts(found) == {"catalogue": "ready", "install plan": "pending", "csv": "waiting", "crd": "waiting"}
+    assert f"InstallPlan {plan['metadata']['name']} waits for an approval" in stage(found, "install plan")["evidence"]
+    assert MOMENT.fullmatch(stage(found, "install plan")["since"])
+    [csv] = plan["spec"]["clusterServiceVersionNames"]
+    operator.approve(csv)
+    gpus.install(cluster.client, *gpus.NFD)
+    gpus.discover(cluster.client)
+    operator.reached(csv, "Succeeded")
+
+
+# The stack comes up, and lies
+
+
+def test_two_pools_and_two_releases_of_the_operating_system_come_up(cluster: Cluster) -> None:
+    found = judge(cluster, wait_timeout=120, grace=30)
+    assert not found.get("failed"), found.get("msg")
+    assert verdicts(found) == dict.fromkeys(STAGES, "ready")
+    assert all(MOMENT.fullmatch(stage(found, name)["since"]) for name in STAGES[3:] if name not in ("nfd labels",)), found["special_resource"]["stages"]
+    assert [(one["name"], one["ready"], one["nodes_ready"]) for one in found["special_resource"]["pools"]] == [("t4", True, 2), ("a100", True, 2)]
+    drivers = {one["metadata"]["name"] for one in cluster.client.list("apps/v1", "daemonsets", gpus.NAMESPACE) if "driver-daemonset" in one["metadata"]["name"]}
+    assert drivers == {"nvidia-driver-daemonset-9.8.20260801-0", "nvidia-driver-daemonset-9.8.20260901-0"}
+    assert found.get("warnings", []) == []
+
+
+class Lie(t.NamedTuple):
+    """What a scenario does to a stack that works: what the ClusterPolicy says, and what the module says."""
+
+    scenario: str
+    claim: str
+    code: str
+    stage: str
+    text: str
+    since: bool = False
+    remedy: str = ""
+    # Some troubles may pass by themselves, and are told when the time is over.
+    wait: float = 30
+
+
+LIES: t.Final = [
+    Lie("driver-upgrade-stuck", "Reconciled", "GPU-UPG-RUNNING", "driver", "the driver upgrade is at drain-required", wait=4),
+    Lie("driver-upgrade-failed", "Reconciled", "GPU-UPG-FAILED", "driver", "the driver upgrade failed, the node stays cordoned", remedy="upgrade-required"),
+    Lie("gpu-present-false", "Reconciled", "GPU-CP-NOTREADY", "nfd labels", "nvidia.com/gpu.present=true (it is false)", wait=4),
+    Lie("mig-failed", "Reconciled", "GPU-MIG-FAILED", "allocatable", "could not be repartitioned (all-1g.5gb: failed)", remedy="MIG manager"),
+    Lie("mig-pending", "Reconciled", "GPU-MIG-RUNNING", "allocatable", "is being repartitioned (all-1g.5gb: pending)", wait=4),
+    Lie("gpu-xid", "Reconciled", "GPU-HW-XID", "allocatable", "(4 GPUs are in the node, 1 of them withdrawn)", since=True, remedy="Drain and reboot the node"),
+    Lie("gpu-lost", "Reconciled", "GPU-ALLOC", "allocatable", "offers nvidia.com/gpu 3 of 4", since=True),
+    Lie("paused-left-over", "Reconciled", "GPU-PAUSED", "device plugin", "paused-for-driver-upgrade still keeps device-plugin away", remedy="=true"),
+    Lie("operand-unwanted", "Reconciled", "GPU-OPERAND-LACKING", "metrics", "wants no pod anywhere (0 desired)", remedy="affinity"),
+    Lie("operand-missing", "Reconciled", "GPU-OPERAND-LACKING", "metrics", "its labels call for dcgm-exporter, but no DaemonSet selects it"),
+    Lie("untolerated-taint", "Reconciled", "GPU-TAINT", "driver", "taint example.com/maintenance=disks:NoSchedule is not tolerated", remedy="oc adm taint"),
+    Lie("no-gpu-nodes-ready", "NoGPUNodes", "GPU-NFD-EMPTY", "nfd labels", "is ready with reason NoGPUNodes: it sees no GPU"),
+    Lie("nfd-labels-missing", "NFDLabelsMissing", "GPU-NFD-EMPTY", "nfd labels", "is ready with reason NFDLabelsMissing"),
+]
+
+
+def claims(cluster: Cluster, reason: str) -> bool:
+    return gpus.policy_status(cluster.client).get("state") == "ready" and gpus.condition(cluster.client, "Ready").get("reason") == reason
+
+
+@pytest.mark.parametrize("lie", LIES, ids=[one.scenario for one in LIES])
+def test_ready_is_not_believed(cluster: Cluster, lie: Lie) -> None:
+    well(cluster)
+    with trouble(cluster, lie.scenario):
+        until(lambda: claims(cluster, lie.claim), f"state ready, reason {lie.claim}")
+        found = judge_until(cluster, lie)
+        assert claims(cluster, lie.claim)
+    assert found["code"] == lie.code, found["msg"]
+    assert lie.text in found["message"]
+    assert lie.remedy in found["remedy"]
+    assert found["remedy"]
+    facts = found["special_resource"]
+    assert (facts["state"], facts["reason"]) == ("ready", lie.claim)
+    told = stage(found, lie.stage)
+    assert told["verdict"] in ("failed", "pending")
+    assert told["evidence"]
+    assert not lie.since or MOMENT.fullmatch(told["since"])
+    assert any(line.startswith(f"{lie.stage} {told['verdict'].upper()}") for line in facts["lines"]), facts["lines"]
+    assert not all(one["ready"] for one in facts["pools"])
+
+
+def well(cluster: Cluster) -> None:
+    """What was before is over."""
+    found = judge(cluster, grace=60)
+    assert not found.get("failed"), found.get("msg")
+
+
+def judge_until(cluster: Cluster, lie: Lie) -> Data:
+    """The first look may be earlier than the trouble: a stack that still works is looked at again."""
+
+    def look() -> Data | None:
+        found = judge(cluster, wait_timeout=lie.wait)
+        return found if found.get("failed") else None
+
+    return until(look, f"scenario {lie.scenario} is seen", pause=0.3)
+
+
+def test_a_policy_that_is_ready_before_its_operands_are(cluster: Cluster) -> None:
+    """The driver's pod of one node is made anew while it takes long; the policy does not mind."""
+    well(cluster)
+    sandbox = cluster.needs_sandbox()
+    with trouble(cluster, "clusterpolicy-lies"), trouble(cluster, "slow-driver"):
+        driver = next(pod for pod in gpus.pods_on(cluster.client, "t4-0") if pod["metadata"]["name"].startswith("nvidia-driver-daemonset"))
+        faults.add(sandbox, "log_line", {"operand": "nvidia-driver", "node": "t4-0", "text": "Building kernel modules, 12 of 40"})
+        cluster.client.delete("v1", "pods", driver["metadata"]["name"], gpus.NAMESPACE)
+        until(lambda: driver["metadata"]["name"] not in [pod["metadata"]["name"] for pod in gpus.pods_on(cluster.client, "t4-0")], "the pod is gone")
+        found = judge(cluster, wait_timeout=6)
+        faults.clear(sandbox, "log_line", {})
+    assert (found["code"], found["special_resource"]["state"]) == ("GPU-OPERAND", "ready")
+    assert stage(found, "driver")["verdict"] == "pending"
+    assert [line for line in found["evidence"] if "Building kernel modules, 12 of 40" in line], found["evidence"]
+
+
+# Pools
+
+
+def test_a_broken_node_of_somebody_else_does_not_matter(cluster: Cluster) -> None:
+    with trouble(cluster, "foreign-node-broken"):
+        until(lambda: gpus.policy_status(cluster.client).get("state") == "notReady", "the policy is notReady")
+        found = judge(cluster, grace=30, wait_timeout=60)
+    assert not found.get("failed"), found.get("msg")
+    facts = found["special_resource"]
+    assert (facts["state"], facts["reason"]) == ("notReady", "OperandNotReady")
+    assert all(one["ready"] for one in facts["pools"])
+    assert [one["name"] for one in facts["others"]] == ["foreign-0"]
+    assert "notReady for nodes outside the pools alone: foreign-0 (driver is not Ready)" in found["warnings"][0]
+
+
+def test_the_healthy_pool_is_done_and_the_other_is_refused(cluster: Cluster) -> None:
+    well(cluster)
+    with trouble(cluster, "one-pool-broken"):
+        until(lambda: broken(cluster), "both nodes of the pool are broken")
+        found = judge(cluster)
+        alone = judge(cluster, T4, grace=30, wait_timeout=60)
+    facts = found["special_resource"]
+    pools = {one["name"]: one for one in facts["pools"]}
+    assert (pools["t4"]["ready"], pools["t4"]["nodes_ready"], pools["t4"]["message"]) == (True, 2, "")
+    assert (pools["a100"]["ready"], pools["a100"]["nodes_ready"], pools["a100"]["code"]) == (False, 0, "GPU-MIG-FAILED")
+    assert "t4" not in found["message"]
+    assert "foreign-0" not in str(found["evidence"]) + found["message"]
+    lines = {line.partition(":")[0]: line for line in found["evidence"] if line.startswith("a100")}
+    assert "could not be repartitioned (all-1g.5gb: failed)" in lines["a100-0"]
+    assert "driver is in CrashLoopBackOff" in lines["a100-1"]
+    driver, allocatable = stage(found, "driver"), stage(found, "allocatable")
+    assert [(one["pool"], one["node"]) for one in driver["nodes"]] == [("a100", "a100-1")]
+    assert {one["node"]: (one["verdict"], one["consequence_of"]) for one in allocatable["nodes"]} == {"a100-0": ("failed", ""), "a100-1": ("waiting", "driver")}
+    assert {one["node"]: one["consequence_of"] for one in stage(found, "toolkit")["nodes"]} in ({"a100-1": "driver"}, {})
+    assert not alone.get("failed"), alone.get("msg")
+
+
+def broken(cluster: Cluster) -> bool:
+    node = cluster.client.get("v1", "nodes", "a100-0") or {}
+    pods = [pod for pod in gpus.pods_on(cluster.client, "a100-1") if pod["metadata"]["name"].startswith("nvidia-driver-daemonset")]
+    crashed = "CrashLoopBackOff" in str([pod["status"].get("containerStatuses") for pod in pods])
+    return node["metadata"]["labels"].get("nvidia.com/mig.config.state") == "failed" and crashed
+
+
+# Logs
+
+
+class Log(t.NamedTuple):
+    """A line in a container of an operand that crashes, and what it makes of the failure."""
+
+    operand: str
+    container: str
+    text: str
+    code: str
+
+
+LOGS: t.Final = [
+    Log("nvidia-device-plugin-daemonset", "nvidia-device-plugin", "Failed to initialize NVML: Unknown Error", "GPU-CDI-LOST"),
+    Log("nvidia-mig-manager", "nvidia-mig-manager", "At least one mode change pending", "GPU-MIG-REBOOT"),
+    Log("nvidia-operator-validator", "nvidia-operator-validator", "vectorAdd: system not yet initialized", "GPU-FABRIC"),
+    Log("nvidia-container-toolkit-daemonset", "nvidia-container-toolkit-ctr", 'no runtime for "nvidia" is configured', "GPU-TK-RUNTIME"),
+]
+
+
+@pytest.mark.parametrize("case", LOGS, ids=[one.code for one in LOGS])
+def test_a_known_line_in_the_right_container_is_the_cause(cluster: Cluster, case: Log) -> None:
+    sandbox = cluster.needs_sandbox()
+    where = {"operand": case.operand, "node": "a100-0"}
+    faults.add(sandbox, "log_line", {**where, "container": case.container, "text": case.text})
+    faults.add(sandbox, "operand_crashloop", where)
+    try:
+        until(lambda: crashes(cluster, case.operand), f"{case.operand} crashes")
+        found = judge(cluster)
+    finally:
+        faults.clear(sandbox, "operand_crashloop", where)
+        faults.clear(sandbox, "log_line", where)
+    assert found["code"] == case.code, found["msg"]
+    assert f"/{case.container}: {case.text}" in "\n".join(found["evidence"])
+    assert len([line for line in found["evidence"] if "/" in line.partition(":")[0]]) <= 40
+
+
+def crashes(cluster: Cluster, operand: str) -> bool:
+    pods = [pod for pod in gpus.pods_on(cluster.client, "a100-0") if pod["metadata"]["name"].startswith(operand)]
+    return "CrashLoopBackOff" in str([pod["status"].get("containerStatuses") for pod in pods])
+
+
+def test_all_is_well_in_the_end(cluster: Cluster) -> None:
+    found = judge(cluster, grace=30)
+    assert not found.get("failed"), found.get("msg")
+    assert found["special_resource"]["lines"] == [f"ready: {', '.join(STAGES)}"]
