@@ -10,7 +10,7 @@ import copy
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options, _driver_modules
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import REQUIRED
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
 
@@ -28,6 +28,18 @@ def refuse_second(policies: t.Iterable[dict[str, t.Any]], name: str) -> None:
             f"ClusterPolicy {names[0]} exists already; another one named {name} would be ignored, since only the oldest counts.",
             f"Use name={names[0]}, or delete that one first.",
             evidence=[f"clusterpolicy/{entry}" for entry in names],
+        )
+
+
+def refuse_switch(params: dict[str, t.Any], live: dict[str, t.Any] | None, wanted: dict[str, t.Any]) -> None:
+    """Back from NVIDIADriver objects to the policy's own driver: only when that is asked for by name."""
+    before, after = (((policy or {}).get("spec") or {}).get("driver") or {} for policy in (live, wanted))
+    asked_for = (params.get("driver") or {}).get("use_nvidia_driver_crd") is False
+    if before.get("useNvidiaDriverCRD") and not after.get("useNvidiaDriverCRD") and not asked_for:
+        raise NotReadyError(
+            "GPU-NVD-MODE",
+            f"ClusterPolicy {params['name']} leaves drivers to NVIDIADriver objects; with backend clusterpolicy it would bring one driver to all nodes again.",
+            "Use backend nvidiadriver, or set driver.use_nvidia_driver_crd: false to go back, node by node.",
         )
 
 
@@ -55,6 +67,7 @@ def check(params: dict[str, t.Any]) -> None:
         if isinstance(values := params.get(option) or {}, dict):
             check_image(values, option, "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE")
     check_driver(driver, "driver")
+    check_modules(driver.get("kernel_module_type"), params.get("pools") or [], "driver")
     strategy = ((params.get("spec") or {}).get("mig") or {}).get("strategy")
     if strategy is not None and strategy not in ("none", "single", "mixed"):
         raise InputError("INPUT-VALUE", f"spec.mig.strategy is {strategy!r}.", "Allowed are none, single and mixed.")
@@ -78,6 +91,14 @@ def check_driver(driver: dict[str, t.Any], path: str) -> None:
     if driver.get("use_precompiled") and str(driver.get("version") or "").startswith("sha256:"):
         message = f"{path}.version is a digest, and a precompiled driver has another image for each kernel."
         raise InputError("INPUT-VALUE", message, "Give the driver's branch, such as 595, whose tag the operator completes by the node's kernel.")
+
+
+def check_modules(wanted: str | None, pools: t.Sequence[dict[str, t.Any]], path: str) -> None:
+    """open or proprietary has to fit every GPU that the driver is for; auto leaves it to the driver on each node."""
+    for pool in pools:
+        if wrong := _driver_modules.contradiction(wanted, pool.get("gpu_models") or []):
+            message = f"{path}.kernel_module_type is {wanted}, and {wrong} (pool {pool.get('name')})."
+            raise InputError("INPUT-VALUE", message, f"Set {path}.kernel_module_type to auto, or give each pool a driver of its own (backend nvidiadriver).")
 
 
 def asked(params: dict[str, t.Any]) -> dict[str, t.Any]:

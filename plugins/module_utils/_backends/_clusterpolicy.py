@@ -20,6 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kinds impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stack_conditions as conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stack_facts as stack_facts
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
@@ -92,13 +93,19 @@ def look(api: Api, params: Data) -> Data | None:
     name = params["name"]
     policies = _policies(api, params)
     cluster_policy.refuse_second(policies, name)
-    return next((entry for entry in policies if entry["metadata"]["name"] == name), None)
+    live = next((entry for entry in policies if entry["metadata"]["name"] == name), None)
+    if live is None:
+        conditions.refuse_other_stack(api, name)
+    conditions.check_references(api, params)
+    return live
 
 
 def keep(api: Api, params: Data, live: Data | None) -> Foreign | None:
     """Brings the policy about. Somebody else's comes back with what differs, and is changed only when it is to be taken."""
     if live is None or owned(live):
-        api.apply(cluster_policy.build(params, example(versions(api, params)), live), force_conflicts=live is not None, live=live)
+        wanted = cluster_policy.build(params, example(versions(api, params)), live)
+        cluster_policy.refuse_switch(params, live, wanted)
+        api.apply(wanted, force_conflicts=live is not None, live=live)
         return None
     stranger = compare(params, live)
     return stranger._replace(differs=settle_foreign(api, params, POLICY, cluster_policy.wished(params, live), live))

@@ -10,6 +10,7 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_references as references
 from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import difference
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import DEFAULT, REQUIRED, example
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
@@ -132,6 +133,38 @@ def test_values_are_checked_by_their_path(given: dict[str, t.Any], code: str, pa
     with pytest.raises(InputError) as caught:
         cluster_policy.check(params(**given))
     assert (caught.value.code, path in caught.value.message) == (code, True)
+
+
+@pytest.mark.parametrize(("kind", "model", "fits"), [("open", "V100", False), ("proprietary", "B200", False), ("auto", "V100", True), ("open", "T4", True)])
+def test_modules_have_to_fit_the_gpus(kind: str, model: str, fits: bool) -> None:
+    given = params(driver={"kernel_module_type": kind}, pools=[{"name": "a", "gpu_models": ["A10"]}, {"name": "b", "gpu_models": [model]}])
+    if fits:
+        cluster_policy.check(given)
+        return
+    with pytest.raises(InputError) as caught:
+        cluster_policy.check(given)
+    assert "driver.kernel_module_type" in caught.value.message
+    assert "pool b" in caught.value.message
+    assert "nvidiadriver" in caught.value.remedy
+
+
+def test_the_switch_back_is_asked_for_by_name() -> None:
+    live = {"spec": {"driver": {"useNvidiaDriverCRD": True}}}
+    built = cluster_policy.build(params(), DEFAULT, live)
+    with pytest.raises(NotReadyError) as caught:
+        cluster_policy.refuse_switch(params(), live, built)
+    assert caught.value.code == "GPU-NVD-MODE"
+    cluster_policy.refuse_switch(params(driver={"use_nvidia_driver_crd": False}), live, built)
+    cluster_policy.refuse_switch(params(), None, built)
+
+
+def test_secrets_and_maps_that_options_name() -> None:
+    driver = {"licensing_config": {"secret_name": "licence", "nls_enabled": None}, "cert_config": None}
+    given = params(driver=driver, mig_manager={"config": {"name": "default-mig-parted-config"}}, nvidia_drivers=[{"repo_config": {"name": "repos"}}])
+    assert [tuple(one) for one in references.named(given)] == [
+        ("driver.licensing_config.secret_name", "Secret", "licence"),
+        ("nvidia_drivers[0].repo_config.name", "ConfigMap", "repos"),
+    ]
 
 
 def paths(options: t.Mapping[str, t.Any], prefix: str = "") -> t.Iterator[tuple[str, str]]:
