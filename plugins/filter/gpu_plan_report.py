@@ -46,7 +46,7 @@ _value:
     rebooted: []
     no_reboot: Nothing that would be written is a MachineConfig, ...
     autoscaling: {machine_sets: [], gpu_limits: []}
-    limits: [{limit: Running On-Demand G and VT instances, unit: vCPUs, needs: 8, pools: [demo]}]
+    limits: [{limit: Running On-Demand G and VT instances, is_name: true, unit: vCPUs, needs: 8, pools: [demo]}]
     quotas: [{namespace: team-a, name: gpu-quota, hard: {requests.nvidia.com/gpu: "2"}}]
     cost: null
     warnings: []

@@ -102,7 +102,9 @@ def _table(told: Data) -> list[str]:
     lines += [f"reboot  {', '.join(one['nodes']) if one['nodes'] else 'nodes that are not known'} ({one['by']})" for one in told["rebooted"]]
     lines += [] if told["rebooted"] else ["reboot  no node, as no machine configuration is written"]
     lines += [f"drift   {one['machine_set']} {one['field']}" for pool in told["pools"] for one in pool["drift"]]
-    lines += [f"limit   {one['needs']} {one['unit']} of {one['limit']} ({', '.join(one['pools'])})" for one in told["limits"]]
+    lines += [
+        f"limit   {one['needs']} {one['unit']} of {one['limit']}{'' if one['is_name'] else ' (in words)'} ({', '.join(one['pools'])})" for one in told["limits"]
+    ]
     lines += [f"quota   {one['namespace']}/{one['name']} {key} {number}" for one in told["quotas"] for key, number in one["hard"].items()]
     if told["cost"] and told["cost"]["high"] is not None:
         lines.append(f"cost    {_span(told['cost'])} an hour ({told['cost']['class']})")

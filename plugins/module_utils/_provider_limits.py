@@ -9,40 +9,61 @@ from __future__ import annotations
 import typing as t
 
 Data = dict[str, t.Any]
+Counted = tuple[str, bool, str, int]
 # By the letters that an instance type of AWS begins with.
 _AWS: t.Final = (("p", "P"), ("g", "G and VT"), ("vt", "G and VT"), ("dl", "DL"), ("trn", "Trn"), ("inf", "Inf"))
-# What Google Cloud's metrics call the models; others are named in words.
+# Whose names were seen, in November 2026, in lists of Service Quotas and on the page of Spot quotas of EC2's user guide; others are described in words.
+_ON_DEMAND: t.Final = frozenset(("P", "G and VT", "Inf"))
+_SPOT: t.Final = frozenset(("DL", "G and VT", "Inf", "Trn"))
+_SPOT_P: t.Final = {"p2": "P4, P3 and P2", "p3": "P4, P3 and P2", "p4": "P4, P3 and P2", "p5": "P5"}
+# What the quotas' metrics of the Compute Engine API call the models; others are described in words.
 _GCP: t.Final = {"T4": "T4", "P4": "P4", "P100": "P100", "V100": "V100", "L4": "L4"}
 
 
 def limits(pools: t.Iterable[t.Mapping[str, t.Any]], cloud: str | None) -> list[Data]:
-    """One entry a limit, the pools' needs added up; of a pool with several candidates the one that needs most. unit: what is counted."""
-    found: dict[tuple[str, str], dict[str, int]] = {}
+    """One entry a limit, the pools' needs added up; of a pool with several candidates the one that needs most.
+
+    unit: what is counted. is_name: whether it is the provider's own name for the limit; else words for it.
+    """
+    found: dict[tuple[str, bool, str], dict[str, int]] = {}
     for pool in pools:
         for candidate in pool["candidates"]:
             market = (candidate.get("market") or pool.get("market") or {}).get("type") or "on_demand"
-            for limit, unit, size in _counted(candidate, market, cloud):
-                needs = found.setdefault((limit, unit), {})
+            for limit, is_name, unit, size in _counted(candidate, market, cloud):
+                needs = found.setdefault((limit, is_name, unit), {})
                 needs[pool["name"]] = max(needs.get(pool["name"], 0), _nodes(pool) * size)
-    return [{"limit": limit, "unit": unit, "needs": sum(needs.values()), "pools": sorted(needs)} for (limit, unit), needs in sorted(found.items())]
+    return [
+        {"limit": limit, "is_name": is_name, "unit": unit, "needs": sum(needs.values()), "pools": sorted(needs)}
+        for (limit, is_name, unit), needs in sorted(found.items())
+    ]
 
 
 def _nodes(pool: t.Mapping[str, t.Any]) -> int:
     return int((pool.get("autoscale") or {}).get("max") or pool["replicas"])
 
 
-def _counted(candidate: t.Mapping[str, t.Any], market: str, cloud: str | None) -> list[tuple[str, str, int]]:
+def _counted(candidate: t.Mapping[str, t.Any], market: str, cloud: str | None) -> list[Counted]:
     vcpus, gpus, kind = candidate.get("vcpus") or 0, candidate.get("gpus_per_node") or 0, str(candidate["instance_type"])
     if cloud == "aws" and vcpus and market != "capacity_block":
-        letters = kind[: next((index for index, letter in enumerate(kind) if letter.isdigit()), len(kind))]
-        family = next((name for start, name in sorted(_AWS, reverse=True) if letters.startswith(start)), "")
-        return [(f"{family} Spot Instance Requests" if market == "spot" else f"Running On-Demand {family} instances", "vCPUs", vcpus)] if family else []
+        return [(*named, "vCPUs", vcpus)] if (named := _of_aws(kind, market == "spot")) else []
     if cloud == "azure" and vcpus:
-        regional = ("Total Regional Spot vCPUs" if market == "spot" else "Total Regional vCPUs", "vCPUs", vcpus)
-        return [regional] if market == "spot" else [(f"vCPUs of the family of {kind}", "vCPUs", vcpus), regional]
+        total = ("Total Regional Spot vCPUs" if market == "spot" else "Total Regional vCPUs", True, "vCPUs", vcpus)
+        return [total] if market == "spot" else [(f"vCPUs of the family of {kind}", False, "vCPUs", vcpus), total]
     if cloud == "gcp" and gpus:
         model = _GCP.get(str(candidate["gpu_model"]))
         spot = "PREEMPTIBLE_" if market == "spot" else ""
-        named = f"{spot}NVIDIA_{model}_GPUS of the region" if model else f"{'Spot ' if spot else ''}{candidate['gpu_model']} GPUs of the region"
-        return [(named, "GPUs", gpus), ("GPUS_ALL_REGIONS of the project", "GPUs", gpus)]
+        words = f"{'Spot ' if spot else ''}{candidate['gpu_model']} GPUs of the region"
+        named = (f"{spot}NVIDIA_{model}_GPUS of the region", True) if model else (words, False)
+        return [(*named, "GPUs", gpus), ("GPUS_ALL_REGIONS of the project", True, "GPUs", gpus)]
     return []
+
+
+def _of_aws(kind: str, is_spot: bool) -> tuple[str, bool] | None:
+    letters = kind[: next((index for index, letter in enumerate(kind) if letter.isdigit()), len(kind))]
+    family = next((name for start, name in sorted(_AWS, reverse=True) if letters.startswith(start)), "")
+    if not family:
+        return None
+    if is_spot:
+        named = _SPOT_P.get(kind[:2]) if family == "P" else family if family in _SPOT else None
+        return (f"All {named} Spot Instance Requests", True) if named else (f"Spot vCPUs of {kind.partition('.')[0]}", False)
+    return (f"Running On-Demand {family} instances", True) if family in _ON_DEMAND else (f"On-Demand vCPUs of {family} instances", False)

@@ -125,7 +125,7 @@ plan:
     limits:
       description:
         - Limits of the provider's account (AWS, Azure, Google Cloud) that the pools count towards, and with how much.
-        - How high they are only the provider knows.
+        - How high they are only the provider knows. C(is_name) is false where the provider's own name for a limit is not known for sure.
       type: list
       elements: dict
     costs:

@@ -147,7 +147,7 @@ def test_what_it_costs(prices: Data, row: str, last: str) -> None:
 @pytest.mark.parametrize(
     ("cloud", "candidate", "market", "expected"),
     [
-        ("aws", {"instance_type": "g4dn.xlarge", "zones": ["a"]}, "spot", [("G and VT Spot Instance Requests", "vCPUs", 8)]),
+        ("aws", {"instance_type": "g4dn.xlarge", "zones": ["a"]}, "spot", [("All G and VT Spot Instance Requests", "vCPUs", 8)]),
         ("aws", {"instance_type": "p4d.24xlarge", "zones": ["a"]}, {"type": "capacity_block", "reservation": "cr-0123456789abcdef0"}, []),
         (
             "azure",
@@ -177,9 +177,28 @@ def test_limits_of_the_account(cloud: str, candidate: Data, market: t.Any, expec
         assert found == expected
 
 
+@pytest.mark.parametrize(
+    ("cloud", "candidate", "market", "limit", "is_name"),
+    [
+        ("aws", {"instance_type": "p4d.24xlarge", "zones": ["a"]}, "spot", "All P4, P3 and P2 Spot Instance Requests", True),
+        ("aws", {"instance_type": "p5.48xlarge", "zones": ["a"]}, "spot", "All P5 Spot Instance Requests", True),
+        ("aws", {"instance_type": "p6-b200.48xlarge", "zones": ["a"]}, "spot", "Spot vCPUs of p6-b200", False),
+        ("aws", {"instance_type": "p6-b200.48xlarge", "zones": ["a"]}, "on_demand", "Running On-Demand P instances", True),
+        ("azure", {"instance_type": "Standard_NC4as_T4_v3", "zones": ["1"]}, "on_demand", "vCPUs of the family of Standard_NC4as_T4_v3", False),
+        ("gcp", {"instance_type": "a3-highgpu-8g", "zones": ["us-central1-a"]}, "spot", "Spot H100 GPUs of the region", False),
+    ],
+)
+def test_what_is_no_name_is_told_as_words(cloud: str, candidate: Data, market: str, limit: str, is_name: bool) -> None:
+    plan = planned([{"name": "a", "candidates": [candidate], "replicas": 1, "market": market}], cloud)
+    found = {one["limit"]: one["is_name"] for one in plan["limits"]}
+    assert found[limit] is is_name
+    (line,) = [line for line in report(plan, {})["table"] if f" of {limit} (" in line]
+    assert (" (in words) " in line) is not is_name
+
+
 def test_two_pools_count_towards_one_limit() -> None:
     two = [{"name": name, "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["a"]}], "replicas": 3} for name in ("a", "b")]
-    assert planned(two)["limits"] == [{"limit": "Running On-Demand G and VT instances", "unit": "vCPUs", "needs": 24, "pools": ["a", "b"]}]
+    assert planned(two)["limits"] == [{"limit": "Running On-Demand G and VT instances", "is_name": True, "unit": "vCPUs", "needs": 24, "pools": ["a", "b"]}]
 
 
 def test_the_plan_is_of_the_very_steps_that_are_run() -> None:
