@@ -9,6 +9,9 @@ from unit.sandbox.fake_api import World
 
 from openshift_sandbox.scenario import load
 from openshift_sandbox.seed_nodes import node_manifest
+from openshift_sandbox.seed_upstream_nfd import objects as upstream_objects
+from openshift_sandbox.stand_ins.nfd_hardware import cpu_of, has_numa, labels_of
+from openshift_sandbox.stand_ins.nfd_instances import instances
 from openshift_sandbox.stand_ins.nfd_worker import NfdWorker, devices_of, pci_labels
 
 NAMESPACE = "openshift-nfd"
@@ -130,3 +133,52 @@ def test_a_second_look_writes_nothing(world: World) -> None:
     before = len(world.api.writes)
     world.settle(10)
     assert len(world.api.writes) == before
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "cpu", "numa", "flag"),
+    [
+        ("m6i.2xlarge", {"vendor_id": "Intel", "family": "6", "id": "106"}, False, "SHA"),
+        ("g4dn.xlarge", {"vendor_id": "Intel", "family": "6", "id": "85"}, False, "AVX512VNNI"),
+        ("g5.48xlarge", {"vendor_id": "AMD", "family": "23", "id": "49"}, True, "SHA"),
+        ("p5.48xlarge", {"vendor_id": "Intel", "family": "6", "id": "143"}, True, "AMXTILE"),
+    ],
+)
+def test_other_families_than_pci(instance_type: str, cpu: dict[str, str], numa: bool, flag: str) -> None:
+    one = node("n", instance_type)
+    assert cpu_of(one) == cpu
+    assert has_numa(one) is numa
+    found = labels_of(one)
+    assert {f"cpu-cpuid.{flag}", "storage-nonrotationaldisk", "kernel-config.NO_HZ"} <= set(found)
+    assert ("memory-numa" in found) is numa
+
+
+def test_a_metal_node_has_the_whole_adapter() -> None:
+    assert labels_of(node("n", "g4dn.metal"))["network-sriov.capable"] == "true"
+    assert "network-sriov.capable" not in labels_of(node("n", "g4dn.xlarge"))
+
+
+def test_the_collector_that_stopped_leaves_what_is_gone() -> None:
+    world = make(troubles=[{"type": "nfd_gc_stopped"}])
+    world.api.delete("v1", "nodes", "cpu")
+    world.settle(1)
+    assert {one["metadata"]["name"] for one in world.api.all("NodeFeature")} == {"gpu", "cpu"}
+    world.scenario.now.troubles.clear()
+    world.settle(1)
+    assert {one["metadata"]["name"] for one in world.api.all("NodeFeature")} == {"gpu"}
+
+
+def test_workers_of_upstream_s_chart() -> None:
+    world = World(NfdWorker(), cluster=AWS)
+    for one in upstream_objects({"upstream_nfd": {"namespace": "nfd", "release": "mine"}}):
+        world.api.create(one)
+    world.settle(1)
+    (found,) = instances(world.cluster)
+    assert (found.namespace, found.master, found.worker, found.is_openshift) == (
+        "nfd",
+        "mine-node-feature-discovery-master",
+        "mine-node-feature-discovery-worker",
+        False,
+    )
+    assert set(pci_labels(devices_of(node("gpu")), found.config)) == {"pci-1013.present", "pci-1d0f.present", "pci-10de.present"}
+    assert upstream_objects({}) == []
