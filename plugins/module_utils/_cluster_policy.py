@@ -63,9 +63,11 @@ def merge_tolerations(*lists: t.Iterable[dict[str, t.Any]] | None) -> list[dict[
 def check(params: dict[str, t.Any]) -> None:
     """What cannot work is refused before the first request."""
     driver = params.get("driver") or {}
-    for option in _cluster_policy_options.OPTIONS:
-        if isinstance(values := params.get(option) or {}, dict):
-            check_image(values, option, "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE")
+    for option in _cluster_policy_options.FIELDS:
+        check_image(params.get(option) or {}, option, "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE")
+    registry = params.get("registry")
+    if registry is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)*/?", registry):
+        raise InputError("INPUT-VALUE", f"registry is {registry!r}.", "Write a host and a path without a scheme, such as mirror.example.com:5000/gpu.")
     check_driver(driver, "driver")
     check_modules(driver.get("kernel_module_type"), params.get("pools") or [], "driver")
     strategy = ((params.get("spec") or {}).get("mig") or {}).get("strategy")
@@ -103,7 +105,7 @@ def check_modules(wanted: str | None, pools: t.Sequence[dict[str, t.Any]], path:
 
 def asked(params: dict[str, t.Any]) -> dict[str, t.Any]:
     """The spec that the typed options and the raw spec ask for, without tolerations and defaults."""
-    spec = _cluster_policy_options.spec(params, _cluster_policy_options.OPTIONS)
+    spec = _cluster_policy_options.spec(params, _cluster_policy_options.FIELDS)
     if "driver" in spec:
         count_unavailable(spec["driver"])
     return t.cast("dict[str, t.Any]", merge(spec, params.get("spec") or {}))

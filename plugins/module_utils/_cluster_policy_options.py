@@ -97,5 +97,18 @@ def spec(values: t.Mapping[str, t.Any], options: t.Mapping[str, Data]) -> Data:
 _DRIVER: t.Final = "driver component The driver. Version, repository and image are given together or not at all.\n" + "\n".join(
     f"driver.{line}" for line in (DRIVER + POLICY_DRIVER).splitlines() if line
 )
-TABLE: t.Final = read(_DRIVER + COMPONENTS)
+_SPEC: t.Final = read(_DRIVER + COMPONENTS)
+# What stands for fields of the spec, and what is no field itself.
+FIELDS: t.Final = plain(_SPEC)
+TABLE: t.Final[dict[str, Data]] = {
+    **_SPEC,
+    "registry": {
+        "type": "str",
+        "description": [
+            "Registry that mirrors the images of the driver and of every operand, such as V(mirror.example.com:5000/gpu).",
+            "It takes the place of each image's host; the path below it, and tag or digest, stay. What an ImageDigestMirrorSet or ImageTagMirrorSet of the "
+            "cluster covers is left as it is, since the nodes go to the mirror by themselves.",
+        ],
+    },
+}
 OPTIONS: t.Final = plain(TABLE)

@@ -94,6 +94,8 @@ config.openshift.io/v1               ClusterOperator         clusteroperators   
 config.openshift.io/v1               Proxy                   proxies                   - OpenShift
 config.openshift.io/v1               DNS                     dnses                     - OpenShift
 config.openshift.io/v1               OperatorHub             operatorhubs              - OpenShift
+config.openshift.io/v1               ImageDigestMirrorSet    imagedigestmirrorsets     - OpenShift
+config.openshift.io/v1               ImageTagMirrorSet       imagetagmirrorsets        - OpenShift
 image.openshift.io/v1                ImageStream             imagestreams              n OpenShift
 machine.openshift.io/v1beta1         Machine                 machines                  n OpenShift's Machine API
 machine.openshift.io/v1beta1         MachineSet              machinesets               n OpenShift's Machine API

@@ -20,6 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._stack_images import mirrored
 
 Data = dict[str, t.Any]
 NAME: t.Final = clusterpolicy.NAME
@@ -35,6 +36,7 @@ def check(params: Data) -> None:
 def present(api: Api, params: Data) -> Data:
     params = {**params, "driver": {**(params.get("driver") or {}), "use_nvidia_driver_crd": True}}
     policy = clusterpolicy.look(api, params)
+    params = mirrored(api, params, lambda: clusterpolicy.versions(api, params))
     theirs = _policy_serves(params, policy)
     live = [] if api.check_mode and not api.served(DRIVER) else api.list(DRIVER)
     section, base = _section(api, params, policy)
@@ -84,10 +86,12 @@ def _section(api: Api, params: Data, policy: Data | None) -> tuple[Data, Data]:
 
 def settle_selectors(api: Api, wanted: list[Data], live: list[Data], params: Data) -> None:
     leaving = {entry["name"] for entry in params.get("nvidia_drivers") or [] if entry["state"] == "absent"}
-    others = [one for one in live if nvidia_driver.name(one) not in leaving or not owned(one)]
-    nodes = api.list(known("Node"), labels=f"{truth.PRESENT}=true") if others else []
+    ours = {nvidia_driver.name(one) for one in wanted}
+    others = [one for one in live if nvidia_driver.name(one) not in ours and (nvidia_driver.name(one) not in leaving or not owned(one))]
+    remarks = nvidia_driver.undecided(wanted)
+    nodes = api.list(known("Node")) if others or remarks else []
     nvidia_driver.refuse_overlap(wanted, others, nodes)
-    for remark in nvidia_driver.undecided(wanted):
+    for remark in remarks:
         api.warn(remark)
 
 

@@ -121,6 +121,7 @@ def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
     ("given", "code", "path"),
     [
         ({"toolkit": {"version": "v1.20.0"}}, "INPUT-IMAGE", "toolkit.repository and toolkit.image"),
+        ({"registry": "https://mirror.example.com"}, "INPUT-VALUE", "registry"),
         ({"driver": {"upgrade_policy": {"max_unavailable": "many"}}}, "INPUT-VALUE", "driver.upgrade_policy.max_unavailable"),
         (
             {"driver": {"use_precompiled": True, "version": "sha256:0", "repository": "r", "image": "i"}},
@@ -179,7 +180,7 @@ def test_every_option_is_a_field_of_the_api() -> None:
     crd = overlaid(next(one for one in json.loads(CRDS.read_text()) if one["metadata"]["name"] == "clusterpolicies.nvidia.com"))
     schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     kinds = {"dict": "object", "str": "string", "bool": "boolean", "int": "integer", "list": "array"}
-    for path, kind in paths(_cluster_policy_options.OPTIONS):
+    for path, kind in paths(_cluster_policy_options.FIELDS):
         field = schema
         for key in path[1:].split("."):
             field = (field.get("properties") or {}).get(key) or pytest.fail(f"{path} is not there")

@@ -1,0 +1,113 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Images of the GPU stack from a registry that mirrors them: every operand's and the driver's alike, tag or digest kept."""
+
+from __future__ import annotations
+
+import typing as t
+
+Data = dict[str, t.Any]
+
+# Option -> the operator's own names of the image: in relatedImages of its CSV, and in the environment of its Deployment.
+_NAMES: t.Final = {
+    "driver": ("driver-image", "DRIVER_IMAGE"),
+    "toolkit": ("container-toolkit-image", "CONTAINER_TOOLKIT_IMAGE"),
+    "device_plugin": ("device-plugin-image", "DEVICE_PLUGIN_IMAGE"),
+    "dcgm": ("dcgm-image", "DCGM_IMAGE"),
+    "dcgm_exporter": ("dcgm-exporter-image", "DCGM_EXPORTER_IMAGE"),
+    "gfd": ("gpu-feature-discovery-image", "GFD_IMAGE"),
+    "mig_manager": ("mig-manager-image", "MIG_MANAGER_IMAGE"),
+    "validator": ("validator-image", "VALIDATOR_IMAGE"),
+    "node_status_exporter": ("validator-image", "VALIDATOR_IMAGE"),
+    "vfio_manager": ("vfio-manager-image", "VFIO_MANAGER_IMAGE"),
+    "sandbox_device_plugin": ("sandbox-device-plugin-image", "SANDBOX_DEVICE_PLUGIN_IMAGE"),
+    "vgpu_device_manager": ("vgpu-device-manager-image", "VGPU_DEVICE_MANAGER_IMAGE"),
+    "cc_manager": ("cc-manager-image", "CC_MANAGER_IMAGE"),
+}
+_MANAGER: t.Final = ("k8s-driver-manager-image", "DRIVER_MANAGER_IMAGE")
+
+
+class Mirrored(t.NamedTuple):
+    """The options with images of the registry. kept: images that the cluster's mirror sets send elsewhere already. unknown: options without a known image."""
+
+    params: Data
+    kept: list[str]
+    unknown: list[str]
+
+
+def images(csvs: t.Iterable[Data]) -> dict[str, str]:
+    """What the installed operator takes when it is told nothing, by both kinds of names."""
+    found: dict[str, str] = {}
+    for spec in (csv.get("spec") or {} for csv in csvs):
+        found |= {one.get("name", ""): one.get("image", "") for one in spec.get("relatedImages") or []}
+        deployments = ((spec.get("install") or {}).get("spec") or {}).get("deployments") or []
+        for container in (one for deployment in deployments for one in deployment["spec"]["template"]["spec"].get("containers") or []):
+            found |= {one["name"]: one["value"] for one in container.get("env") or [] if one["name"].endswith("_IMAGE") and one.get("value")}
+    return found
+
+
+def sources(mirror_sets: t.Iterable[Data]) -> dict[str, str]:
+    """What mirror sets send elsewhere, and which set it is."""
+    found: dict[str, str] = {}
+    for one in mirror_sets:
+        for entry in [*(one["spec"].get("imageDigestMirrors") or []), *(one["spec"].get("imageTagMirrors") or [])]:
+            found[f"{'@' if one['kind'] == 'ImageDigestMirrorSet' else ':'}{entry['source']}"] = f"{one['kind']} {one['metadata']['name']}"
+    return found
+
+
+def mirrored(params: Data, registry: str, known: t.Mapping[str, str], elsewhere: t.Mapping[str, str]) -> Mirrored:
+    """known: the operator's own images; elsewhere: what mirror sets cover, from `sources`."""
+    found, kept, unknown = dict(params), [], []
+
+    def moved(values: Data, names: tuple[str, str], option: str) -> Data:
+        given = {key: values[key] for key in ("repository", "image", "version") if values.get(key)}
+        triple = given if len(given) == 3 else split(next((known[name] for name in names if known.get(name)), ""))
+        if not triple:
+            unknown.append(option)
+            return values
+        by = _covered(triple, elsewhere)
+        if by:
+            kept.append(f"{option} ({by})")
+            return values
+        return {**values, **triple, "repository": moved_to(triple["repository"], registry)}
+
+    for option, names in _NAMES.items():
+        found[option] = moved(params.get(option) or {}, names, option)
+    manager = moved((params.get("driver") or {}).get("manager") or {}, _MANAGER, "driver.manager")
+    if manager:
+        found["driver"] = {**found["driver"], "manager": manager}
+    for key in ("pools", "nvidia_drivers"):
+        for index, entry in enumerate(params.get(key) or []):
+            values = entry.get("driver") or {} if key == "pools" else entry
+            if values.get("version"):
+                new = moved(values, ("", ""), f"{key}[{index}]")
+                found[key] = [*found[key][:index], {**entry, "driver": new} if key == "pools" else new, *found[key][index + 1 :]]
+    return Mirrored(found, kept, unknown)
+
+
+def split(image: str) -> Data:
+    """Repository, image and version, as the operator wants them; nothing of what is no whole image."""
+    path, mark, version = image.partition("@") if "@" in image else image.rpartition(":")
+    repository, _slash, name = path.rpartition("/")
+    name = name.partition(":")[0]
+    return {"repository": repository, "image": name, "version": version} if mark and repository and name and version else {}
+
+
+def moved_to(repository: str, registry: str) -> str:
+    """Only the registry's host changes: mirrors keep the path."""
+    registry = registry.rstrip("/")
+    if repository == registry or repository.startswith(f"{registry}/"):
+        return repository
+    host, slash, path = repository.partition("/")
+    has_host = "." in host or ":" in host or host == "localhost"
+    return f"{registry}/{path}" if has_host and slash else registry if has_host else f"{registry}/{repository}"
+
+
+def _covered(triple: Data, elsewhere: t.Mapping[str, str]) -> str:
+    mark, whole = "@" if triple["version"].startswith("sha256:") else ":", f"{triple['repository']}/{triple['image']}"
+    for source, by in elsewhere.items():
+        if source[0] == mark and (whole == source[1:] or whole.startswith(f"{source[1:]}/")):
+            return by
+    return ""

@@ -1,0 +1,34 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Options of a GPU stack whose images come from a mirror: what the operator would pull, and what the cluster sends elsewhere already."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _image_registry
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+
+Data = dict[str, t.Any]
+
+
+def mirrored(api: Api, params: Data, csvs: t.Callable[[], list[Data]]) -> Data:
+    """The same options where no registry is given. csvs: the installed operators."""
+    registry = params.get("registry")
+    if not registry:
+        return params
+    sets: list[Data] = []
+    for kind in ("ImageDigestMirrorSet", "ImageTagMirrorSet"):
+        with contextlib.suppress(KindNotServedError):
+            sets += [{"kind": kind, **one} for one in api.list(known(kind))]
+    found = _image_registry.mirrored(params, registry, _image_registry.images(csvs()), _image_registry.sources(sets))
+    if found.kept:
+        api.warn(f"registry: nothing was rewritten for {', '.join(found.kept)}, since the cluster sends those images to a mirror already.")
+    if found.unknown:
+        api.warn(f"registry: the operator does not say which images it takes for {', '.join(found.unknown)}; give version, repository and image there.")
+    return found.params
