@@ -21,8 +21,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._node_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stack_conditions as conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._stack_images import mirrored
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stack_facts as stack_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._stack_images import mirrored
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION
