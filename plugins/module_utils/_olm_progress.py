@@ -15,6 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
 from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING, Readiness, failed, pending, ready
 
 
@@ -92,6 +93,15 @@ def _is_about_what_goes(text: str, seen: olm.Snapshot) -> bool:
     return any(phases.get(name, "Deleting") in ("Replacing", "Deleting") for name in _EXISTING.findall(text))
 
 
+def is_forgotten(seen: olm.Snapshot, ask: olm.Ask) -> bool:
+    """Whether OLM complained of a CSV that has gone since, and does not look again: for a quarter of an hour, unless the Subscription changes."""
+    subscription, installed = next(iter(seen["subscription"]), None), olm.status(seen, "installedCSV")
+    gone = set(_EXISTING.findall(olm.trouble(subscription))) - {one["metadata"]["name"] for one in seen["csvs"]}
+    if subscription is None or not owned(subscription) or not gone or ask.approve != olm.UPGRADE or installed in ("", ask.target):
+        return False
+    return (subscription["metadata"].get("annotations") or {}).get(ASKED_AGAIN) != installed
+
+
 def _is_settled(seen: olm.Snapshot) -> bool:
     """A plan that failed long ago does not matter once what it was for is installed."""
     current = olm.status(seen, "currentCSV")
@@ -132,6 +142,8 @@ def _installed(seen: olm.Snapshot, ask: olm.Ask, plan: olm.Object | None) -> Rea
         remedy = "Set state: absent, then state: present; OLM does not install it again by itself."
         return failed("CSVGone", f"Subscription {ask.package} says that CSV {installed} is installed, but it was deleted.", code="OLM-CSV-GONE", remedy=remedy)
     state = olm_csv.judge(live, installed)
+    if state.is_ready and is_forgotten(seen, ask):
+        return ready("AskAgain", f"CSV {installed} succeeded; OLM has to look for what comes after it")
     if state.is_ready and ask.target and installed != ask.target:
         # While the resolver complains of what was, it has not looked again.
         has_looked = olm.condition(seen["subscription"][0], "ResolutionFailed") is None
@@ -157,6 +169,8 @@ def _off_target(installed: str, ask: olm.Ask, at_latest: bool) -> Readiness:
     return pending("UpgradePending", text, code="OLM-NO-UPGRADE", remedy="See whether the channel has a path between the two.")
 
 
+# On a Subscription of ours: the CSV after which OLM was made to look again.
+ASKED_AGAIN: t.Final = "accelerators.openshift/asked-again-after"
 # How the resolver names what the namespace has: @existing/NAMESPACE//CSV.
 _EXISTING: t.Final = re.compile(r"@existing/[^/\s]*//([^\s,]+)")
 _RESOLVE: t.Final = "The text names what excludes what: another channel, a missing dependency, or a second OperatorGroup."

@@ -78,8 +78,20 @@ def follow(api: Api, subscription: Object, ask: olm.Ask, params: Object) -> Obje
             progress.check(seen, plan, ask)
             changes += _driver_change(api, plan, seen, params)
             api.merge_patch(known("InstallPlan"), plan["metadata"]["name"], namespace, {"spec": {"approved": True}})
+        if plan is None and _ask_again(api, seen, ask):
+            continue
         if plan is None or api.check_mode or not api.wait_wanted:
             return _result(api, {**seen, "subscription": seen["subscription"] or [subscription]}, changes)
+
+
+def _ask_again(api: Api, seen: olm.Snapshot, ask: olm.Ask) -> bool:
+    """In the middle of an upgrade by several plans OLM may need a change of the Subscription to go on."""
+    if api.check_mode or not api.wait_wanted or not progress.is_forgotten(seen, ask):
+        return False
+    metadata = seen["subscription"][0]["metadata"]
+    note = {"metadata": {"annotations": {progress.ASKED_AGAIN: olm.status(seen, "installedCSV")}}}
+    api.merge_patch(known("Subscription"), metadata["name"], metadata["namespace"], note)
+    return True
 
 
 def _driver_change(api: Api, plan: Object, seen: olm.Snapshot, params: Object) -> list[Object]:

@@ -155,6 +155,20 @@ def test_that_there_is_no_way_is_believed_after_a_while() -> None:
         assert judge(stuck).verdict == verdict
 
 
+def test_olm_is_made_to_look_again_once_after_each_csv() -> None:
+    ours, csvs = at(V1, V1, state="AtLatestKnown", conditions=[GONE]), [csv(V1, "Succeeded")]
+    assert not progress.is_forgotten(seen(ours, [], csvs), UPGRADE), "somebody else's Subscription is not written to"
+    ours["metadata"]["labels"] = OURS
+    assert progress.is_forgotten(seen(ours, [], csvs), UPGRADE)
+    assert progress.judge(seen(ours, [], csvs), UPGRADE).reason == "AskAgain"
+    assert not progress.is_forgotten(seen(ours, [], csvs), replace(ASK, csv=V2)), "no upgrade is approved"
+    assert not progress.is_forgotten(seen(ours, [], csvs), replace(UPGRADE, csv=V1)), "it is where it should be"
+    assert not progress.is_forgotten(seen(ours, [], [*csvs, csv("nfd.v0.9.0", "Replacing")]), UPGRADE), "OLM will look when that has gone"
+    ours["metadata"]["annotations"] = {progress.ASKED_AGAIN: V1}
+    assert not progress.is_forgotten(seen(ours, [], csvs), UPGRADE)
+    assert progress.judge(seen(ours, [], csvs), UPGRADE).code == "OLM-NO-UPGRADE"
+
+
 def test_deprecations_are_told_in_olms_words() -> None:
     live = at(
         V2, V2, conditions=[condition("ChannelDeprecated", "", "use channel v2"), condition("Deprecated", "", "both"), condition("BundleDeprecated", "", "old")]
