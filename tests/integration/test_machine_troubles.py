@@ -88,7 +88,7 @@ def test_what_was_said_is_kept_when_the_pool_moves_on(pool: Pool) -> None:
 
 def test_an_instance_that_never_joins(pool: Pool) -> None:
     with pool.trouble("node_never_joins", instance_type=TYPE):
-        task = pool.ask(wait_timeout=8)
+        task = pool.ask(wait_timeout=12)
     assert (task["code"], task["layer"]) == ("MACH-NO-NODE", "machine")
     assert "has an instance since 20" in task["message"]
     assert "aws ec2 get-console-output --latest --instance-id i-0" in task["remedy"]
@@ -96,7 +96,7 @@ def test_an_instance_that_never_joins(pool: Pool) -> None:
 
 def test_requests_that_nobody_approves(cluster: Cluster, playbook: Playbook, pool: Pool, audit: Audit) -> None:
     with pool.trouble("csr_pending", instance_type=TYPE), pool.trouble("foreign_csr", name=STRANGER):
-        waited = pool.ask(wait_timeout=10)
+        waited = pool.ask(wait_timeout=12)
         assert waited["code"] == "MACH-CSR-PENDING", waited.result
         [mine] = named(cluster, stranger=False)
         [foreign] = named(cluster, stranger=True)

@@ -72,7 +72,7 @@ def test_an_exact_version_its_upgrade_and_its_removal(cluster: Cluster, playbook
     assert (first["operator"]["csv"], first["operator"]["phase"]) == (OLDER, "Succeeded")
 
     again = playbook.tasks(
-        {"accelerators.openshift.olm_operator": NFD, "register": "one", "until": "one.operator.upgrade_available is not none", "retries": 20, "delay": 1},
+        {"accelerators.openshift.olm_operator": NFD, "register": "one", "until": "one.operator.upgrade_available is not none", "retries": 60, "delay": 1},
         {"accelerators.openshift.olm_operator": NFD | {"csv": OLDER}},
     )
     assert again.tasks[-1]["operator"]["upgrade_available"] == NEWER
