@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _geo
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_update as node_update
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import OSTREE, System, contradictions, system
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import OSTREE, System, as_label, contradictions, system
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
 
@@ -115,7 +115,7 @@ def _worker(node: Data) -> str:
 def _kernel(node: Data, found: System) -> Misfit | None:
     if not found.labelled and has_nvidia_pci(geometry.labels(node)):
         return Misfit("labels", "GPU-NFD-KERNEL", "no label feature.node.kubernetes.io/kernel-version.full", _worker(node))
-    if found.labelled and found.kernel and found.labelled != found.kernel:
+    if found.labelled and found.kernel and found.labelled != as_label(found.kernel):
         what = f"label kernel-version.full={found.labelled} is of another kernel than the running {found.kernel}"
         return Misfit("labels", "GPU-KERNEL-STALE", what, _worker(node))
     wrong = contradictions(found)
@@ -158,8 +158,8 @@ def _daemonset(node: Data, found: System, source: str, live: Data | None, images
         what = f"DaemonSet {live['metadata']['name']} builds the driver without the Driver Toolkit, which needs RHEL entitlements"
         return Misfit("daemonset", "GPU-DRV-NODTK", what, "Repair the ImageStream openshift/driver-toolkit; do not deploy entitlements.")
     selected = operands.selector(live).get(OSTREE)
-    version = marks.get(toolkit.VERSION)
-    if version != found.ostree or (selected and selected != version):
+    version = marks.get(toolkit.VERSION) or selected
+    if version and (version != found.ostree or (selected and selected != version)):
         what = f"DaemonSet {live['metadata']['name']} is of RHCOS {version}, and the node runs {found.ostree}"
         return Misfit("daemonset", "GPU-DTK-DAEMONSET", what, log)
     if marks.get(toolkit.WITHOUT_IMAGE) == "true" and images.get(found.ostree):
@@ -171,7 +171,7 @@ def _daemonset(node: Data, found: System, source: str, live: Data | None, images
 def _image(found: System, daemonset: Data, pod: Data | None) -> Misfit | None:
     image = toolkit.driver_image(daemonset)
     remedy = f"Build and push {image}, or set driver.use_precompiled to false; `skopeo inspect docker://{image}` has to find it."
-    if found.kernel and found.kernel not in image:
+    if found.kernel and as_label(found.kernel) not in image:
         return Misfit("image", "GPU-DRV-PRECOMPILED", f"driver image {image} was not made for the running kernel {found.kernel}", remedy)
     wrong = trouble(pod) if pod else None
     if wrong and wrong.reason in _PULLING:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
@@ -36,6 +37,11 @@ def system(node: dict[str, t.Any]) -> System:
     version = next((word for word in os_image.split() if word[:1].isdigit()), "")
     told = [marks.get(f"{RELEASE}{key}", "") for key in ("OSTREE_VERSION", "RHEL_VERSION", "OPENSHIFT_VERSION")]
     return System(str(info.get("kernelVersion") or ""), version, "CoreOS" in os_image, marks.get(KERNEL, ""), *told)
+
+
+def as_label(kernel: str) -> str:
+    """A kernel's version as node feature discovery labels it: +rt and +64k are no part of a label's value."""
+    return re.sub(r"[^-A-Za-z0-9_.]", "_", kernel).strip("-_.")
 
 
 def releases(image: str) -> tuple[str, str]:

@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
-import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_toolkit as toolkit
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kmm_kernels
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_preflight as kmm_preflight
 from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_match import Match
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import suffix_of_release
 from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import BLOCKING, OK, UNKNOWN, WARNING, Check
@@ -106,49 +107,26 @@ def _today(matches: t.Sequence[Match]) -> Check:
 
 def modules(live: t.Iterable[Data], validations: t.Iterable[Data], target: Target) -> list[Check]:
     """Modules of KMM, by their kernel mappings, and by what a PreflightValidation for that kernel has found."""
-    results = {
-        (one.get("namespace"), one["name"]): one for validation in validations if _kernel_of(validation) == target.kernel for one in _verified(validation)
-    }
+    proofs = [one for one in validations if (one.get("spec") or {}).get("kernelVersion") == target.kernel]
+    results = {(one["namespace"], one["name"]): one for proof in proofs for one in kmm_preflight.modules(proof)}
     return [_module(one, results, target) for one in live]
 
 
-def _kernel_of(validation: Data) -> str:
-    return str((validation.get("spec") or {}).get("kernelVersion") or "")
-
-
-def _verified(validation: Data) -> list[Data]:
-    """A list since v1beta2, a map by name before."""
-    status = validation.get("status") or {}
-    if isinstance(status.get("modules"), list):
-        return list(status["modules"])
-    return [{"name": name, **one} for name, one in (status.get("crStatuses") or {}).items()]
-
-
-def _module(live: Data, results: t.Mapping[tuple[t.Any, str], Data], target: Target) -> Check:
+def _module(live: Data, results: t.Mapping[tuple[str, str], Data], target: Target) -> Check:
     metadata = live["metadata"]
     name, code = f"module {metadata['namespace']}/{metadata['name']}", "UPDATE-KMM"
     if not target.kernel:
         return Check(name, UNKNOWN, "whether a kernel mapping fits is not known without the kernel", _LEARN.format(version=target.version), code)
-    found = results.get((metadata["namespace"], metadata["name"])) or results.get((None, metadata["name"]))
-    said = str((found or {}).get("verificationStatus") or "").lower()
-    if found and said in ("success", "true"):
+    found = results.get((metadata["namespace"], metadata["name"])) or results.get(("", metadata["name"])) or {}
+    if found.get("status") == "Success":
         return Check(name, OK, f"its PreflightValidation for {target.kernel} succeeded")
-    if found and said in ("failure", "false") and found.get("statusReason"):
-        what = f"its PreflightValidation for {target.kernel} failed: {found['statusReason']}"
+    if found.get("status") == "Failure":
+        what = f"its PreflightValidation for {target.kernel} failed: {found['reason']}"
         return Check(name, BLOCKING, what, "Build or sign the image for that kernel, then validate again.", code)
     container = ((live["spec"].get("moduleLoader") or {}).get("container")) or {}
-    fitting = [one for one in container.get("kernelMappings") or [] if fits(one, target.kernel)]
+    fitting = [one for one in container.get("kernelMappings") or [] if kmm_kernels.fits(one, target.kernel)]
     if not fitting:
         return Check(name, BLOCKING, f"no kernel mapping fits {target.kernel}", "Add a mapping (literal or regexp) to the Module.", code)
     how = "would be built in the cluster" if (fitting[0].get("build") or container.get("build")) else "has to be in its registry"
-    remedy = f"Have it proved: a PreflightValidationOCP with kernelVersion {target.kernel} and the release's dtkImage."
+    remedy = f"Have it proved: special_resource with backend kmm and a preflight for {target.kernel}, or a PreflightValidationOCP of your own."
     return Check(name, UNKNOWN, f"a kernel mapping fits {target.kernel}; its image {how}, which nobody has tried", remedy, code)
-
-
-def fits(mapping: Data, kernel: str) -> bool:
-    if mapping.get("literal"):
-        return bool(mapping["literal"] == kernel)
-    try:
-        return bool(mapping.get("regexp")) and re.search(str(mapping["regexp"]), kernel) is not None
-    except re.error:
-        return False

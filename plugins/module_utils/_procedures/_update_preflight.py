@@ -25,8 +25,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._update_che
 
 Data = dict[str, t.Any]
 KMM: t.Final = "kmm.sigs.x-k8s.io"
-# The kinds of a proof that KMM has built what a kernel needs, newest version first.
-VALIDATIONS: t.Final = tuple((version, kind) for kind in ("PreflightValidation", "PreflightValidationOCP") for version in ("v1beta2", "v1beta1"))
+# The kinds of a proof that there is what a kernel needs.
+VALIDATIONS: t.Final = ("PreflightValidation", "PreflightValidationOCP")
 
 
 def ensure(api: Api, params: Data) -> Data:
@@ -75,16 +75,17 @@ def driver_checks(api: Api, params: Data, gpus: list[Data], target: drivers.Targ
 
 
 def module_checks(api: Api, target: drivers.Target) -> list[Check]:
-    try:
-        modules = api.list(api.resolve(f"{KMM}/v1beta1", "Module"))
-    except KindNotServedError:
-        return []
-    validations: dict[str, Data] = {}
-    for version, kind in VALIDATIONS if modules else ():
+    modules = listed(api, "Module")
+    validations = [one for kind in VALIDATIONS for one in proofs(api, kind)] if modules else []
+    return drivers.modules(modules, validations, target)
+
+
+def proofs(api: Api, kind: str) -> list[Data]:
+    """Older releases of KMM serve the older version alone."""
+    for version in ("v1beta2", "v1beta1"):
         with contextlib.suppress(KindNotServedError):
-            for one in api.list(api.resolve(f"{KMM}/{version}", kind)):
-                validations.setdefault(f"{kind}/{one['metadata']['name']}", one)
-    return drivers.modules(modules, validations.values(), target)
+            return api.list(api.resolve(f"{KMM}/{version}", kind))
+    return []
 
 
 def rollout_checks(api: Api, gpus: list[Data]) -> list[Check]:

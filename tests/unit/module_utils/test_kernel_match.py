@@ -204,6 +204,13 @@ def test_a_driver_from_elsewhere_needs_no_toolkit(seen: Snapshot, spec: Data) ->
     assert facts(seen)["misfit"] == {}
 
 
+def test_a_kernel_whose_version_is_no_label(seen: Snapshot) -> None:
+    node(seen)["status"]["nodeInfo"]["kernelVersion"] = "5.14.0-570.12.1.el9_6.x86_64+rt"
+    assert facts(seen)["misfit"]["code"] == "GPU-KERNEL-STALE"
+    marks(seen)[f"{FEATURE}kernel-version.full"] = "5.14.0-570.12.1.el9_6.x86_64_rt"
+    assert facts(seen)["misfit"] == {}
+
+
 def test_a_first_start_has_no_daemonset_anywhere(seen: Snapshot) -> None:
     seen["daemonsets"] = [one for one in seen["daemonsets"] if not one["metadata"]["name"].startswith(DRIVER)]
     assert (facts(seen)["misfit"], facts(seen)["waits_at"]) == ({}, "driver")

@@ -208,7 +208,7 @@ MODULES = [
     (module(ANY), [validation({"modules": [FAILED]})], NEW_KERNEL, "blocking", "failed: image not found"),
     (module(ANY), [validation({"modules": [FAILED | {"verificationStatus": "Success"}]})], NEW_KERNEL, "ok", "succeeded"),
     (module(ANY), [validation({"modules": [FAILED]}, KERNEL)], NEW_KERNEL, "unknown", "which nobody has tried"),
-    (module(ANY), [validation({"crStatuses": {"nic": {"verificationStatus": "True"}}})], NEW_KERNEL, "ok", "succeeded"),
+    (module(ANY), [validation({"crStatuses": {"nic": {"verificationStatus": "True", "statusReason": ""}}})], NEW_KERNEL, "ok", "succeeded"),
 ]
 
 
