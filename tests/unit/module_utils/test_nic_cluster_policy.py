@@ -70,8 +70,19 @@ def test_images_are_written_out() -> None:
 
 
 def test_options_reach_their_fields() -> None:
-    driver = {"repository": "mirror.example.com/nvidia", "version": "1", "force_precompiled": True, "cert_config": "ca", "upgrade_policy": {"autoUpgrade": True}}
-    sriov = {"image": "plugin", "repository": "r", "version": "v", "resources": [{"name": "vf", "pf_names": ["ens2f0"], "is_rdma": True, "device_ids": ["101e"]}]}
+    driver = {
+        "repository": "mirror.example.com/nvidia",
+        "version": "1",
+        "force_precompiled": True,
+        "cert_config": "ca",
+        "upgrade_policy": {"autoUpgrade": True},
+    }
+    sriov = {
+        "image": "plugin",
+        "repository": "r",
+        "version": "v",
+        "resources": [{"name": "vf", "pf_names": ["ens2f0"], "is_rdma": True, "device_ids": ["101e"]}],
+    }
     spec = nic.wished(params(nic_cluster_policy={"ofed_driver": driver, "sriov_device_plugin": sriov}), IMAGES)
     assert spec["ofedDriver"] == {
         "image": "doca-driver",

@@ -57,5 +57,11 @@ def claim(namespace: str, driver: str = "gpu.nvidia.com", reserved: bool = True)
 
 
 def test_claims_in_use() -> None:
-    claims = [claim("team"), claim("idle", reserved=False), claim("net", driver="other"), claim("operator"), {"metadata": {"namespace": "new", "name": "claim"}}]
+    claims = [
+        claim("team"),
+        claim("idle", reserved=False),
+        claim("net", driver="other"),
+        claim("operator"),
+        {"metadata": {"namespace": "new", "name": "claim"}},
+    ]
     assert held(claims, but="operator") == ["team/claim"]

@@ -172,6 +172,44 @@ def repartitioned(seen: Snapshot) -> None:
     node(seen)["metadata"]["labels"]["nvidia.com/mig.config.state"] = "pending"
 
 
+def repartitioned_again(seen: Snapshot) -> None:
+    node(seen)["metadata"]["labels"] |= {"nvidia.com/mig.config.state": "pending", "nvidia.com/mig.config": "all-1g.5gb"}
+
+
+def not_cut(seen: Snapshot) -> None:
+    node(seen)["metadata"]["labels"] |= {"nvidia.com/mig.config.state": "failed", "nvidia.com/mig.config": "all-9g.5gb"}
+
+
+def withdrawn(seen: Snapshot) -> None:
+    fewer_devices(seen)
+    node(seen)["metadata"]["labels"]["nvidia.com/gpu.count"] = "4"
+
+
+def paused(seen: Snapshot) -> None:
+    """As after an upgrade whose manager was killed: no DaemonSet selects the node any more, and all count as ready."""
+    no_devices(seen)
+    for name in ("device-plugin", "dcgm"):
+        node(seen)["metadata"]["labels"][f"nvidia.com/gpu.deploy.{name}"] = "paused-for-driver-upgrade"
+
+
+def without_plugin(seen: Snapshot) -> None:
+    no_devices(seen)
+    node(seen)["metadata"]["labels"]["nvidia.com/gpu.deploy.device-plugin"] = "false"
+
+
+def unwanted(seen: Snapshot) -> None:
+    daemonset = next(one for one in seen["daemonsets"] if one["metadata"]["name"] == "nvidia-dcgm-exporter")
+    daemonset["metadata"]["generation"] = 2
+    daemonset["status"] = {"desiredNumberScheduled": 0, "observedGeneration": 2}
+    seen["pods"].remove(pod(seen, "nvidia-dcgm-exporter"))
+
+
+def refused_by_the_kubelet(seen: Snapshot) -> None:
+    one = pod(seen, "nvidia-operator-validator")["status"]
+    one |= {"phase": "Failed", "reason": "UnexpectedAdmissionError", "message": "Requested: 1, Available: 0, which is unexpected", "containerStatuses": []}
+    one["conditions"] = [{"type": "Ready", "status": "False"}]
+
+
 def upgrading(seen: Snapshot) -> None:
     node(seen)["metadata"]["labels"]["nvidia.com/gpu-driver-upgrade-state"] = "pod-restart-required"
 
@@ -233,6 +271,13 @@ CASES = [
     (no_devices, "GPU-ALLOC", "pending", "failed", "offers nvidia.com/gpu 0 of 4"),
     (still_building, "GPU-OPERAND", "pending", "pending", "driver is not Ready"),
     (repartitioned, "GPU-MIG-RUNNING", "pending", "pending", "is being repartitioned"),
+    (repartitioned_again, "GPU-MIG-RUNNING", "pending", "pending", "is being repartitioned (all-1g.5gb: pending)"),
+    (not_cut, "GPU-MIG-FAILED", "failed", "failed", "could not be repartitioned (all-9g.5gb: failed)"),
+    (withdrawn, "GPU-ALLOC", "pending", "failed", "offers nvidia.com/gpu 3 of 4 (4 GPUs are in the node, 1 of them withdrawn)"),
+    (paused, "GPU-PAUSED", "pending", "failed", "still keeps dcgm, device-plugin away"),
+    (without_plugin, "GPU-OPTED-OUT", "pending", "failed", "label nvidia.com/gpu.deploy.device-plugin=false keeps device-plugin away"),
+    (unwanted, "GPU-OPERAND-LACKING", "pending", "failed", "DaemonSet nvidia-dcgm-exporter selects it and wants no pod anywhere (0 desired)"),
+    (refused_by_the_kubelet, "GPU-VAL-BUSY", "pending", "pending", "was refused by the node (UnexpectedAdmissionError)"),
     (upgrading, "GPU-UPG-RUNNING", "pending", "pending", "pod-restart-required"),
     (upgrade_failed, "GPU-UPG-FAILED", "failed", "failed", "stays cordoned"),
     (node_down, "GPU-NODE-NOTREADY", "pending", "pending", "the node is not Ready"),
