@@ -1,0 +1,112 @@
+"""Kernel Module Management, device plugins and the FPGA operator as the sandbox plays them."""
+
+from __future__ import annotations
+
+import typing as t
+from pathlib import Path
+
+import pytest
+from unit.sandbox.fake_api import World
+
+from openshift_sandbox.stand_ins import kmm_modules as modules
+from openshift_sandbox.stand_ins import kmm_preflight
+from openshift_sandbox.stand_ins.device_plugins import DevicePlugins, offered
+from openshift_sandbox.stand_ins.kmm_operator import FINALIZER, KmmOperator
+from openshift_sandbox.stand_ins.kmm_preflight import KmmPreflight
+from openshift_sandbox.stand_ins.kmm_worker import KmmWorkers
+
+Object = dict[str, t.Any]
+
+SPACE = "openshift-kmm"
+KERNEL = "5.14.0-570.12.1.el9_6.x86_64"
+READY = f"kmm.node.kubernetes.io/{SPACE}.card.ready"
+
+
+def world(directory: Path, *troubles: Object, **spec: t.Any) -> World:
+    made = World(KmmOperator(), KmmWorkers(), KmmPreflight(), DevicePlugins(), directory=directory, troubles=list(troubles))
+    status = {"nodeInfo": {"kernelVersion": KERNEL, "bootID": "b1"}}
+    made.api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": {"card": "true"}}, "spec": {}, "status": status})
+    available = {"conditions": [{"type": "Available", "status": "True"}]}
+    metadata = {"name": modules.OPERATOR, "namespace": SPACE}
+    made.api.create({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": {}, "status": available})
+    container = {"modprobe": {"moduleName": "card"}, "kernelMappings": [{"regexp": "^5", "containerImage": "card:${KERNEL_FULL_VERSION}"}]}
+    body = {"selector": {"card": "true"}, "moduleLoader": {"container": container}} | spec
+    made.api.create({"apiVersion": modules.API, "kind": "Module", "metadata": {"name": "card", "namespace": SPACE}, "spec": body})
+    return made
+
+
+def advance(made: World, phase: str = "Succeeded") -> list[str]:
+    """Pods end as KWOK ends them; returns their names."""
+    names = [pod["metadata"]["name"] for pod in made.api.all("Pod") if (pod.get("status") or {}).get("phase") != phase]
+    for name in names:
+        made.api.patch("v1", "pods", name, SPACE, {"status": {"phase": phase}}, "status")
+    made.settle(1.0)
+    return names
+
+
+def test_a_module_reaches_its_node_and_leaves_it_again(tmp_path: Path) -> None:
+    made = world(tmp_path, devicePlugin={"container": {"image": "plugin:1", "args": ["--resource-name=a/b", "--devices=2"]}})
+    made.settle(1.0)
+    (pull,) = advance(made)
+    assert pull.startswith("card-pull-pod-")
+    assert made.api.get("NodeModulesConfig", "n1")["spec"]["modules"][0]["config"]["containerImage"] == f"card:{KERNEL}"
+    assert advance(made) == ["kmm-worker-n1-card"]
+    assert READY in made.api.get("Node", "n1")["metadata"]["labels"]
+    live = made.api.get("Module", "card", SPACE)
+    assert live["status"]["moduleLoader"] == {"nodesMatchingSelectorNumber": 1, "desiredNumber": 1, "availableNumber": 1}
+    assert made.api.all("DaemonSet")[0]["spec"]["template"]["spec"]["nodeSelector"] == {READY: ""}
+
+    made.cluster.delete("Module", "card", SPACE)
+    made.settle(1.0)
+    assert FINALIZER in made.api.get("Module", "card", SPACE)["metadata"]["finalizers"]
+    assert advance(made) == ["kmm-worker-n1-card"]
+    assert (made.api.all("Module"), READY in made.api.get("Node", "n1")["metadata"]["labels"]) == ([], False)
+
+
+def test_a_tainted_node_does_not_exist_for_a_module(tmp_path: Path) -> None:
+    made = world(tmp_path)
+    made.api.patch("v1", "nodes", "n1", "", {"spec": {"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}})
+    made.settle(1.0)
+    numbers = made.api.get("Module", "card", SPACE)["status"]["moduleLoader"]
+    assert numbers == {"nodesMatchingSelectorNumber": 0, "desiredNumber": 0, "availableNumber": 0}
+
+
+def test_an_image_that_is_missing_stays_in_back_off_until_it_is_there(tmp_path: Path) -> None:
+    made = world(tmp_path, {"type": "kmm_image_missing"})
+    made.settle(1.0)
+    (pod,) = made.api.all("Pod")
+    assert pod["status"]["containerStatuses"][0]["state"]["waiting"]["reason"] == "ImagePullBackOff"
+    made.scenario.now.troubles.clear()
+    made.settle(1.0)
+    (pod,) = made.api.all("Pod")
+    assert "containerStatuses" not in (pod.get("status") or {})
+
+
+@pytest.mark.parametrize(
+    ("kernel", "status", "reason"),
+    [
+        (KERNEL, "Success", "image accessible and verified"),
+        ("6.1", "Failure", "failed to process kernel mapping in the module card for kernel version 6.1"),
+    ],
+)
+def test_a_kernel_to_come(tmp_path: Path, kernel: str, status: str, reason: str) -> None:
+    made = world(tmp_path)
+    spec = {"kernelVersion": kernel}
+    made.api.create({"apiVersion": "kmm.sigs.x-k8s.io/v1beta2", "kind": "PreflightValidation", "metadata": {"name": "p"}, "spec": spec})
+    made.settle(2.0)
+    (entry,) = made.api.get("PreflightValidation", "p")["status"]["modules"]
+    assert (entry["verificationStatus"], entry["verificationStage"]) == (status, "Done")
+    assert reason in entry["statusReason"]
+
+
+def test_a_build_is_verified_by_building() -> None:
+    mapping = {"regexp": "^5", "containerImage": "i", "build": {"dockerfileConfigMap": {"name": "d"}}}
+    container = {"modprobe": {}, "kernelMappings": [mapping]}
+    module = {"metadata": {"name": "card", "namespace": SPACE}, "spec": {"selector": {}, "moduleLoader": {"container": container}}}
+    assert "build compiles" in kmm_preflight.verdict(t.cast(t.Any, None), module, {"kernelVersion": KERNEL})[1]
+
+
+def test_what_a_plugin_offers_is_in_its_arguments() -> None:
+    pod = {"spec": {"containers": [{"args": ["--resource-name=a/b", "--devices=3"]}]}}
+    assert offered(pod) == ("a/b", 3)
+    assert offered({"spec": {"containers": [{"args": ["--devices=3"]}, {}]}}) is None
