@@ -21,7 +21,9 @@ options:
     choices: [report, new_machines, replace]
     default: new_machines
   max_surge:
-    description: How many machines more than O(replicas) a replacement makes at a time.
+    description:
+      - How many machines more than O(replicas) a replacement makes at a time.
+      - With another instance type all new machines come first, so it is refused (C(POOL-SURGE)) unless this is at least the number of the old ones.
     type: int
     default: 1
 """

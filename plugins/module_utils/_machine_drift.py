@@ -39,8 +39,21 @@ def check(live: Data) -> None:
         )
 
 
+def check_machines(machines: t.Iterable[Data]) -> None:
+    """Raises when Machines that are to be written are not ours to write. A Machine can be a mirror although its set is none."""
+    found = {str(one["metadata"]["name"]): authority for one in machines if (authority := mirrored(one))}
+    if found:
+        names, authorities = ", ".join(sorted(found)), ", ".join(sorted(set(found.values())))
+        raise MachineError(
+            "MACH-MIRRORED",
+            f"Machines are mirrors, their authoritativeAPI is {authorities}, so what is written here is refused or overwritten: {names}. Nothing was changed.",
+            "Change their objects of Cluster API instead, or set spec.authoritativeAPI of each to MachineAPI and wait until the status says so too.",
+            evidence=[f"{name}: authoritativeAPI {authority}" for name, authority in sorted(found.items())],
+        )
+
+
 def mirrored(live: Data) -> str:
-    """The API that the set is written through, where that is not the Machine API."""
+    """The API that the object is written through, where that is not the Machine API."""
     # The specification says what is wanted, the status what holds; between the two it is Migrating.
     said = (str(part.get("authoritativeAPI") or _OURS) for part in (live.get("status") or {}, live["spec"]))
     return next((authority for authority in said if authority != _OURS), "")

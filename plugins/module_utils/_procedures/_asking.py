@@ -11,7 +11,7 @@ import time
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _leaving, _machine, _machine_drift, _machine_plan, _machine_pool, _search
+from ansible_collections.accelerators.openshift.plugins.module_utils import _attempts, _leaving, _machine, _machine_drift, _machine_plan, _machine_pool, _search
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
@@ -101,13 +101,15 @@ class Asking:
 
     def _ask(self, live: list[Data], record: str = "") -> _machine_plan.MachinePlan:
         plan = _machine_plan.plan(self.cluster, self.pool, self.search.shares, live, self.params, record or self._record)
-        _replacement.foresee(self.api, plan, self.params)
-        self.removed += map(_leaving.told, _scale_down.prepare(self.api, plan, live, self.params))
-        _machine_writes.apply(self.api, plan, {name_of(one): one for one in live})
         machines = _scale_down.machines_of(self.api, self.pool["name"], self.params["namespace"])
+        _replacement.foresee(machines, plan, self.params)
+        _machine_drift.check_machines(_in_line.behind(machines, plan.manifests))
+        going = _scale_down.prepare(self.api, plan, live, self.params)
+        self.removed += map(_leaving.told, going)
+        _machine_writes.apply(self.api, plan, {name_of(one): one for one in live})
         if self.drift is None:
             self.drift = _machine_drift.report({name_of(one): one for one in live}, plan.wanted, machines)
-        _in_line.bring(self.api, self.params["namespace"], machines, plan.manifests)
+        _in_line.bring(self.api, self.params["namespace"], [one for one in machines if one not in going], plan.manifests)
         if self.api.wait_wanted or self.api.check_mode:
             _scale_down.let_go(self.api, machines, self.params)
         for remark in plan.remarks:
@@ -121,13 +123,19 @@ class Asking:
     def _move(self, plan: _machine_plan.MachinePlan, judge: _machine_pool.Present, refused: t.Mapping[str, tuple[str, str]], exc: NotReadyError) -> None:
         """Gives back what was refused; raises when nothing is left to ask."""
         step = self._lose(plan, judge, refused)
-        self.api.progress(f"pool {self.pool['name']}: {_described(self.search.attempts[-1])}; {_SAID[step]}")
+        self.api.progress(f"pool {self.pool['name']}: {_attempts.described(self.search.attempts[-1])}; {_SAID[step]}")
         is_back = step == _search.GIVE_UP and self.search.restore()
         is_left = is_back or (step == _search.GIVE_UP and not self.search.won) or (step == _search.NEXT and not self.pool["mixed"])
-        recorded = {one.name for one in self.held if one.obtained}
         if not is_left:
             self._give_up(machine for machine in judge.seen["machines"] if _machine.set_name(machine) in refused and not judge.has_instance(machine))
-        self._remove([name for name in plan.manifests if name not in recorded] if is_left else [], "given back")
+        recorded = {one.name for one in self.held if one.obtained}
+        try:
+            self._remove([name for name in plan.manifests if name not in recorded] if is_left else [], "given back")
+        except AcceleratorError as held:
+            # Somebody's pods run on what was obtained already, and may not be evicted unasked.
+            held.message = f"{held.message.removesuffix(' Nothing was changed.')} What the pool has obtained so far stays until they may go."
+            held.facts.update(self._facts(judge.seen, plan), attempts=self.search.attempts)
+            raise
         if step == _search.GIVE_UP and self.search.won:
             live = self.api.list(known("MachineSet"), self.params["namespace"])
             if is_back:
@@ -135,7 +143,7 @@ class Asking:
             self._ask(live)
         if step == _search.GIVE_UP:
             facts = {**self._facts(judge.seen, plan), "attempts": self.search.attempts}
-            last = _nothing_left(self.pool, self.search, exc, facts)
+            last = _attempts.nothing_left(self.pool, self.search, exc, facts)
             last.remedy += _ELSEWHERE if self._has_others() else ""
             raise last from exc
 
@@ -165,32 +173,14 @@ class Asking:
         return [*self.search.attempts, {**last, "code": exc.code, "message": exc.message}]
 
     def _tidy(self, plan: _machine_plan.MachinePlan) -> None:
-        if plan.surplus and (self.api.wait_wanted or self.api.check_mode):
-            self.removed += map(_leaving.told, _scale_down.remove(self.api, self.pool["name"], plan.surplus, self.params))
+        if self.api.wait_wanted or self.api.check_mode:
             self._remove(plan.surplus, "zones given up")
 
     def _remove(self, names: t.Sequence[str], why: str) -> None:
-        if names and self.pool.get("pre_drain_hook"):
-            machines = _scale_down.machines_of(self.api, self.pool["name"], self.params["namespace"])
-            _scale_down.unhook(self.api, self.params["namespace"], [one for one in machines if _machine.set_name(one) in names])
+        if not names:
+            return
+        self.removed += map(_leaving.told, _scale_down.remove(self.api, self.pool["name"], names, self.params))
         for name in names:
             self.api.delete(known("MachineSet"), name, self.params["namespace"], wait=False)
-        if names:
-            gone = _machine_pool.Gone(frozenset(names))
-            self.api.wait(queries(self.pool["name"], self.params["namespace"]), gone, f"pool {self.pool['name']}: {why}")
-
-
-def _described(attempt: Data) -> str:
-    place = f"{attempt['instance_type']} in {', '.join(attempt['zones'])}" if attempt["zones"] else attempt["instance_type"]
-    return f"{place}: {attempt['obtained']} of {attempt['wanted']} machines ({attempt['code']}): {attempt['message']}"
-
-
-def _nothing_left(pool: Data, search: _search.Search, exc: NotReadyError, facts: Data) -> NotReadyError:
-    """The failure of the whole search; with a single attempt, the provider's own."""
-    if len(search.attempts) == 1:
-        exc.facts.update(facts)
-        return exc
-    last = search.attempts[-1]
-    lines = [_described(one) for one in search.attempts]
-    message = f"pool {pool['name']}: no candidate gave {pool['replicas']} machines. " + " ".join(lines)
-    return NotReadyError(last["code"], message, exc.remedy, tuple(lines), facts=facts)
+        gone = _machine_pool.Gone(frozenset(names))
+        self.api.wait(queries(self.pool["name"], self.params["namespace"]), gone, f"pool {self.pool['name']}: {why}")

@@ -17,7 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kinds impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import no_machine_api, platform_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label, pool_of, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling, _health, _hosts, _scale_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling, _health, _hosts, _replacement, _scale_down
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._asking import Asking
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import queries
 
@@ -33,6 +33,7 @@ def present(api: Api, entry: Data, params: Data) -> Data:
         _not_scaled(api, pool["name"], live, params["namespace"])
     if params["on_change"] == "replace" and not pool["autoscale"]:
         # Sets of a type that the pool does not ask for any more make room for new ones.
+        _replacement.foresee_types(held, pool, int(params["max_surge"]))
         held = [one for one in held if any(_search.is_of(one, candidate, pool) for candidate in pool["candidates"])]
     search = _search.start(pool, held, params["reselect"])
     _scale_down.spare(api, search, held, params["namespace"])

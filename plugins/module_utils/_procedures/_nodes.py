@@ -10,7 +10,7 @@ import time
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _node
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_drift, _node
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
@@ -66,6 +66,7 @@ def replace(api: Api, node: str, machine: Data | None, params: Data) -> list[str
     if machine is None or live is None or not owned(live):
         what = f"machine set {set_name} was not made by this collection" if live else "no machine set would make another machine in its place"
         raise AcceleratorError("NODE-NOT-OURS", f"Node {node} is not replaced: {what}.", "Replace it by the way it was made.", layer="node")
+    _machine_drift.check_machines([machine])
     _drain.check(api, {node} - {""}, Rules.of(params), _why(node, params))
     with _health.paused(api, pool_of(live), namespace):
         return _another(api, node, machine, set_name, params)

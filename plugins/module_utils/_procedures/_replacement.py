@@ -27,6 +27,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machine_re
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain, _health, _machine_writes, _scale_down
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import queries
+from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held, is_of
 
 Data = dict[str, t.Any]
 Seen = dict[str, list[Data]]
@@ -126,18 +127,35 @@ class Replacement:
         return _machine_pool.Present(self.plan, self.params["capacity_timeout"], time.time)
 
 
-def foresee(api: Api, plan: MachinePlan, params: Data) -> None:
-    """Raises before any write where two would say how many machines a set has: a surge, and the autoscaler."""
-    if params.get("on_change") != "replace" or not plan.pool["autoscale"]:
+def foresee(machines: t.Iterable[Data], plan: MachinePlan, params: Data) -> None:
+    """Raises before any write where two would say how many machines a set has: a surge, and the autoscaler; and where a Machine is not ours to write."""
+    if params.get("on_change") != "replace":
         return
-    machines = _scale_down.machines_of(api, plan.pool["name"], params["namespace"])
-    if names := sorted(name(one) for one in machines if _is_outdated(plan, one)):
+    outdated = [one for one in machines if _is_outdated(plan, one)]
+    _machine_drift.check_machines(outdated)
+    if plan.pool["autoscale"] and (names := sorted(map(name, outdated))):
         what = "is scaled by the autoscaler, which would take a surge for its own. Not replaced, and nothing was changed"
         raise MachineError(
             "POOL-AUTOSCALED",
             f"Pool {plan.pool['name']} {what}: {', '.join(names)}.",
             "Give the pool replicas instead of autoscale for that run; or use on_change: new_machines, then playbooks/replace_node.yml for each.",
             evidence=names,
+        )
+
+
+def foresee_types(held: t.Iterable[Held], pool: Data, surge: int) -> None:
+    """Raises before any write where another instance type would make more machines at a time than the surge allows: there all new ones come first."""
+    old = [one for one in held if one.replicas and not any(is_of(one, candidate, pool) for candidate in pool["candidates"])]
+    number = sum(one.replicas for one in old)
+    if number > surge:
+        kinds = ", ".join(sorted({one.candidate for one in old}))
+        what = f"has {number} machines of {kinds}, and all new ones come before the first of them goes: {number} more than its replicas at a time"
+        raise MachineError(
+            "POOL-SURGE",
+            f"Pool {pool['name']} {what}, where max_surge allows {surge}. Nothing was changed.",
+            f"Set max_surge to {number} if the account's limits have room for so many; or make the pool smaller first; or move it bit by bit to a pool of "
+            "its own for the new instance type.",
+            evidence=[f"{one.name}: {one.replicas} of {one.candidate}" for one in old],
         )
 
 

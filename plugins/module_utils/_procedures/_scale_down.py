@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _drain, _leaving
+from ansible_collections.accelerators.openshift.plugins.module_utils import _drain, _leaving, _machine_drift
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
@@ -56,6 +56,7 @@ def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -
     why = f"Pool {pool} is to lose {len(all_that_go)} machines"
     if problem := _drain.refusal([pod for pod in pods if _drain.node_of(pod) in _nodes(all_that_go)], rules, why):
         raise problem
+    _machine_drift.check_machines(one for one in all_that_go if _leaving.released(one))
     if not fewer:
         return []
     if not api.wait_wanted and not api.check_mode:
@@ -72,6 +73,7 @@ def remove(api: Api, pool: str, names: t.Collection[str], params: Data) -> list[
     namespace, rules = params["namespace"], Rules.of(params)
     machines = [one for one in machines_of(api, pool, namespace) if set_name(one) in names] if names else []
     why = f"Pool {pool} is to lose {len(machines)} machines"
+    _machine_drift.check_machines(one for one in machines if _leaving.without_hook(one))
     if not api.wait_wanted and not api.check_mode:
         drains.check(api, _nodes(machines), rules, why)
         return machines

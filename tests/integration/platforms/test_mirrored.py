@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+from integration.patience import until
 from integration.platforms.pools import API, NAMESPACE, Data, Pools
 
 SCENARIO: t.Final = "mirrored-machine-set"
@@ -32,3 +33,34 @@ def test_a_mirror_is_copied_from(pools: Pools) -> None:
     assert pools.sets(mine)["us-east-2b"]["subnet"] == pools.worker("us-east-2b")["subnet"]
     assert pools.unchanged(mine)
     pools.remove(mine)
+
+
+def test_a_machine_that_is_a_mirror_is_not_written_either(pools: Pools) -> None:
+    """Its set is the Machine API's, it alone is not: as long as nothing is to be written to it, nobody minds."""
+    mine = pool("own", "us-east-2c")
+    (machine,) = [pools.ensure(mine)["machines"][0]["name"]]
+    migrate(pools, machine, "ClusterAPI")
+    try:
+        assert pools.unchanged(mine)
+        for change, more in ((({"labels": {"team": "ml"}}), {}), ({"replicas": 0}, {}), ({"disk": {"size_gib": 200}}, {"on_change": "replace"})):
+            refused = pools.attempt({**mine, **change}, **more)
+            assert (refused["code"], pools.audit.writes(refused)) == ("MACH-MIRRORED", []), refused.result
+            assert machine in refused["msg"]
+        replaced = pools.playbook.module("gpu_node", name=machine, state="replaced")
+        assert (replaced["code"], pools.audit.writes(replaced)) == ("MACH-MIRRORED", [])
+    finally:
+        migrate(pools, machine, "MachineAPI")
+    pools.remove(mine)
+
+
+def migrate(pools: Pools, machine: str, to: str) -> None:
+    """The status is the migration controller's, which the sandbox does not have."""
+    pools.client.patch(API, "machines", machine, NAMESPACE, {"spec": {"authoritativeAPI": to}})
+    for state in ("Migrating", to):
+        pools.client.patch(API, "machines", machine, NAMESPACE, {"status": {"authoritativeAPI": state}}, "status")
+        until(lambda wanted=state: is_seen(pools, machine, wanted), f"a controller that has seen {state}")
+
+
+def is_seen(pools: Pools, machine: str, state: str) -> bool:
+    status = (pools.client.get(API, "machines", machine, NAMESPACE) or {})["status"]
+    return status["authoritativeAPI"] == state and any(f"'{state}'" in one.get("message", "") for one in status["conditions"] if one["type"] == "Paused")

@@ -8,7 +8,10 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_drift
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _replacement
+from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held
 
 Data = dict[str, t.Any]
 PROVIDER: Data = {
@@ -99,3 +102,29 @@ def test_what_others_wrote_into_a_reported_template_is_not_sent() -> None:
     live["metadata"]["managedFields"] = [{"manager": "accelerators.openshift", "operation": "Apply", "fieldsV1": fields}]
     manifest, _told = _machine_drift.settled(live, machine_set({"blockDevices": DISK}), "report")
     assert manifest["spec"]["template"] == {"spec": {"providerSpec": {"value": {"instanceType": "g4dn.xlarge"}}}}
+
+
+def test_a_machine_that_is_a_mirror_is_named() -> None:
+    mirror, moving = machine("m-2"), machine("m-1")
+    mirror["status"] = {"authoritativeAPI": "ClusterAPI"}
+    moving["status"] = {"authoritativeAPI": "Migrating"}
+    _machine_drift.check_machines([machine("m-3"), {**machine("m-4"), "status": {"authoritativeAPI": "MachineAPI"}}])
+    with pytest.raises(AcceleratorError) as caught:
+        _machine_drift.check_machines([machine("m-3"), mirror, moving])
+    assert caught.value.code == "MACH-MIRRORED"
+    assert "m-1, m-2. Nothing was changed" in caught.value.message
+    assert caught.value.evidence == ["m-1: authoritativeAPI Migrating", "m-2: authoritativeAPI ClusterAPI"]
+
+
+@pytest.mark.parametrize(("surge", "is_refused"), [(1, True), (2, True), (3, False)])
+def test_another_instance_type_needs_as_large_a_surge(surge: int, is_refused: bool) -> None:
+    candidates = [{"instance_type": "g4dn.2xlarge", "zones": ["a", "b"]}]
+    held = [Held("s-a", "g4dn.xlarge", "a", 2), Held("s-b", "g4dn.xlarge", "b", 1), Held("s-a-2", "g4dn.2xlarge", "a", 4), Held("s-c", "g5.xlarge", "a", 0)]
+    if not is_refused:
+        _replacement.foresee_types(held, {"name": "t", "candidates": candidates}, surge)
+        return
+    with pytest.raises(AcceleratorError) as caught:
+        _replacement.foresee_types(held, {"name": "t", "candidates": candidates}, surge)
+    assert (caught.value.code, caught.value.layer) == ("POOL-SURGE", "machine")
+    assert "Set max_surge to 3" in caught.value.remedy
+    assert caught.value.evidence == ["s-a: 2 of g4dn.xlarge", "s-b: 1 of g4dn.xlarge"]
