@@ -15,7 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import keep, remove, told
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import keep, look, remove, told
 
 Data = dict[str, t.Any]
 # The definition says both.
@@ -38,7 +38,7 @@ def present(api: Api, params: Data) -> Data:
         api.apply(custom_resource.build(params, bool(params["namespace"])))
         return {**judge.summarize({"objects": [], "nodes": []}), **told(None)}
     wanted = custom_resource.build(params, kind.namespaced)
-    stranger = keep(api, kind, wanted, params["adopt"])
+    stranger = keep(api, kind, wanted, params["adopt"], look(api, kind, wanted))
     queries = {"objects": Query(kind, wanted["metadata"].get("namespace"), params["name"])}
     if params["pools"]:
         queries["nodes"] = Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]]))

@@ -19,7 +19,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import by_name, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools, nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import keep, remove, told
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import keep, look, remove, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._kmm_versions import Versions
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
@@ -52,13 +52,13 @@ def _load(api: Api, params: Data) -> Data:
     nodes = api.list(known("Node"), labels=selector(wanted["spec"]["selector"]))
     _survey(api, params, wanted, nodes)
     _require(api, params)
-    live = api.get(MODULE, params["name"], params["namespace"]) if not api.check_mode or api.served(MODULE) else None
+    live = look(api, MODULE, wanted)
     ours = live is None or owned(live) or params["adopt"] == "take"
     versions = Versions(api, params, nodes if ours else [])
     versions.begin()
     for one in parts.own(options, params["name"], params["namespace"]) if ours else ():
         api.apply(one, force_conflicts=True)
-    stranger = keep(api, MODULE, wanted, params["adopt"])
+    stranger = keep(api, MODULE, wanted, params["adopt"], live)
     judge = state.Judge(params, api.clock)
     rolled = versions.roll(lambda name: _wait(api, params, wanted, state.Judge(params, api.clock, name), f"node {name}"))
     settle = max(params["settle"], _REACTION if live is not None and api.changes else 0)
@@ -135,11 +135,12 @@ def _verify(api: Api, params: Data) -> Data:
     if not api.served(kind):
         kind = kind._replace(api_version="kmm.sigs.x-k8s.io/v1beta1")
     wanted = preflight.build(asked, kind.api_version)
-    live = api.get(kind, wanted["metadata"]["name"]) if not api.check_mode or api.served(kind) else None
-    if live is not None and preflight.failures(live):
-        # What was verified once is not looked at again, so the new look is a new object.
+    live = look(api, kind, wanted)
+    # What was verified once is not looked at again, so the new look is a new object.
+    is_stale = live is not None and bool(preflight.failures(live))
+    if is_stale:
         api.delete(kind, wanted["metadata"]["name"])
-    if live is None or not api.check_mode or not preflight.failures(live):
+    if not (is_stale and api.check_mode):
         api.apply(wanted, force_conflicts=True)
     judge = preflight.Judge(params["name"], params["namespace"])
     queries = {"preflights": Query(kind, None, wanted["metadata"]["name"]), "modules": Query(MODULE)}
@@ -162,7 +163,8 @@ def absent(api: Api, params: Data) -> Data:
     with contextlib.suppress(KindNotServedError):
         if asked:
             api.delete(known(preflight.kind_of(asked)), preflight.name_of(asked))
-        if not params["name"] or not remove(api, MODULE, params["name"], params["namespace"]):
+        stays = params["name"] and not remove(api, MODULE, params["name"], params["namespace"]) and api.get(MODULE, params["name"], params["namespace"])
+        if not params["name"] or stays:
             return gone
         Versions(api, params, []).forget()
         for kind in ("ConfigMap", "RoleBinding", "ServiceAccount"):

@@ -17,7 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import keep, remove, told
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import keep, look, remove, told
 
 Data = dict[str, t.Any]
 NAME: t.Final = ""
@@ -58,7 +58,10 @@ def present(api: Api, params: Data) -> Data:
     if sro.target(params):
         return _migrate(api, params)
     _must_be_served(api)
-    stranger = keep(api, SPECIAL, sro.build(params), params["adopt"]) if (params["sro"] or {}).get("chart") else None
+    stranger = None
+    if (params["sro"] or {}).get("chart"):
+        wanted = sro.build(params)
+        stranger = keep(api, SPECIAL, wanted, params["adopt"], look(api, SPECIAL, wanted))
     judge, name = sro.Judge(params, api.clock), sro.old_name(params)
     queries = {"specials": Query(SPECIAL, None, name)}
     if params["pools"]:

@@ -11,20 +11,29 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _daemon_sets as daemon_sets
 from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import Foreign, foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 
 Data = dict[str, t.Any]
 
 
-def keep(api: Api, kind: Kind, wanted: Data, adopt: str) -> Foreign | None:
+def look(api: Api, kind: Kind, wanted: Data) -> Data | None:
+    """The live object. In check mode its operator may be one that an earlier task would have installed."""
+    try:
+        return api.get(kind, wanted["metadata"]["name"], wanted["metadata"].get("namespace"))
+    except KindNotServedError:
+        if not api.check_mode:
+            raise
+        return None
+
+
+def keep(api: Api, kind: Kind, wanted: Data, adopt: str, live: Data | None) -> Foreign | None:
     """Somebody else's comes back with what differs, and is changed only when its fields are to be taken."""
-    metadata = wanted["metadata"]
-    live = api.get(kind, metadata["name"], metadata.get("namespace"))
     if live is None or owned(live):
         api.apply(wanted, force_conflicts=live is not None, live=live)
         return None
-    stranger = foreign(live, wanted.get("spec") or {}, f"{kind.kind} {metadata['name']}")
+    stranger = foreign(live, wanted.get("spec") or {}, f"{kind.kind} {wanted['metadata']['name']}")
     if adopt == "take":
         api.apply(wanted, force_conflicts=True, live=live)
         return stranger._replace(differs=[])
