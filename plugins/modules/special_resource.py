@@ -17,6 +17,7 @@ description:
     runs a Ready pod of the current revision of every operand that its labels call for, and offers exactly the devices that its pool promises.
   - The spec is the example in the installed operator (C(alm-examples)), or a complete default of our own, then the typed options, then O(spec).
   - An object that somebody else made is only reported, or gets only what was asked for and differs (O(adopt)).
+  - Other backends keep other objects and judge them by the same nodes; see O(backend).
   - With O(state=absent) the ClusterPolicy is deleted when this collection made it, and the task waits until no operand is left.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
@@ -52,6 +53,33 @@ EXAMPLES = r"""
       version: 595.91.07
     spec:
       validator: {plugin: {env: [{name: WITH_WORKLOAD, value: "true"}]}}
+
+- name: A kernel module that KMM loads, and its device plugin
+  accelerators.openshift.special_resource:
+    backend: kmm
+    name: card
+    kmm:
+      module_name: card
+      kernel_mappings:
+        - regexp: '^5\.14\.0-.*\.el9'
+          container_image: 'registry.example.com/card:${KERNEL_FULL_VERSION}'
+      device_plugin: {image: 'registry.example.com/card-plugin:1'}
+    pools: [{name: cards, node_selector: {example.com/card: "true"}, expected: {example.com/card: 2}}]
+
+- name: Would every Module load on the kernel of the next release?
+  accelerators.openshift.special_resource:
+    backend: kmm
+    kmm: {preflight: {kernel_version: 5.14.0-611.8.1.el9_7.x86_64}}
+
+- name: From a SpecialResource to a Module
+  accelerators.openshift.special_resource:
+    backend: sro
+    name: card
+    sro: {migrate_to: kmm, remove: true}
+    kmm:
+      selector: {example.com/card: "true"}
+      module_name: card
+      kernel_mappings: [{regexp: '^5\.14', container_image: 'registry.example.com/card:5.14'}]
 
 - name: Take the stack away
   accelerators.openshift.special_resource:
