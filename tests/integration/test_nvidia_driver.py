@@ -1,0 +1,175 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""special_resource, backend nvidiadriver, on two pools: from the ClusterPolicy's driver to a driver for each pool, and what is refused before."""
+
+from __future__ import annotations
+
+import threading
+import typing as t
+
+import pytest
+from cluster import Cluster, running
+from integration.playbook import Playbook
+from integration.twelve_steps import Case, Walks, task
+from integration.wire import Audit
+
+from openshift_sandbox import faults
+
+Data = dict[str, t.Any]
+
+BACKEND: t.Final = "nvidiadriver"
+DRIVERS: t.Final = ("nvidia.com/v1alpha1", "nvidiadrivers")
+POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies")
+NAMESPACE: t.Final = "nvidia-gpu-operator"
+OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
+POOL: t.Final = "accelerators.openshift/pool"
+OLD, NEW = "580.82.07", "595.91.07"
+
+
+def pool(name: str, gpus: int, nodes: int, **more: t.Any) -> Data:
+    return {"name": name, "node_selector": {POOL: name}, "expected": {"nvidia.com/gpu": gpus}, "min_nodes": nodes, **more}
+
+
+def driver(version: str) -> Data:
+    return {"repository": "nvcr.io/nvidia", "image": "driver", "version": version}
+
+
+POOLS: t.Final = [pool("inference", 1, 2), pool("training", 8, 1)]
+NODES: t.Final = {"inference": {"t4-0", "t4-1"}, "training": {"a100-0"}}
+QUICK: t.Final[Data] = {"grace": 20, "wait_timeout": 180}
+WANTED: t.Final[Data] = {"backend": BACKEND, "pools": POOLS, **QUICK}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> t.Iterator[Cluster]:
+    with running("gpu-nodes") as found:
+        found.needs_sandbox()
+        yield found
+
+
+@pytest.fixture(scope="module")
+def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+    made = Playbook(tmp_path_factory.mktemp("drivers"), cluster.kubeconfig)
+    operators = [("nfd", "openshift-nfd"), ("gpu-operator-certified", NAMESPACE)]
+    run = made.tasks(*(task("olm_operator", name=name, namespace=namespace) for name, namespace in operators), task("nfd_labels"))
+    assert run.rc == 0, run.output[-3000:]
+    return made
+
+
+@pytest.fixture(scope="module")
+def audit(cluster: Cluster) -> Audit:
+    return Audit(cluster.needs_sandbox().directory / "audit.log", cluster.client)
+
+
+def drivers_ready(cluster: Cluster) -> set[str]:
+    """Nodes with a driver that runs, whoever owns it."""
+    pods = cluster.client.list("v1", "pods", NAMESPACE, labels="app.kubernetes.io/component=nvidia-driver")
+    alive = [pod for pod in pods if any(one["type"] == "Ready" and one["status"] == "True" for one in pod["status"].get("conditions") or [])]
+    return {pod["spec"]["nodeName"] for pod in alive}
+
+
+class Gaps:
+    """How many nodes of each pool were without a driver at once, at most."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster, self._over = cluster, threading.Event()
+        self.most = {"inference": 0, "training": 0}
+        self._thread = threading.Thread(target=self._look)
+
+    def _look(self) -> None:
+        while not self._over.wait(0.05):
+            ready = drivers_ready(self._cluster)
+            for name, nodes in NODES.items():
+                self.most[name] = max(self.most[name], len(nodes - ready))
+
+    def __enter__(self) -> Gaps:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+
+def owners(cluster: Cluster) -> dict[str, str | None]:
+    nodes = cluster.client.list("v1", "nodes", labels=POOL)
+    return {node["metadata"]["name"]: node["metadata"]["labels"].get(OWNER) for node in nodes}
+
+
+def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
+    changed = WANTED | {"mig": {"strategy": "mixed"}, "nvidia_drivers": [{"name": "inference", **driver(OLD)}, {"name": "training"}]}
+    case = Case("special_resource", WANTED, changed, {"backend": BACKEND, "state": "absent"}, varies=frozenset({"driver_version"}))
+    walks = Walks(playbook, audit)
+    for in_process in (True, False):
+        walks.check(case, in_process)
+    walks.compare(case)
+
+
+def test_overlaps_are_refused_before_the_first_write(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    everything = {"name": "everything", "node_selector": {"feature.node.kubernetes.io/pci-10de.present": "true"}}
+    made = playbook.module("special_resource", **WANTED, nvidia_drivers=[{"name": "training"}, everything])
+    assert (made["code"], audit.writes(made)) == ("GPU-NVD-OVERLAP", []), made.result
+    foreign = {"apiVersion": DRIVERS[0], "kind": "NVIDIADriver", "metadata": {"name": "theirs"}, "spec": {"driverType": "gpu", "image": "driver"}}
+    cluster.client.create(foreign)
+    try:
+        made = playbook.module("special_resource", **WANTED)
+        assert (made["code"], audit.writes(made)) == ("GPU-NVD-OVERLAP", []), made.result
+        assert "theirs (all nodes)" in made["message"]
+    finally:
+        cluster.client.delete(*DRIVERS, "theirs")
+
+
+def test_from_the_policys_driver_to_two_versions_without_a_gap(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    """First the policy's own driver for all, then one for each pool; of each pool one node at a time is without one."""
+    before = playbook.module("special_resource", pools=POOLS, driver=driver(NEW), **QUICK)
+    assert not before.failed, before.result
+    own = [POOLS[0] | {"driver": driver(OLD)}, POOLS[1]]
+    with Gaps(cluster) as gaps:
+        made = playbook.module("special_resource", backend=BACKEND, pools=own, driver=driver(NEW), **QUICK)
+    assert not made.failed, made.result
+    assert gaps.most == {"inference": 1, "training": 1}
+    found = {one["name"]: one for one in made["special_resource"]["nvidia_drivers"]}
+    assert {name: (one["state"], one["version"], one["nodes"]) for name, one in found.items()} == {
+        "inference": ("ready", OLD, ["t4-0", "t4-1"]),
+        "training": ("ready", NEW, ["a100-0"]),
+    }
+    assert {one["name"]: one["driver_version"] for one in made["special_resource"]["nodes"]} == {"t4-0": OLD, "t4-1": OLD, "a100-0": NEW}
+    assert owners(cluster) == {"t4-0": "inference", "t4-1": "inference", "a100-0": "training"}
+    writes = audit.writes(made)
+    assert [line.split()[1].partition(".")[0] for line in writes] == ["nvidiadrivers", "nvidiadrivers", "clusterpolicies", "nvidiadrivers"], writes
+    again = playbook.module("special_resource", backend=BACKEND, pools=own, driver=driver(NEW), **QUICK)
+    assert (again.changed, audit.writes(again)) == (False, []), again.result
+
+
+def test_ready_without_a_single_daemonset_is_seen_through(cluster: Cluster, playbook: Playbook) -> None:
+    """Without the label of the major version the operator counts no node, and calls the driver ready."""
+    sandbox = cluster.needs_sandbox()
+    lost = {"label": "system-os_release.VERSION_ID.major"}
+    faults.add(sandbox, "nfd_label_lost", lost)
+    try:
+        made = playbook.module("special_resource", **WANTED, driver=driver(NEW))
+        assert (made["code"], made["layer"]) == ("GPU-NVD-EMPTY", "gpu"), made.result
+        assert "VERSION_ID.major is missing" in made["message"]
+        assert {one["metadata"]["name"]: one["status"]["state"] for one in cluster.client.list(*DRIVERS)} == {"inference": "ready", "training": "ready"}
+    finally:
+        faults.clear(sandbox, "nfd_label_lost", lost)
+    mended = playbook.module("special_resource", **WANTED, driver=driver(NEW))
+    assert not mended.failed, mended.result
+
+
+def test_somebody_elses_policy_that_does_not_let_them_drive(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    assert not playbook.module("special_resource", backend=BACKEND, state="absent", **QUICK).failed
+    spec: Data = {key: {} for key in ("operator", "daemonsets", "driver", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "nodeStatusExporter", "gfd")}
+    cluster.client.create({"apiVersion": POLICIES[0], "kind": "ClusterPolicy", "metadata": {"name": "gpu-cluster-policy"}, "spec": spec})
+    try:
+        made = playbook.module("special_resource", **WANTED)
+        assert (made["code"], audit.writes(made)) == ("GPU-NVD-DISABLED", []), made.result
+        taken = playbook.module("special_resource", **WANTED, adopt="take", driver=driver(NEW))
+        assert not taken.failed, taken.result
+        live = cluster.client.get(*POLICIES, "gpu-cluster-policy")
+        assert live["spec"]["driver"]["useNvidiaDriverCRD"] is True
+        assert "app.kubernetes.io/managed-by" not in (live["metadata"].get("labels") or {})
+    finally:
+        cluster.client.delete(*POLICIES, "gpu-cluster-policy")
+        playbook.module("special_resource", backend=BACKEND, state="absent", **QUICK)
