@@ -15,6 +15,7 @@ from openshift_sandbox.stand_ins.conditions import holds
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.nfd_hardware import cpu_of, cpuid_of, has_numa, labels_of
 from openshift_sandbox.stand_ins.nfd_instances import Instance, instances
+from openshift_sandbox.stand_ins.nfd_local import Local, by_node
 
 PREFIX: t.Final = "feature.node.kubernetes.io/"
 NODE_NAME: t.Final = "nfd.node.kubernetes.io/node-name"
@@ -57,10 +58,11 @@ class NfdWorker(Reconciler):
         daemon_set = cluster.find("DaemonSet", instance.worker, namespace)
         if daemon_set is None:
             return
+        local = by_node(cluster)
         for pod in cluster.objects("Pod", namespace):
             node = nodes.get(pod["spec"].get("nodeName") or "")
             if node and _works(pod, daemon_set) and cluster.due(pod["metadata"]["uid"], "nfd_worker", 0.2):
-                wanted = node_feature(cluster, node, instance, daemon_set)
+                wanted = node_feature(cluster, node, instance, daemon_set, local.get(node["metadata"]["name"]) or Local({}, {}))
                 live = cluster.find("NodeFeature", node["metadata"]["name"], namespace)
                 if live is None or (live["spec"] != wanted["spec"] and not cluster.trouble("nfd_stale", node=node["metadata"]["name"])):
                     cluster.apply(wanted)
@@ -74,7 +76,7 @@ class NfdWorker(Reconciler):
             cluster.delete("NodeFeature", metadata["name"], metadata["namespace"])
 
 
-def node_feature(cluster: Cluster, node: Object, instance: Instance, daemon_set: Object) -> Object:
+def node_feature(cluster: Cluster, node: Object, instance: Instance, daemon_set: Object, local: Local) -> Object:
     name = node["metadata"]["name"]
     os_release, kernel, cpu = os_release_of(cluster, node), kernel_of(node), cpu_of(node)
     if not instance.is_openshift:
@@ -91,12 +93,15 @@ def node_feature(cluster: Cluster, node: Object, instance: Instance, daemon_set:
             "cpu.topology": {"elements": {"hardware_multithreading": labels["cpu-hardware_multithreading"]}},
             "memory.numa": {"elements": {"is_numa": str(has_numa(node)).lower(), "node_count": "2" if has_numa(node) else "1"}},
             "kernel.selinux": {"elements": {"enabled": "true"}},
+            "local.label": {"elements": local.labels},
+            "local.feature": {"elements": local.features},
         },
         "flags": {"cpu.cpuid": {"elements": {flag: {} for flag in cpuid_of(node)}}},
         "instances": {"pci.device": {"elements": [{"attributes": device.attributes} for device in devices_of(node)]}},
     }
     lost = {trouble["label"] for trouble in cluster.troubles("nfd_label_lost", node=name)}
     published = {PREFIX + key: value for key, value in labels.items() if not lost & {"*", key, PREFIX + key}}
+    published |= {key if "/" in key else PREFIX + key: value for key, value in local.labels.items()}
     owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": instance.worker, "uid": daemon_set["metadata"]["uid"]}
     metadata = {"name": name, "namespace": daemon_set["metadata"]["namespace"], "labels": {NODE_NAME: name}, "ownerReferences": [owner]}
     return {"apiVersion": "nfd.k8s-sigs.io/v1alpha1", "kind": "NodeFeature", "metadata": metadata, "spec": {"features": features, "labels": published}}

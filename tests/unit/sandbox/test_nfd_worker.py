@@ -12,6 +12,7 @@ from openshift_sandbox.seed_nodes import node_manifest
 from openshift_sandbox.seed_upstream_nfd import objects as upstream_objects
 from openshift_sandbox.stand_ins.nfd_hardware import cpu_of, has_numa, labels_of
 from openshift_sandbox.stand_ins.nfd_instances import instances
+from openshift_sandbox.stand_ins.nfd_local import parse
 from openshift_sandbox.stand_ins.nfd_worker import NfdWorker, devices_of, pci_labels
 
 NAMESPACE = "openshift-nfd"
@@ -182,3 +183,16 @@ def test_workers_of_upstream_s_chart() -> None:
     )
     assert set(pci_labels(devices_of(node("gpu")), found.config)) == {"pci-1013.present", "pci-1d0f.present", "pci-10de.present"}
     assert upstream_objects({}) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "labels", "features"),
+    [
+        ("# a comment\na=1\nb\n", {"a": "1", "b": "true"}, {"a": "1", "b": "true"}),
+        ("# +no-label\na=1\nb=2\n", {"b": "2"}, {"a": "1", "b": "2"}),
+        ("# +no-feature\na=1\n", {"a": "1"}, {}),
+        ("# +expiry-time=2020-01-01T00:00:00Z\na=1\n# +expiry-time=2099-01-01T00:00:00Z\nb=2\n", {"b": "2"}, {"b": "2"}),
+    ],
+)
+def test_feature_files_are_read_as_the_worker_does(content: str, labels: dict[str, str], features: dict[str, str]) -> None:
+    assert parse(content) == (labels, features)
