@@ -21,8 +21,8 @@ from openshift_sandbox import faults, scenario
 
 Data = dict[str, t.Any]
 POOL: t.Final = {"name": "training", "node_selector": {"accelerators.openshift/pool": "training"}, "replicas": 2, "expected": {"nvidia.com/gpu": 1}}
-KERNELS: t.Final = [f"5.14.0-{one}.x86_64" for one in ("570.12.1.el9_6", "611.5.1.el9_7", "611.8.1.el9_7", "611.9.1.el9_7", "611.11.1.el9_7")]
-OLD, NEW, UNTAGGED = "9.8.20260801-0", "9.8.20260815-0", "9.8.20260901-0"
+OLD, NEW = "9.8.20260801-0", "9.8.20260815-0"
+BEFORE, NEXT = "5.14.0-570.12.1.el9_6.x86_64", "5.14.0-611.5.1.el9_7.x86_64"
 
 
 @pytest.fixture(scope="module")
@@ -52,17 +52,21 @@ def audit(cluster: Cluster) -> Audit:
 
 
 def task(**options: t.Any) -> Data:
-    return {"accelerators.openshift.special_resource": {"pools": [POOL], "grace": 3, "wait_timeout": 120, **options}}
+    return {"accelerators.openshift.special_resource": {"pools": [POOL], "grace": 60, "wait_timeout": 180, **options}}
 
 
 @contextlib.contextmanager
-def trouble(cluster: Cluster, kind: str, **fields: t.Any) -> t.Iterator[None]:
+def troubles(cluster: Cluster, name: str, **update: t.Any) -> t.Iterator[None]:
+    """What a scenario's file has, brought into the running sandbox and out of it again; update: fields of its os_update."""
     sandbox = cluster.needs_sandbox()
-    faults.add(sandbox, kind, fields)
+    scripted = [one | (update if one["type"] == "os_update" else {}) for one in scenario.load(name).troubles]
+    for one in scripted:
+        faults.add(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
     try:
         yield
     finally:
-        faults.clear(sandbox, kind, fields)
+        for one in scripted:
+            faults.clear(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
 
 
 def delay(cluster: Cluster, **seconds: float) -> None:
@@ -76,18 +80,32 @@ def kernels(cluster: Cluster) -> Data:
     return {node["metadata"]["name"]: node["status"]["nodeInfo"]["kernelVersion"] for node in nodes}
 
 
+def cordoned(cluster: Cluster, labels: str = "accelerators.openshift/pool=training") -> list[str]:
+    return [str(one["metadata"]["name"]) for one in cluster.client.list("v1", "nodes", labels=labels or None) if one["spec"].get("unschedulable")]
+
+
 def told(result: TaskResult) -> Data:
     return {node["name"]: node["kernel"] for node in result["special_resource"]["nodes"]}
 
 
 def updated(cluster: Cluster, node: str, kernel: str) -> None:
-    until(lambda: kernels(cluster)[node] == kernel, f"kernel {kernel} on {node}")
+    until(lambda: kernels(cluster)[node] == kernel and not cordoned(cluster), f"kernel {kernel} on {node}")
+
+
+def label(cluster: Cluster, node: str, key: str) -> str:
+    return str(((cluster.client.get("v1", "nodes", node) or {})["metadata"]["labels"]).get(f"feature.node.kubernetes.io/{key}"))
+
+
+def unpulled(cluster: Cluster) -> bool:
+    pods = cluster.client.list("v1", "pods", "nvidia-gpu-operator")
+    statuses = [one for pod in pods for one in pod["status"].get("containerStatuses") or []]
+    return any(((one.get("state") or {}).get("waiting") or {}).get("reason") == "ImagePullBackOff" for one in statuses)
 
 
 def test_a_pool_in_rollout_is_followed_to_its_end(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
     delay(cluster, os_update_reboot=3600)
-    with trouble(cluster, "os_update", pool="training", new_kernel=KERNELS[1], new_ostree_version=NEW):
-        until(lambda: [one for one in cluster.client.list("v1", "nodes") if one["spec"].get("unschedulable")], "the first node is cordoned")
+    with troubles(cluster, "kernel-update-rollout"):
+        until(lambda: cordoned(cluster), "a GPU node is cordoned")
         start, runs = log.position(audit.log), list[Run]()
         thread = threading.Thread(target=lambda: runs.append(playbook.tasks(task())))
         thread.start()
@@ -96,28 +114,29 @@ def test_a_pool_in_rollout_is_followed_to_its_end(cluster: Cluster, playbook: Pl
         finally:
             delay(cluster, os_update_reboot=0.3)
             thread.join()
+        until(lambda: not cordoned(cluster, ""), "the rollout ends")
     (run,) = runs
     (result,) = run.tasks
     assert not result.failed, run.output[-3000:]
     assert (result.changed, audit.writes(result)) == (False, [])
-    assert kernels(cluster) == {"gpu-0": KERNELS[1], "gpu-1": KERNELS[1]}
+    assert kernels(cluster) == {"gpu-0": NEXT, "gpu-1": NEXT}
     for name, kernel in told(result).items():
-        assert (kernel["running"], kernel["labelled"], kernel["os"]["ostree"]) == (KERNELS[1], KERNELS[1], NEW)
+        assert (kernel["running"], kernel["labelled"], kernel["os"]["ostree"]) == (NEXT, NEXT, NEW)
         assert (kernel["daemonset"], kernel["source"], kernel["fits"], kernel["waits_at"]) == (f"nvidia-driver-daemonset-{NEW}", "toolkit", True, "")
         assert kernel["toolkit"].startswith("quay.io/")
         assert f"{name}: is being updated by the machine-config operator" in run.output
         assert f"{name}: kernel 5.14.0-570.12.1 -> 5.14.0-611.5.1, step " in run.output
-    assert not [one for one in cluster.client.list("v1", "nodes") if one["spec"].get("unschedulable")]
     again = playbook.tasks(task()).tasks[-1]
     assert (again.changed, audit.writes(again)) == (False, [])
 
 
 def test_labels_that_stay_those_of_the_old_kernel(cluster: Cluster, playbook: Playbook) -> None:
-    with trouble(cluster, "nfd_stale", node="gpu-0"), trouble(cluster, "os_update", node="gpu-0", new_kernel=KERNELS[2], new_ostree_version=OLD):
-        updated(cluster, "gpu-0", KERNELS[2])
-        failed = playbook.tasks(task()).failure
+    other = "5.14.0-611.8.1.el9_7.x86_64"
+    with troubles(cluster, "kernel-update-stale-labels", node="gpu-0", new_kernel=other, new_ostree_version=OLD):
+        updated(cluster, "gpu-0", other)
+        failed = playbook.tasks(task(grace=3)).failure
         assert (failed["code"], failed["layer"]) == ("GPU-KERNEL-STALE", "gpu")
-        assert f"kernel-version.full={KERNELS[1]} is of another kernel than the running {KERNELS[2]}" in failed["message"]
+        assert f"kernel-version.full={NEXT} is of another kernel than the running {other}" in failed["message"]
         assert "oc delete pod -n openshift-nfd" in failed["remedy"]
         facts = told(failed)
         assert (facts["gpu-0"]["fits"], facts["gpu-0"]["misfit"]["fact"], facts["gpu-0"]["waits_at"]) == (False, "labels", "labels")
@@ -130,35 +149,37 @@ def test_labels_that_stay_those_of_the_old_kernel(cluster: Cluster, playbook: Pl
 
 
 def test_a_release_without_its_driver_toolkit(cluster: Cluster, playbook: Playbook) -> None:
-    with trouble(cluster, "os_update", node="gpu-1", new_kernel=KERNELS[3], new_ostree_version=UNTAGGED):
-        updated(cluster, "gpu-1", KERNELS[3])
-        failed = playbook.tasks(task()).failure
+    (update,) = scenario.load("kernel-update-no-tag").troubles
+    with troubles(cluster, "kernel-update-no-tag", node="gpu-1"):
+        updated(cluster, "gpu-1", update["new_kernel"])
+        until(lambda: label(cluster, "gpu-1", "system-os_release.OSTREE_VERSION") == update["new_ostree_version"], "the label of the new version")
+        failed = playbook.tasks(task(grace=3)).failure
     assert failed["code"] == "GPU-DTK-STREAM"
-    assert f"Node gpu-1: ImageStream openshift/driver-toolkit has no tag {UNTAGGED} (it has 9.8.20260722-0, {OLD}, {NEW})" in failed["message"]
+    wanted = f"has no tag {update['new_ostree_version']} (it has 9.8.20260722-0, {OLD}, {NEW})"
+    assert f"Node gpu-1: ImageStream openshift/driver-toolkit {wanted}" in failed["message"]
     assert told(failed)["gpu-1"]["misfit"]["fact"] == "toolkit"
     assert failed["duration"] < SECONDS
-    with trouble(cluster, "os_update", node="gpu-1", new_kernel=KERNELS[1], new_ostree_version=NEW):
-        updated(cluster, "gpu-1", KERNELS[1])
+    with troubles(cluster, "kernel-update-no-tag", node="gpu-1", new_kernel=BEFORE, new_ostree_version=OLD):
+        updated(cluster, "gpu-1", BEFORE)
         assert not playbook.tasks(task()).tasks[-1].failed
 
 
 def test_precompiled_drivers_need_an_image_for_each_kernel(cluster: Cluster, playbook: Playbook) -> None:
     driver = {"usePrecompiled": True, "repository": "registry.example.com/nvidia", "image": "gpu-driver-rhel9", "version": "595"}
-    missing = KERNELS[4]
     run = playbook.tasks(task(spec={"driver": driver}))
     assert run.rc == 0, run.output[-3000:]
-    assert told(run.tasks[-1])["gpu-1"]["image"] == f"registry.example.com/nvidia/gpu-driver-rhel9:595-{KERNELS[1]}-rhcos4.22"
+    assert told(run.tasks[-1])["gpu-1"]["image"] == f"registry.example.com/nvidia/gpu-driver-rhel9:595-{BEFORE}-rhcos4.22"
     assert {kernel["source"] for kernel in told(run.tasks[-1]).values()} == {"precompiled"}
-    with trouble(cluster, "driver_image_missing", kernel=missing):
-        with trouble(cluster, "os_update", node="gpu-0", new_kernel=missing, new_ostree_version=OLD):
-            updated(cluster, "gpu-0", missing)
-            failed = playbook.tasks(task(spec={"driver": driver})).failure
-        assert failed["code"] == "GPU-DRV-PRECOMPILED"
-        wanted = f"registry.example.com/nvidia/gpu-driver-rhel9:595-{missing}-rhcos4.22"
-        assert f"Node gpu-0: no precompiled driver for kernel {missing}: {wanted} is in ImagePullBackOff" in failed["message"]
-        assert f"skopeo inspect docker://{wanted}" in failed["remedy"]
-        assert told(failed)["gpu-0"]["misfit"]["fact"] == "image"
-        assert told(failed)["gpu-1"]["fits"]
+    with troubles(cluster, "kernel-update-no-image", node="gpu-0"):
+        updated(cluster, "gpu-0", NEXT)
+        until(lambda: unpulled(cluster), "a driver pod without its image")
+        failed = playbook.tasks(task(spec={"driver": driver}, grace=3)).failure
+    assert failed["code"] == "GPU-DRV-PRECOMPILED"
+    wanted = f"registry.example.com/nvidia/gpu-driver-rhel9:595-{NEXT}-rhcos4.22"
+    assert f"Node gpu-0: no precompiled driver for kernel {NEXT}: {wanted} is in ImagePullBackOff" in failed["message"]
+    assert f"skopeo inspect docker://{wanted}" in failed["remedy"]
+    assert told(failed)["gpu-0"]["misfit"]["fact"] == "image"
+    assert told(failed)["gpu-1"]["fits"]
     # Somebody has pushed the image.
     mended = playbook.tasks(task(spec={"driver": driver})).tasks[-1]
     assert not mended.failed, mended.result
