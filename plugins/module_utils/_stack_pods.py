@@ -25,6 +25,19 @@ _CRASH: t.Final = ("CrashLoopBackOff", "RunContainerError", "CreateContainerErro
 AWAITED: t.Final = ("driver", "container-toolkit")
 INDEPENDENT: t.Final = ("node-status-exporter",)
 
+# Failures whose cause is in the log of that container, and others of which it may know more.
+_TOLD_BY_LOGS: t.Final = ("GPU-DRV-CRASH", "GPU-OPERAND-CRASH", "GPU-OPERAND", "NIC-DRV-CRASH", "NIC-OPERAND-CRASH")
+_HINTED_BY_LOGS: t.Final = (
+    "GPU-ALLOC",
+    "GPU-CP-NOTREADY",
+    "GPU-CP-OPERAND",
+    "GPU-DRV-OUTDATED",
+    "GPU-MIG-FAILED",
+    "GPU-MIG-RUNNING",
+    "GPU-UPG-FAILED",
+    "GPU-UPG-RUNNING",
+)
+
 
 class Trouble(t.NamedTuple):
     """A container that does not run, in the API's words."""
@@ -135,12 +148,12 @@ def explain(error: AcceleratorError, pod: str, container: str, log: str) -> None
     """Adds to a failure what the log of a broken container says; a known text brings its own code and remedy."""
     lines = [line for line in log.splitlines() if line.strip()]
     error.evidence += [f"{pod}/{container}: {line}" for line in lines[-10:]]
-    if error.code not in ("GPU-DRV-CRASH", "GPU-OPERAND-CRASH", "GPU-OPERAND", "NIC-DRV-CRASH", "NIC-OPERAND-CRASH") or not lines:
+    if error.code not in (*_TOLD_BY_LOGS, *_HINTED_BY_LOGS) or not lines:
         return
     known = recognise(log)
     if known:
         said = next((line for line in lines if recognise(line) is known), lines[-1])
         error.message += f" Its log says that {known.meaning}: {said.strip()}"
         error.code, error.remedy = known.code, known.remedy
-    elif " The log of " not in error.message:
+    elif error.code in _TOLD_BY_LOGS and " The log of " not in error.message:
         error.message += f" The log of {pod} ends with: {lines[-1].strip()}"

@@ -405,6 +405,25 @@ def test_the_log_of_another_node_is_evidence_and_no_cause() -> None:
     assert (error.code, error.remedy, error.evidence) == ("GPU-DRV-CRASH", "look", ["p/c: NVRM: RmInitAdapter failed!"])
 
 
+@pytest.mark.parametrize(
+    ("code", "text", "becomes"),
+    [
+        ("GPU-MIG-FAILED", "At least one mode change pending", "GPU-MIG-REBOOT"),
+        ("GPU-ALLOC", "Failed to initialize NVML: Unknown Error", "GPU-CDI-LOST"),
+        ("GPU-DRV-OUTDATED", "Could not unload NVIDIA driver kernel modules, driver is in use", "GPU-DRV-INUSE"),
+        ("GPU-CP-NOTREADY", "driver-toolkit imagestream not found", "GPU-DTK-STREAM"),
+        ("GPU-TAINT", "driver-toolkit imagestream not found", "GPU-TAINT"),
+        ("GPU-ALLOC", "everything is fine", "GPU-ALLOC"),
+    ],
+)
+def test_a_log_may_know_more_than_what_was_seen(code: str, text: str, becomes: str) -> None:
+    error = AcceleratorError(code, "Seen.", "look")
+    logs.read(error, logs.Source("n", "p", "c", True), f"starting\n{text}\n")
+    assert error.code == becomes
+    assert (error.message == "Seen.") is (becomes == code)
+    assert error.evidence[-1] == f"p/c: {text}"
+
+
 def test_an_event_tells_what_no_log_can() -> None:
     error = AcceleratorError("GPU-OPERAND", "not Ready.", "look")
     logs.read_events(
