@@ -81,6 +81,17 @@ EXAMPLES = r"""
       module_name: card
       kernel_mappings: [{regexp: '^5\.14', container_image: 'registry.example.com/card:5.14'}]
 
+- name: A driver for each pool
+  accelerators.openshift.special_resource:
+    backend: nvidiadriver
+    driver: {repository: nvcr.io/nvidia, image: driver, version: 595.91.07}
+    nvidia_drivers:
+      - {name: training}
+      - {name: inference, repository: nvcr.io/nvidia, image: driver, version: 580.82.07}
+    pools:
+      - {name: training, node_selector: {pool: training}, expected: {nvidia.com/gpu: 8}}
+      - {name: inference, node_selector: {pool: inference}, expected: {nvidia.com/gpu: 1}}
+
 - name: Take the stack away
   accelerators.openshift.special_resource:
     state: absent
@@ -98,6 +109,7 @@ special_resource:
       C(since) is the time in UTC that the API tells, empty where it tells none. C(nodes) are the nodes that are behind, of C(of) nodes;
       a node without a name stands for those that a pool lacks.
     - C(lines) is the same as short lines of text.
+    - C(differs) and C(manager) are about an object that somebody else made (O(adopt)); C(nvidia_drivers) is told by backend V(nvidiadriver).
   returned: success, or a failed wait
   type: dict
   sample:
@@ -127,6 +139,8 @@ special_resource:
       - toolkit, device plugin, validator, metrics, allocatable wait for driver
     differs: []
     manager: ""
+    nvidia_drivers:
+      - {name: training, state: ready, reason: Reconciled, version: 595.91.07, node_selector: {pool: training}, nodes: [gpu-0]}
     nodes:
       - name: gpu-0
         pool: training
