@@ -204,6 +204,33 @@ def test_nothing_is_left_when_no_candidate_has_any(pools: Pools) -> None:
     assert (places(pools), pools.machines(PAIR), pools.nodes(PAIR)) == ([], [], [])
 
 
+def test_what_is_given_back_is_drained_like_any_other(pools: Pools) -> None:
+    """One of two machines is there, and somebody's pod on it, when no zone has another one."""
+    wanted, job = pool(of(T4, A, B)), {"name": "early-bird", "namespace": "default"}
+    gpu: Data = {"limits": {"nvidia.com/gpu": "1"}}
+
+    def works(node: str) -> Data:
+        body = {"nodeName": node, "containers": [{"name": "main", "image": "example.com/job", "resources": gpu}]}
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": job, "spec": body}
+
+    with pools.trouble("no_capacity", zone=B), pools.trouble("no_capacity", zone=A, available=1):
+        pools.attempt(wanted, wait=False)
+        (node,) = until(lambda: pools.nodes(wanted), "the node in zone a")
+        pools.client.create(works(node["metadata"]["name"]))
+        until(lambda: (pools.client.get("v1", "pods", "early-bird", "default") or {}).get("status", {}).get("phase") == "Running", "the pod")
+        kept = pools.attempt(wanted)
+        assert kept["code"] == "NODE-BUSY", kept.result
+        assert "default/early-bird" in kept["msg"]
+        assert "stays until they may go" in kept["msg"]
+        assert kept["attempts"][-1]["code"] == "MACH-CAPACITY"
+        assert [one["metadata"]["name"] for one in pools.nodes(wanted)] == [node["metadata"]["name"]]
+
+        given_back = pools.attempt(wanted, on_busy="drain", force=True)
+        assert given_back["code"] == "MACH-CAPACITY", given_back.result
+        assert [line for line in pools.audit.writes(given_back) if line.startswith("create pods")] != []
+    assert (places(pools), pools.machines(wanted), pools.nodes(wanted)) == ([], [], [])
+
+
 def test_killed_while_it_waits_for_the_second_candidate(pools: Pools, tmp_path: Path) -> None:
     task = {"accelerators.openshift.gpu_machineset": {"pool": PAIR, "capacity_timeout": 2, "kubeconfig": str(pools.playbook.kubeconfig)}}
     (tmp_path / "play.yml").write_text(json.dumps([{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [task]}]))
