@@ -30,7 +30,7 @@ options:
     type: str
   tolerations:
     description:
-      - Taints of the pools, as tolerations for every operand.
+      - Taints of the pools, as tolerations for every operand. Those that C(taints) of O(pools) name need not be repeated here.
       - They are merged with those that are there and with C(nvidia.com/gpu:NoSchedule); nobody's toleration is taken away.
     type: list
     elements: dict

@@ -13,6 +13,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options, _driver_modules
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import REQUIRED
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_outputs import tolerations as pool_tolerations
 
 API_VERSION: t.Final = "nvidia.com/v1"
 GPU_TOLERATION: t.Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
@@ -136,7 +137,8 @@ def wanted_tolerations(params: dict[str, t.Any], live: dict[str, t.Any] | None) 
     """The operator replaces its own default by this list, so the default has to be in it."""
     theirs = (((live or {}).get("spec") or {}).get("daemonsets") or {}).get("tolerations")
     raw = ((params.get("spec") or {}).get("daemonsets") or {}).get("tolerations")
-    return merge_tolerations(theirs, [GPU_TOLERATION], params.get("tolerations"), raw)
+    of_pools = pool_tolerations([{"taints": pool.get("taints") or []} for pool in params.get("pools") or []])
+    return merge_tolerations(theirs, [GPU_TOLERATION], params.get("tolerations"), of_pools, raw)
 
 
 def effective_tolerations(policy: dict[str, t.Any]) -> list[dict[str, t.Any]]:

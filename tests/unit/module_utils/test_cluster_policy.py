@@ -92,6 +92,11 @@ def test_tolerations_are_a_union() -> None:
     assert wanted == [{"key": "theirs", "operator": "Exists"}, GPU, TEAM, {"key": "raw", "operator": "Exists"}]
 
 
+def test_taints_of_pools_are_tolerated() -> None:
+    pools = [{"name": "a", "taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}, {"name": "b"}]
+    assert cluster_policy.wanted_tolerations(params(pools=pools, tolerations=[TEAM]), None) == [GPU, TEAM]
+
+
 def test_a_second_run_builds_the_same() -> None:
     first = cluster_policy.build(params(tolerations=[TEAM]), DEFAULT, None)
     assert cluster_policy.build(params(tolerations=[TEAM]), DEFAULT, first) == first
