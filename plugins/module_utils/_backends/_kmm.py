@@ -65,6 +65,7 @@ def _load(api: Api, params: Data) -> Data:
     try:
         snapshot = _wait(api, params, wanted, judge, f"Module {params['name']}", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
+        exc.facts["special_resource"] |= told(stranger)
         if stranger:
             stranger.blame(exc, {"GPU-TAINT": ("spec.tolerations",), "GPU-KMM": ("spec.",), "GPU-ALLOC": ("spec.devicePlugin",)})
         raise

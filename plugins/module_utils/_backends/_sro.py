@@ -69,7 +69,7 @@ def present(api: Api, params: Data) -> Data:
     try:
         snapshot = api.wait(queries, judge, f"SpecialResource {name}", params["settle"])
     except (NotReadyError, WaitTimeoutError) as exc:
-        exc.facts["special_resource"] = judge.summarize(name, judge.seen, api.list(known("DaemonSet")))
+        exc.facts["special_resource"] = {**judge.summarize(name, judge.seen, api.list(known("DaemonSet"))), **told(stranger)}
         raise
     return {**judge.summarize(name, snapshot, api.list(known("DaemonSet"))), **told(stranger)}
 
