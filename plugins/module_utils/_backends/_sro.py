@@ -23,6 +23,8 @@ Data = dict[str, t.Any]
 NAME: t.Final = ""
 NAMESPACE: t.Final = ""
 SPECIAL: t.Final = known("SpecialResource")
+# Its conditions do not say of which generation they are: those of before are not believed at once.
+_REACTION: t.Final = 2.0
 
 
 def check(params: Data) -> None:
@@ -67,7 +69,8 @@ def present(api: Api, params: Data) -> Data:
     if params["pools"]:
         queries["nodes"] = Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]]))
     try:
-        snapshot = api.wait(queries, judge, f"SpecialResource {name}", params["settle"])
+        settle = max(params["settle"], _REACTION if any(one.before for one in api.changes) else 0)
+        snapshot = api.wait(queries, judge, f"SpecialResource {name}", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
         exc.facts["special_resource"] = {**judge.summarize(name, judge.seen, api.list(known("DaemonSet"))), **told(stranger)}
         raise
