@@ -97,7 +97,7 @@ def is_forgotten(seen: olm.Snapshot, ask: olm.Ask) -> bool:
     """Whether OLM complained of a CSV that has gone since, and does not look again: for a quarter of an hour, unless the Subscription changes."""
     subscription, installed = next(iter(seen["subscription"]), None), olm.status(seen, "installedCSV")
     gone = set(_EXISTING.findall(olm.trouble(subscription))) - {one["metadata"]["name"] for one in seen["csvs"]}
-    if subscription is None or not owned(subscription) or not gone or ask.approve != olm.UPGRADE or installed in ("", ask.target):
+    if subscription is None or not owned(subscription) or not gone or ask.approve != olm.UPGRADE or not _is_newer(ask.target, installed):
         return False
     return (subscription["metadata"].get("annotations") or {}).get(ASKED_AGAIN) != installed
 
@@ -151,9 +151,13 @@ def _installed(seen: olm.Snapshot, ask: olm.Ask, plan: olm.Object | None) -> Rea
     return state
 
 
+def _is_newer(csv: str, than: str) -> bool:
+    return bool(csv and than) and packages.order(packages.version_of(csv)) > packages.order(packages.version_of(than))
+
+
 def _off_target(installed: str, ask: olm.Ask, at_latest: bool) -> Readiness:
     """The operator works, but it is not the version that was asked for."""
-    newer = packages.order(packages.version_of(installed)) > packages.order(packages.version_of(ask.target))
+    newer = _is_newer(installed, ask.target)
     if newer and ask.csv:
         remedy = f"Set csv: {installed}, or remove the operator (state: absent) and install {ask.csv}."
         return failed("Newer", f"CSV {installed} is installed and newer than {ask.csv}; OLM does not downgrade.", code="OLM-VERSION", remedy=remedy)

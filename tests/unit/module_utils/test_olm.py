@@ -163,6 +163,7 @@ def test_olm_is_made_to_look_again_once_after_each_csv() -> None:
     assert progress.judge(seen(ours, [], csvs), UPGRADE).reason == "AskAgain"
     assert not progress.is_forgotten(seen(ours, [], csvs), replace(ASK, csv=V2)), "no upgrade is approved"
     assert not progress.is_forgotten(seen(ours, [], csvs), replace(UPGRADE, csv=V1)), "it is where it should be"
+    assert not progress.is_forgotten(seen(ours, [], csvs), replace(UPGRADE, csv="nfd.v0.9.9")), "OLM does not downgrade"
     assert not progress.is_forgotten(seen(ours, [], [*csvs, csv("nfd.v0.9.0", "Replacing")]), UPGRADE), "OLM will look when that has gone"
     ours["metadata"]["annotations"] = {progress.ASKED_AGAIN: V1}
     assert not progress.is_forgotten(seen(ours, [], csvs), UPGRADE)
