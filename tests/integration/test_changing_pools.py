@@ -403,12 +403,16 @@ def test_the_last_node_goes_when_told(pool: Pool) -> None:
         assert pool.machines == []
 
 
-def test_another_instance_type(pool: Pool) -> None:
+def test_another_instance_type(pool: Pool, audit: Audit) -> None:
     assert not pool.apply(keep_replicas=1).failed
     before = pool.names
     refused = pool.apply(instance_type="g4dn.2xlarge")
     assert refused["code"] == "POOL-DRIFT"
-    done = pool.apply(keep_instance_type="g4dn.2xlarge", on_change="replace")
+    assert not pool.apply(replicas=2).failed
+    larger = pool.apply(instance_type="g4dn.2xlarge", on_change="replace")
+    assert (larger["code"], audit.writes(larger)) == ("POOL-SURGE", [])
+    assert "Set max_surge to 2" in larger["remedy"]
+    done = pool.apply(keep_instance_type="g4dn.2xlarge", on_change="replace", max_surge=2)
     assert not done.failed, done.result
     assert before & pool.names == set()
     assert [one["metadata"]["labels"]["machine.openshift.io/instance-type"] for one in pool.machines] == ["g4dn.2xlarge"]
