@@ -113,6 +113,14 @@ def pod_is_ready(pod: dict[str, t.Any]) -> bool:
     return any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
 
 
+def by_node(pods: t.Iterable[dict[str, t.Any]]) -> dict[str, list[dict[str, t.Any]]]:
+    """Pods of each node, so that a node is judged without a look at those of a thousand others."""
+    found: dict[str, list[dict[str, t.Any]]] = {}
+    for pod in pods:
+        found.setdefault(pod["spec"].get("nodeName") or "", []).append(pod)
+    return found
+
+
 def ready_since(pod: dict[str, t.Any]) -> str:
     """When the pod became Ready, or ceased to be; when it was made, if neither is told."""
     conditions = pod.get("status", {}).get("conditions") or []

@@ -96,7 +96,10 @@ def judge(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) ->
         return [part(PENDING, "NoPolicy", f"ClusterPolicy {name} is not there yet.", code="GPU-CP-ABSENT", remedy=remedy, stage=stages.CRD, waits=True)]
     parts = [_judge_policy_itself(policy, snapshot)]
     parts += [replace(placed(judge_size(snapshot["nodes"], pool), pool["name"]), stage=stages.LABELS) for pool in pools]
-    parts += [one for pool in pools for node in pool_nodes(snapshot, pool) for one in judge_node(node, pool, policy, snapshot)]
+    pods = operands.by_node(snapshot["pods"])
+    for pool in pools:
+        for node in pool_nodes(snapshot, pool):
+            parts += judge_node(node, pool, policy, {**snapshot, "pods": pods.get(node["metadata"]["name"], [])})
     parts += [replace(placed(late, ""), stage=stages.CRD) for late in judge_rollout(policy, snapshot["daemonsets"])]
     status = _judge_status(policy, any(pool_nodes(snapshot, pool) for pool in pools))
     if not status.is_ready and all(one.is_ready for one in parts) and (others := blamed(snapshot, policy, pools)):

@@ -35,12 +35,17 @@ def behind(snapshot: Snapshot, pools: t.Sequence[dict[str, t.Any]]) -> dict[str,
     ours = {node["metadata"]["name"] for pool in pools for node in nodes_of(snapshot["nodes"], pool)}
     revisions = operands.current_revisions(snapshot["revisions"])
     found: dict[str, dict[str, str]] = {}
-    for daemonset in filter(operands.is_operand, snapshot["daemonsets"]):
-        for node in {pod["spec"].get("nodeName", "") for pod in snapshot["pods"]} - ours - {""}:
-            one = operands.of_daemonset(daemonset, [pod for pod in snapshot["pods"] if pod["spec"].get("nodeName") == node], revisions)
-            if one.pod and not one.ready:
-                found.setdefault(node, {})[one.component] = one.note
+    daemonsets = [one for one in snapshot["daemonsets"] if operands.is_operand(one)]
+    for node, pods in operands.by_node(snapshot["pods"]).items():
+        notes = {} if node in ours or not node else {one.component: one.note for one in _late(daemonsets, pods, revisions)}
+        if notes:
+            found[node] = notes
     return found
+
+
+def _late(daemonsets: t.Iterable[dict[str, t.Any]], pods: list[dict[str, t.Any]], revisions: t.Mapping[str, str]) -> list[operands.Operand]:
+    found = [operands.of_daemonset(one, pods, revisions) for one in daemonsets]
+    return [one for one in found if one.pod and not one.ready]
 
 
 def blamed(snapshot: Snapshot, policy: dict[str, t.Any], pools: t.Sequence[dict[str, t.Any]]) -> list[str]:

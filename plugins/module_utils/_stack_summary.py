@@ -27,7 +27,7 @@ UNASKED: t.Final = "not looked at, since what it brings is there"
 
 def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[Data], parts: t.Sequence[Part]) -> Data:
     policy = _policy(snapshot, name)
-    revisions = operands.current_revisions(snapshot["revisions"])
+    revisions, pods = operands.current_revisions(snapshot["revisions"]), operands.by_node(snapshot["pods"])
     nodes = [
         {
             "name": node["metadata"]["name"],
@@ -36,10 +36,10 @@ def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[Data], parts: t.S
             "allocatable": geometry.resources(node),
             "driver_version": geometry.driver_version(node),
             "product": geometry.product(node),
-            "kernel": kernel_match.match(node, policy, snapshot).to_dict(),
+            "kernel": kernel_match.match(node, policy, {**snapshot, "pods": pods.get(node["metadata"]["name"], [])}).to_dict(),
             "operands": [
                 {"name": one.component, "ready": one.ready, "pod": one.pod}
-                for one in operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], revisions)
+                for one in operands.on_node(node, snapshot["daemonsets"], pods.get(node["metadata"]["name"], []), revisions)
             ],
         }
         for pool in pools
@@ -135,13 +135,14 @@ def _stage(name: str, own: t.Sequence[Part], since: str = "") -> Stage:
 
 
 def _of_nodes(snapshot: Snapshot, policy: Data, pools: t.Sequence[Data], parts: t.Sequence[Part]) -> t.Iterator[tuple[str, str, dict[str, Stage]]]:
+    pods = operands.by_node(snapshot["pods"])
     for pool in pools:
         missing = [one for one in parts if one.pool == pool["name"] and not one.node and not one.is_ready]
         if missing:
             waiting = {one: Stage(one, stages.WAITING) for one in stages.OF_NODES}
             yield pool["name"], "", waiting | {stages.LABELS: _stage(stages.LABELS, missing)}
         for node in nodes_of(snapshot["nodes"], pool):
-            yield pool["name"], str(node["metadata"]["name"]), _of_node(node, snapshot, policy, parts)
+            yield pool["name"], str(node["metadata"]["name"]), _of_node(node, {**snapshot, "pods": pods.get(node["metadata"]["name"], [])}, policy, parts)
 
 
 def _of_node(node: Data, snapshot: Snapshot, policy: Data, parts: t.Sequence[Part]) -> dict[str, Stage]:
