@@ -27,7 +27,7 @@ options:
       failed:
         description: Holds while the object has failed. When that lasts for longer than O(grace), the task fails.
         type: str
-      message:
+      says:
         description: Finds what the object says about its state; shown in failures and in the result.
         type: str
       expected:

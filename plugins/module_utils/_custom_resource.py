@@ -24,7 +24,7 @@ class Expressions(t.NamedTuple):
 
     ready: Expression
     failed: Expression | None
-    message: Expression | None
+    says: Expression | None
 
 
 def check(params: Data) -> None:
@@ -55,8 +55,8 @@ def check(params: Data) -> None:
 
 def expressions(params: Data) -> Expressions:
     custom = params["custom"]
-    failed, message = (Expression(f"custom.{key}", custom[key]) if custom.get(key) else None for key in ("failed", "message"))
-    return Expressions(Expression("custom.ready", custom["ready"]), failed, message)
+    failed, says = (Expression(f"custom.{key}", custom[key]) if custom.get(key) else None for key in ("failed", "says"))
+    return Expressions(Expression("custom.ready", custom["ready"]), failed, says)
 
 
 def build(params: Data, namespaced: bool) -> Data:
@@ -80,7 +80,7 @@ def pools(params: Data) -> list[Data]:
 def judge(live: Data, asked: Expressions) -> Readiness:
     """What the object says of itself, unless it speaks of an older generation of it."""
     title, status = f"{live['kind']} {live['metadata']['name']}", live.get("status") or {}
-    said = asked.message.ask(live) if asked.message else None
+    said = asked.says.ask(live) if asked.says else None
     text = f": {said}" if said else ""
     seen, now = status.get("observedGeneration"), live["metadata"].get("generation", 0)
     remedy = f"Look at `oc describe {live['kind'].lower()} {live['metadata']['name']}` and at the log of its operator."

@@ -15,7 +15,7 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
             "definition": {"type": "dict", "required": True},
             "ready": {"type": "str"},
             "failed": {"type": "str"},
-            "message": {"type": "str"},
+            "says": {"type": "str"},
             "expected": {"type": "dict"},
         },
     },

@@ -20,7 +20,7 @@ Data = dict[str, t.Any]
 
 API: t.Final = "fpga.example.com/v1"
 SPACE: t.Final = "fpga-operator"
-LABEL: t.Final = "it-fpga"
+LABEL: t.Final = "example.com/fpga-card"
 STACKS: t.Final = (API, "fpgastacks")
 
 
@@ -34,7 +34,7 @@ def options(devices: int = 2, name: str = "it-fpga", **more: t.Any) -> Data:
         "definition": definition(name, devices),
         "ready": "status.conditions[?type=='Available'].status | [0] == 'True'",
         "failed": "status.conditions[?type=='Degraded'].status | [0] == 'True'",
-        "message": "status.conditions[?type=='Degraded'].message | [0]",
+        "says": "status.conditions[?type=='Degraded'].message | [0]",
         "expected": {"example.com/fpga": devices},
     }
     base = {"backend": "custom", "custom": custom | more.pop("custom", {}), "grace": 2, "wait_timeout": 90}
@@ -99,6 +99,16 @@ def test_the_truth_is_on_the_nodes(cluster: Cluster, playbook: Playbook, fpga: l
     assert gone.changed
     sets = cluster.client.list("apps/v1", "daemonsets", SPACE)
     assert [one["metadata"]["name"] for one in sets] == []
+
+
+def test_the_example_runs_and_runs_again(cluster: Cluster, playbook: Playbook, audit: Audit, fpga: list[str]) -> None:
+    run = playbook.playbook("../examples/fpga")
+    assert run.rc == 0, run.output[-3000:]
+    assert [one["allocatable"] for one in run.tasks[-1]["special_resource"]["nodes"]] == [{"example.com/fpga": 2}] * 2
+    again = playbook.playbook("../examples/fpga")
+    assert (again.rc, audit.writes(*again.tasks)) == (0, [])
+    gone = playbook.module("special_resource", **options(name="fpga", state="absent"))
+    assert gone.changed
 
 
 def test_a_lie_is_seen_through(cluster: Cluster, playbook: Playbook, fpga: list[str]) -> None:

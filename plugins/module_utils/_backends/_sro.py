@@ -102,7 +102,7 @@ def _migrate(api: Api, params: Data) -> Data:
         remove(api, SPECIAL, name, None, owned_only=False)
     _until_unloaded(api, name)
     for step in steps:
-        step["done"] = not api.check_mode
+        step["done"] |= not api.check_mode
     found = _successor(params).present(api, _handed_on(params))
     return {**found, "backend": sro.target(params), **report}
 

@@ -27,7 +27,7 @@ class Clock:
 
 def params(**more: t.Any) -> Data:
     definition = {"apiVersion": "fpga.example.com/v1", "kind": "FpgaStack", "metadata": {"name": "fpga", "namespace": "fpga"}, "spec": {"image": {"tag": "1"}}}
-    custom = {"definition": definition, "ready": READY, "failed": FAILED, "message": MESSAGE, "expected": {"example.com/fpga": 2}} | more.pop("custom", {})
+    custom = {"definition": definition, "ready": READY, "failed": FAILED, "says": MESSAGE, "expected": {"example.com/fpga": 2}} | more.pop("custom", {})
     base = {"name": None, "namespace": None, "tolerations": [], "spec": {}, "pools": [POOL], "state": "present", "grace": 10.0, "custom": custom}
     return base | more
 

@@ -1,0 +1,182 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""special_resource, backend kmm: a Module with a device plugin, its upgrades, its troubles, and kernels to come."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+import pytest
+from cluster import Cluster
+from integration.patience import until
+from integration.playbook import Playbook
+from integration.twelve_steps import Case, Walks, task
+from integration.wire import Audit
+
+from openshift_sandbox import faults
+
+Data = dict[str, t.Any]
+
+SPACE: t.Final = "openshift-kmm"
+LABEL: t.Final = "it-card"
+MODULES: t.Final = ("kmm.sigs.x-k8s.io/v1beta1", "modules")
+VERSION: t.Final = f"kmm.node.kubernetes.io/version-module.{SPACE}.card"
+SELECTOR: t.Final = {LABEL: "true"}
+
+
+def module(devices: int = 2, **more: t.Any) -> Data:
+    plugin = {"image": "quay.io/acme/plugin:1", "args": ["--resource-name=example.com/card", f"--devices={devices}"]}
+    mappings = [{"regexp": r"^5\.14\.0-.*\.el9", "container_image": "quay.io/acme/card:${KERNEL_FULL_VERSION}"}]
+    base = {"module_name": "card", "kernel_mappings": mappings, "device_plugin": plugin}
+    return base | {"service_account": "card-loader", "create_service_accounts": True} | more
+
+
+def options(devices: int = 2, kmm: Data | None = None, **more: t.Any) -> Data:
+    pools = [{"name": "cards", "node_selector": SELECTOR, "replicas": 2, "expected": {"example.com/card": devices}}]
+    base: Data = {"backend": "kmm", "name": "card", "kmm": module(devices, **(kmm or {})), "pools": pools, "grace": 1, "wait_timeout": 120}
+    return base | more
+
+
+ABSENT: t.Final[Data] = {"backend": "kmm", "name": "card", "state": "absent"}
+
+
+@contextlib.contextmanager
+def trouble(cluster: Cluster, name: str, **fields: t.Any) -> t.Iterator[None]:
+    sandbox = cluster.needs_sandbox()
+    faults.add(sandbox, name, fields)
+    try:
+        yield
+    finally:
+        faults.clear(sandbox, name, fields)
+
+
+@pytest.fixture(scope="module")
+def cards(cluster: Cluster, playbook: Playbook) -> t.Iterator[list[str]]:
+    """Names of two workers with cards."""
+    cluster.needs_sandbox()
+    planned = playbook.module("special_resource", check=True, **options())
+    assert (planned.failed, planned.changed) == (False, True), planned.result
+    run = playbook.tasks(task("olm_operator", name="kernel-module-management", namespace=SPACE))
+    assert run.rc == 0, run.output[-3000:]
+    nodes = sorted(node["metadata"]["name"] for node in cluster.client.list("v1", "nodes", labels="node-role.kubernetes.io/worker"))[:2]
+    for name in nodes:
+        cluster.client.patch("v1", "nodes", name, None, {"metadata": {"labels": SELECTOR}})
+    yield nodes
+    gone = playbook.module("special_resource", **ABSENT)
+    for name in nodes:
+        cluster.client.patch("v1", "nodes", name, None, {"metadata": {"labels": {LABEL: None}}})
+    assert not gone.failed, gone.result
+
+
+def test_twelve_steps(playbook: Playbook, audit: Audit, cards: list[str]) -> None:
+    case = Case("special_resource", options(), options(devices=3, kmm={"parameters": ["debug=1"]}), ABSENT)
+    walks = Walks(playbook, audit)
+    for in_process in (True, False):
+        walks.check(case, in_process)
+    walks.compare(case)
+
+
+def test_an_upgrade_goes_from_node_to_node(cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str]) -> None:
+    first = playbook.module("special_resource", **options(kmm={"version": "1"}))
+    assert (first.failed, first["special_resource"]["rolled"]) == (False, []), first.result
+    assert versions(cluster, cards) == {"1"}
+    assert [one["version"] for one in first["special_resource"]["nodes"]] == ["1", "1"]
+
+    container = {"name": "c", "image": "example.com/none", "resources": {"requests": {"example.com/card": "1"}, "limits": {"example.com/card": "1"}}}
+    spec = {"nodeName": cards[1], "containers": [container], "tolerations": [{"operator": "Exists"}]}
+    cluster.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "it-card-user", "namespace": "default"}, "spec": spec})
+    held = playbook.module("special_resource", **options(kmm={"version": "2"}))
+    assert (held["code"], "default/it-card-user" in held["msg"]) == ("GPU-KMM-INUSE", True)
+    assert [labels(cluster, name)[VERSION] for name in cards] == ["2", "1"]
+
+    cluster.client.delete("v1", "pods", "it-card-user", "default")
+    until(lambda: not cluster.client.get("v1", "pods", "it-card-user", "default"), "the pod is gone")
+    rest = playbook.module("special_resource", **options(kmm={"version": "2"}))
+    assert (rest.failed, rest["special_resource"]["rolled"]) == (False, [cards[1]]), rest.result
+    assert {one["version"] for one in rest["special_resource"]["nodes"]} == {"2"}
+    again = playbook.module("special_resource", **options(kmm={"version": "2"}))
+    assert (again.changed, audit.writes(again)) == (False, [])
+
+    gone = playbook.module("special_resource", **ABSENT)
+    assert gone.changed
+    assert versions(cluster, cards) == {None}
+    assert not any("kmm.node.kubernetes.io" in key for name in cards for key in labels(cluster, name))
+    accounts = [one["metadata"]["name"] for one in cluster.client.list("v1", "serviceaccounts", SPACE)]
+    assert "card-loader" not in accounts
+
+
+def labels(cluster: Cluster, name: str) -> Data:
+    found: Data = cluster.client.get("v1", "nodes", name)["metadata"]["labels"]
+    return found
+
+
+def versions(cluster: Cluster, names: list[str]) -> set[str | None]:
+    return {labels(cluster, name).get(VERSION) for name in names}
+
+
+def test_what_cannot_work_is_found_before_anything_is_written(playbook: Playbook, audit: Audit, cards: list[str]) -> None:
+    other = [{"regexp": r"^6\.", "container_image": "quay.io/acme/card:6"}]
+    unfit = playbook.module("special_resource", **options(kmm={"kernel_mappings": other}))
+    assert unfit["code"] == "GPU-KMM-KERNEL"
+    assert all(name in unfit["msg"] for name in cards)
+    unsigned = playbook.module("special_resource", **options(kmm={"sign": {"key_secret": "it-key", "cert_secret": "it-cert"}}))
+    assert unsigned["code"] == "GPU-KMM-MISSING"
+    assert "kmm.sign.key_secret: there is no Secret it-key" in unsigned["msg"]
+    lonely = playbook.module("special_resource", **options(kmm={"create_service_accounts": False}))
+    assert "kmm.service_account: there is no ServiceAccount card-loader" in lonely["msg"]
+    assert audit.writes(unfit, unsigned, lonely) == []
+    wrong = playbook.module("special_resource", **options(kmm={"kernel_mappings": [{"regexp": "(", "container_image": "i"}]}))
+    assert (wrong["code"], audit.of(wrong)) == ("INPUT-VALUE", [])
+
+
+def test_each_step_that_fails_is_named_with_its_log(cluster: Cluster, playbook: Playbook, cards: list[str]) -> None:
+    """Pull, build, load: nodes tell what the Module itself has no word for."""
+    kernel = cluster.client.get("v1", "nodes", cards[0])["status"]["nodeInfo"]["kernelVersion"]
+    with trouble(cluster, "kmm_image_missing", image="quay.io/acme/none:1"):
+        mapping = {"literal": kernel, "container_image": "quay.io/acme/none:1"}
+        pulled = playbook.module("special_resource", **options(kmm={"kernel_mappings": [mapping]}))
+    assert pulled["code"] == "GPU-IMAGE"
+    assert "manifest unknown" in pulled["msg"]
+    with trouble(cluster, "kmm_build_fails", text="card.c:12: error: implicit declaration of function 'get_user_pages'"):
+        built = {"literal": kernel, "container_image": "quay.io/acme/built:1", "build": {"dockerfile": "FROM dtk"}}
+        broken = playbook.module("special_resource", **options(kmm={"kernel_mappings": [built]}))
+    assert broken["code"] == "GPU-KMM-BUILD"
+    assert any("implicit declaration" in line for line in broken["evidence"])
+    with trouble(cluster, "kmm_worker_fails", node=cards[0]):
+        unsigned = playbook.module("special_resource", **options())
+    assert unsigned["code"] == "GPU-DRV-SIGN"
+    assert (cards[0] in unsigned["msg"], "kmm.sign" in unsigned["remedy"]) == (True, True)
+    healed = playbook.module("special_resource", **options())
+    assert not healed.failed, healed.result
+
+
+def test_a_kernel_to_come_is_verified(playbook: Playbook, audit: Audit, cards: list[str]) -> None:
+    assert not playbook.module("special_resource", **options()).failed
+    asked = {"backend": "kmm", "kmm": {"preflight": {"kernel_version": "5.14.0-611.el9.x86_64", "dtk_image": "quay.io/openshift/dtk:1"}}}
+    good = playbook.module("special_resource", **asked)
+    assert [(one["name"], one["status"]) for one in good["special_resource"]["preflight"]["modules"]] == [("card", "Success")]
+    again = playbook.module("special_resource", **asked)
+    assert (again.changed, audit.writes(again)) == (False, [])
+    bad = playbook.module("special_resource", backend="kmm", kmm={"preflight": {"kernel_version": "6.12.0-1.el10.x86_64"}})
+    assert bad["code"] == "GPU-KMM-PREFLIGHT"
+    assert "failed to process kernel mapping in the module card for kernel version 6.12.0-1.el10.x86_64" in bad["msg"]
+    for one in (asked, {"backend": "kmm", "kmm": {"preflight": {"kernel_version": "6.12.0-1.el10.x86_64"}}}):
+        assert playbook.module("special_resource", **one | {"state": "absent"}).changed
+
+
+def test_somebody_elses_module_is_only_reported(cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str]) -> None:
+    playbook.module("special_resource", **ABSENT)
+    mapping = {"regexp": "^.+$", "containerImage": "quay.io/acme/theirs:1"}
+    container = {"modprobe": {"moduleName": "card"}, "kernelMappings": [mapping]}
+    spec = {"selector": SELECTOR, "moduleLoader": {"container": container}}
+    cluster.client.create({"apiVersion": MODULES[0], "kind": "Module", "metadata": {"name": "card", "namespace": SPACE}, "spec": spec})
+    seen = playbook.module("special_resource", **options())
+    assert (seen["code"], seen.changed, audit.writes(seen)) == ("GPU-ALLOC", False, [])
+    assert "spec.devicePlugin.container.image" in [one["path"] for one in seen["special_resource"]["differs"]]
+    kept = playbook.module("special_resource", **ABSENT)
+    assert kept.changed is False
+    assert cluster.client.get(*MODULES, "card", SPACE)
+    cluster.client.delete(*MODULES, "card", SPACE)
+    until(lambda: not cluster.client.get(*MODULES, "card", SPACE), "the Module is gone")
