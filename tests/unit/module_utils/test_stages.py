@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import typing as t
 from pathlib import Path
 
@@ -467,6 +468,13 @@ def test_xids_of_applications_are_no_reason() -> None:
     """The device plugin does not withdraw a GPU for these."""
     assert not {13, 31, 43, 45, 68, 109} & set(xids.XIDS)
     assert all(one.action in xids.REMEDIES and one.meaning for one in xids.XIDS.values())
+
+
+def test_the_page_has_the_same_xids_for_the_same_action() -> None:
+    page = (Path(__file__).parents[3] / "docs/driver-stack.md").read_text()
+    rows = [{int(number) for number in found.split(", ")} for found in re.findall(r"^\| (\d+(?:, \d+)*) \|", page, re.MULTILINE)]
+    told = [{number for number, one in xids.XIDS.items() if one.action == action} for action in (xids.RESET, xids.REBOOT, xids.REPLACE, xids.WATCH)]
+    assert rows == [*told, {13, 31, 43, 45, 68, 109}]
 
 
 # The pure parts
