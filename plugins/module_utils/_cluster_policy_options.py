@@ -58,7 +58,8 @@ def read(table: str) -> dict[str, Data]:
         elif kind in _MORE:
             where[name] = {"type": "dict", "options": read(_MORE[kind]), "description": description}
         else:
-            where[name] = {**_TYPES[kind], "description": description}
+            # names of Secrets are no secrets
+            where[name] = {**_TYPES[kind], **({"no_log": False} if "secret" in name else {}), "description": description}
     return options
 
 
@@ -70,7 +71,7 @@ def plain(options: t.Mapping[str, Data]) -> dict[str, Data]:
 def documented(options: t.Mapping[str, Data]) -> dict[str, Data]:
     """As documentation has them."""
     return {
-        name: {"suboptions" if key == "options" else key: documented(value) if key == "options" else value for key, value in one.items()}
+        name: {"suboptions" if key == "options" else key: documented(value) if key == "options" else value for key, value in one.items() if key != "no_log"}
         for name, one in options.items()
     }
 
