@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 import typing as t
 
 import pytest
+import yaml
 from cluster import Cluster, running
-from integration.playbook import Playbook, Run, TaskResult
+from integration.patience import until
+from integration.playbook import ROOT, Playbook, Run, TaskResult
 from integration.wire import Audit
 
 Data = dict[str, t.Any]
@@ -20,7 +21,6 @@ POOL: t.Final = {"name": "training", "node_selector": {"accelerators.openshift/p
 KERNEL, RHCOS = "5.14.0-611.5.1.el9_7.x86_64", "9.8.20260815-0"
 GPU: t.Final = "nvidia-gpu-operator"
 POOLS: t.Final = ("machineconfiguration.openshift.io/v1", "machineconfigpools", "worker", None)
-SECONDS: t.Final = 60.0
 
 
 @pytest.fixture(scope="module")
@@ -41,14 +41,6 @@ def audit(cluster: Cluster) -> Audit:
     return Audit(cluster.needs_sandbox().directory / "audit.log", cluster.client)
 
 
-def until(what: str, look: t.Callable[[], t.Any]) -> t.Any:
-    deadline = time.monotonic() + SECONDS
-    while not (found := look()):
-        assert time.monotonic() < deadline, f"{what}: not within {SECONDS:.0f} s"
-        time.sleep(0.1)
-    return found
-
-
 def verdicts(result: TaskResult) -> Data:
     return {check["name"]: check["verdict"] for check in result["checks"]}
 
@@ -67,7 +59,7 @@ def patched(cluster: Cluster, kind: tuple[str, str, str, str | None], change: Da
 
 
 def test_a_cluster_without_gpus(playbook: Playbook, audit: Audit, in_process: bool) -> None:
-    result = playbook.module("preflight_update", in_process=in_process, version="4.22.9")
+    result = playbook.module("preflight_update", in_process=in_process, check=not in_process, version="4.22.9")
     assert not result.failed, result.result
     assert (result["version"], result["target"], result["verdict"], result.changed) == ("4.22.5", "4.22.9", "ok", False)
     assert verdicts(result)["driver"] == "ok"
@@ -103,7 +95,7 @@ def stack(playbook: Playbook) -> Run:
         {"accelerators.openshift.olm_operator": {"name": "nfd", "namespace": "openshift-nfd", "source": "redhat-operators"}},
         {"accelerators.openshift.nfd_labels": {"namespace": "openshift-nfd"}},
         {"accelerators.openshift.olm_operator": {"name": "gpu-operator-certified", "namespace": GPU, "source": "certified-operators"}},
-        {"accelerators.openshift.special_resource": {"pools": [POOL], "grace": 20, "wait_timeout": 120}},
+        {"accelerators.openshift.special_resource": {"pools": [POOL], "grace": 60, "wait_timeout": 180}},
     )
     assert run.rc == 0, run.output[-3000:]
     return run
@@ -139,8 +131,8 @@ def test_what_blocks_a_rollout(cluster: Cluster, playbook: Playbook, stack: Run)
         {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "trainer", "namespace": "default"}, "spec": job | pod | {"containers": job["containers"]}}
     )
     try:
-        until("the budget counts", lambda: (client.get("policy/v1", "poddisruptionbudgets", "keeper", "default") or {})["status"].get("currentHealthy") == 1)
-        until("the trainer runs", lambda: (client.get("v1", "pods", "trainer", "default") or {})["status"].get("phase") == "Running")
+        until(lambda: (client.get("policy/v1", "poddisruptionbudgets", "keeper", "default") or {})["status"].get("currentHealthy") == 1, "the budget counts")
+        until(lambda: (client.get("v1", "pods", "trainer", "default") or {})["status"].get("phase") == "Running", "the trainer runs")
         with patched(cluster, POOLS, {"spec": {"paused": True}}, {"spec": {"paused": False}}):
             failed = playbook.module("preflight_update", version="4.22.9")
             playbook_run = playbook.playbook("preflight_update", update_version="4.22.9")
@@ -173,9 +165,33 @@ def test_an_operator_that_is_not_made_for_the_release(cluster: Cluster, playbook
     assert not patch.failed
 
 
+def test_modules_of_kmm(cluster: Cluster, playbook: Playbook) -> None:
+    client, group = cluster.client, "kmm.sigs.x-k8s.io"
+    for name in ("modules", "preflightvalidationsocp"):
+        client.apply(yaml.safe_load((ROOT / f"sandbox/crds/operators/kernel-module-management/{name}.yml").read_text()))
+    module = {"container": {"modprobe": {"moduleName": "nic"}, "kernelMappings": [{"regexp": "^5\\.14\\.0-.*$", "containerImage": "r.io/nic:1"}]}}
+    spec = {"selector": {"kubernetes.io/os": "linux"}, "moduleLoader": module}
+    made = {"apiVersion": f"{group}/v1beta1", "kind": "Module", "metadata": {"name": "nic", "namespace": "default"}, "spec": spec}
+    until(lambda: client.request("GET", f"/apis/{group}/v1beta1/modules")[0] == 200, "Modules are served")
+    until(lambda: client.request("GET", f"/apis/{group}/v1beta2/preflightvalidationsocp")[0] == 200, "PreflightValidationOCPs are served")
+    client.create(made)
+    asked = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}
+    untried = playbook.module("preflight_update", **asked)
+    assert (verdicts(untried)["module default/nic"], untried.failed) == ("unknown", False)
+    proof = {"apiVersion": f"{group}/v1beta2", "kind": "PreflightValidationOCP", "metadata": {"name": "next"}, "spec": {"kernelVersion": KERNEL}}
+    client.create(proof)
+    now = "2026-11-21T00:00:00Z"
+    result = {"name": "nic", "namespace": "default", "verificationStage": "Image", "statusReason": "r.io/nic:1 was not found", "lastTransitionTime": now}
+    where = (f"{group}/v1beta2", "preflightvalidationsocp", "next", None)
+    client.patch(*where, {"status": {"modules": [result | {"verificationStatus": "Failure"}]}}, "status")
+    failed = playbook.module("preflight_update", **asked)
+    assert (failed["code"], "r.io/nic:1 was not found" in failed["message"]) == ("UPDATE-KMM", True)
+    client.delete(f"{group}/v1beta1", "modules", "nic", "default")
+
+
 def test_precompiled_drivers_and_the_images_that_are_there(playbook: Playbook, stack: Run) -> None:
     driver = {"usePrecompiled": True, "repository": "registry.example.com/nvidia", "image": "gpu-driver-rhel9", "version": "595"}
-    run = playbook.tasks({"accelerators.openshift.special_resource": {"pools": [POOL], "grace": 20, "wait_timeout": 120, "spec": {"driver": driver}}})
+    run = playbook.tasks({"accelerators.openshift.special_resource": {"pools": [POOL], "grace": 60, "wait_timeout": 180, "spec": {"driver": driver}}})
     assert run.rc == 0, run.output[-3000:]
     needed = f"registry.example.com/nvidia/gpu-driver-rhel9:595-{KERNEL}-rhel9.8"
     asked = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}
