@@ -9,6 +9,7 @@ import threading
 import typing as t
 
 import pytest
+import yaml
 from cluster import Cluster
 from integration.patience import until
 from integration.playbook import Playbook, TaskResult
@@ -232,7 +233,10 @@ CONFIG: t.Final = "# by the platform team\nsources: {pci: {deviceClassWhitelist:
 
 
 @pytest.fixture
-def theirs(cluster: Cluster, made: TaskResult) -> t.Iterator[t.Callable[..., None]]:
+def theirs(cluster: Cluster, playbook: Playbook, sandbox: Sandbox) -> t.Iterator[t.Callable[..., None]]:
+    if cluster.client.list(*NFD, NAMESPACE):
+        playbook.module("nfd_labels", state="absent")
+
     def put(**more: t.Any) -> None:
         spec = {"workerConfig": {"configData": CONFIG}, "operand": {"servicePort": 12000}, **more.pop("spec", {})}
         create(cluster, NFD[0], "NodeFeatureDiscovery", "theirs", spec=spec, **more)
@@ -248,31 +252,32 @@ def config(cluster: Cluster) -> str:
 
 def test_an_instance_that_argo_cd_keeps(cluster: Cluster, playbook: Playbook, audit: Audit, theirs: t.Callable[..., None]) -> None:
     theirs(metadata=ARGO)
-    refused = playbook.module("nfd_labels")
+    labels = "accelerators.openshift.nfd_labels"
+    refused, tainted, used = playbook.tasks(
+        {labels: {}, "ignore_errors": True},
+        {labels: {"pci_classes": ["0200", "03"], "rules": [MINE]}, "ignore_errors": True},
+        # Nothing is missing: the instance is used, and told of.
+        {labels: {"pci_classes": ["0200", "03"]}},
+    ).tasks
     assert (refused.failed, refused["code"]) == (True, "NFD-MANAGED")
     assert "Argo CD (gitops)" in refused["message"]
-    assert audit.writes(refused) == []
-    tainted = playbook.module("nfd_labels", pci_classes=["0200", "03"], rules=[MINE])
-    assert (tainted["code"], audit.writes(tainted)) == ("NFD-TAINTS", [])
-
-    # Nothing is missing: the instance is used, and told of.
-    used = playbook.module("nfd_labels", pci_classes=["0200", "03"])
+    assert (tainted.failed, tainted["code"]) == (True, "NFD-TAINTS")
     assert not used.changed, used.result
     assert (used["nfd"]["name"], used["nfd"]["manager"]) == ("theirs", "Argo CD (gitops)")
     assert "an InfiniBand adapter is 0207" in used["nfd"]["pci_classes"][0]["lets_through"]
+    assert audit.writes(refused, tainted, used) == []
     assert config(cluster) == CONFIG
 
-    taken = playbook.module("nfd_labels", adopt="take", expect=[{"node_selector": POOL, "labels": {PCI: True}}])
-    assert taken.changed, taken.result
-    assert "vendor" in config(cluster)
-    assert "class" not in config(cluster).partition("deviceLabelFields")[2]
+    taken, again, stays = playbook.tasks(
+        {labels: {"adopt": "take", "expect": [{"node_selector": POOL, "labels": {PCI: True}}]}},
+        {labels: {"adopt": "take"}},
+        {labels: {"name": "theirs", "state": "absent"}},
+    ).tasks
+    assert [one.changed for one in (taken, again, stays)] == [True, False, False], [one.result for one in (taken, again, stays)]
+    assert audit.writes(again, stays) == []
+    assert yaml.safe_load(config(cluster))["sources"]["pci"]["deviceLabelFields"] == ["vendor"]
     live = cluster.client.get(*NFD, "theirs", NAMESPACE) or {}
     assert "app.kubernetes.io/managed-by" not in (live["metadata"].get("labels") or {})
-    again = playbook.module("nfd_labels", adopt="take")
-    assert not again.changed, again.result
-    assert audit.writes(again) == []
-    assert not playbook.module("nfd_labels", name="theirs", state="absent").changed
-    assert cluster.client.get(*NFD, "theirs", NAMESPACE)
 
 
 def test_an_instance_whose_workers_have_no_node(playbook: Playbook, theirs: t.Callable[..., None]) -> None:

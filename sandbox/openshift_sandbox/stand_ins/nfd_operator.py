@@ -63,7 +63,9 @@ class NfdOperator(Reconciler):
         metadata = cr["metadata"]
         if FINALIZER not in (metadata.get("finalizers") or []):
             return
-        left = [(kind, name) for kind, name in REMOVED if cluster.find(kind, name, metadata["namespace"])]
+        # Another instance of the namespace has the same operands: it makes them anew once the garbage collector took these.
+        others = [one for one in cluster.objects("NodeFeatureDiscovery", metadata["namespace"]) if not one["metadata"].get("deletionTimestamp")]
+        left = [] if others else [(kind, name) for kind, name in REMOVED if cluster.find(kind, name, metadata["namespace"])]
         for kind, name in left:
             cluster.delete(kind, name, metadata["namespace"])
         if not left and (not cr["spec"].get("prunerOnDelete") or nfd_prune.pruned(cluster, cr)):

@@ -121,3 +121,11 @@ def test_rules_of_openshift_s_group_are_copied_without_their_labels(world: World
     assert copy["spec"] == {"rules": [{"name": "a"}]}
     assert "labels" not in copy["metadata"]
     assert len(world.api.all(COPIED_RULES)) == 1
+
+
+def test_one_of_two_instances_can_go(world: World) -> None:
+    world.api.create(CR | {"metadata": CR["metadata"] | {"name": "second", "finalizers": ["nfd-finalizer"]}, "spec": {}})
+    world.api.delete("nfd.openshift.io/v1", "nodefeaturediscoveries", "second", NAMESPACE)
+    world.settle()
+    assert [one["metadata"]["name"] for one in world.api.all("NodeFeatureDiscovery")] == ["nfd-instance"]
+    assert world.api.get("DaemonSet", "nfd-worker", NAMESPACE)
