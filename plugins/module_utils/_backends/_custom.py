@@ -46,7 +46,7 @@ def present(api: Api, params: Data) -> Data:
         snapshot = api.wait(queries, judge, f"{kind.kind} {params['name']}", params["settle"])
     except (NotReadyError, WaitTimeoutError) as exc:
         if stranger:
-            stranger.blame(exc, {"GPU-CR": ("spec.",), "GPU-ALLOC": ("spec.",)})
+            stranger.blame(exc, {"GPU-CR-": ("spec.",), "GPU-ALLOC": ("spec.",)})
         exc.facts["special_resource"] = {**judge.summarize(judge.seen), **told(stranger)}
         raise
     return {**judge.summarize(snapshot), **told(stranger)}

@@ -67,7 +67,7 @@ def _load(api: Api, params: Data) -> Data:
     except (NotReadyError, WaitTimeoutError) as exc:
         exc.facts["special_resource"] |= told(stranger)
         if stranger:
-            stranger.blame(exc, {"GPU-TAINT": ("spec.tolerations",), "GPU-KMM": ("spec.",), "GPU-ALLOC": ("spec.devicePlugin",)})
+            stranger.blame(exc, {"GPU-TAINT": ("spec.tolerations",), "GPU-KMM-": ("spec.",), "GPU-ALLOC": ("spec.devicePlugin",)})
         raise
     return {**judge.summarize(snapshot), **told(stranger), "rolled": rolled}
 
