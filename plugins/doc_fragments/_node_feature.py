@@ -136,8 +136,8 @@ options:
     default: ignore
   prune:
     description:
-      - Whether the labels of an instance made here leave the nodes with it (C(prunerOnDelete)). Without, they stay, and say what once was.
-      - Where rules or NodeFeatures of somebody else are there, the labels stay all the same, with a warning.
+      - Whether the labels of an instance made here leave the nodes with it (C(prunerOnDelete)). Without, those that nfd-master does not get to take away stay.
+      - Where rules or NodeFeatures of somebody else are there, that is left out, with a warning.
     type: bool
     default: true
   settle:

@@ -13,16 +13,17 @@ options:
     description:
       - What brings the driver. V(clusterpolicy) is the ClusterPolicy of the NVIDIA GPU Operator.
       - V(nvidiadriver) is that ClusterPolicy with a driver for each pool, by NVIDIADriver objects.
+      - V(dra) is a GPUCluster, by which pods claim GPUs as devices (dynamic resource allocation) instead of counting them, with NVIDIADriver objects for the driver.
       - V(nicclusterpolicy) is the NicClusterPolicy of the NVIDIA Network Operator.
       - V(custom) is any object of any operator, described and judged by O(custom).
       - V(kmm) is a Module of Kernel Module Management, O(kmm).
       - V(sro) is a SpecialResource of the Special Resource Operator, O(sro), as it was up to OpenShift 4.11.
     type: str
-    choices: [clusterpolicy, nvidiadriver, nicclusterpolicy, custom, kmm, sro]
+    choices: [clusterpolicy, nvidiadriver, dra, nicclusterpolicy, custom, kmm, sro]
     default: clusterpolicy
   name:
     description:
-      - Name of the backend's object; V(gpu-cluster-policy) for the ClusterPolicy, and always V(nic-cluster-policy) for the NicClusterPolicy.
+      - Name of the backend's object; V(gpu-cluster-policy) for the ClusterPolicy, and always V(gpu-cluster) for the GPUCluster and V(nic-cluster-policy) for the NicClusterPolicy.
       - A cluster has one ClusterPolicy; a second one is refused, because the operator would ignore it.
     type: str
   namespace:

@@ -26,6 +26,7 @@ extends_documentation_fragment:
   - accelerators.openshift._special_resource
   - accelerators.openshift._cluster_policy
   - accelerators.openshift._nvidia_driver
+  - accelerators.openshift._gpu_cluster
   - accelerators.openshift._nic_cluster_policy
   - accelerators.openshift._custom_resource
   - accelerators.openshift._kmm
@@ -172,6 +173,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _cluster_policy_options,
     _custom_resource_options,
+    _gpu_cluster_options,
     _kmm_options,
     _nic_cluster_policy_options,
     _nvidia_driver_options,
@@ -187,6 +189,7 @@ OPTIONS: t.Final = {
     **_special_resource_options.OPTIONS,
     **_cluster_policy_options.OPTIONS,
     **_nvidia_driver_options.OPTIONS,
+    **_gpu_cluster_options.OPTIONS,
     **_nic_cluster_policy_options.OPTIONS,
     **_custom_resource_options.OPTIONS,
     **_kmm_options.OPTIONS,

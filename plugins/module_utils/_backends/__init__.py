@@ -11,6 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _cluster_policy_options,
     _custom_resource_options,
+    _gpu_cluster_options,
     _kmm_options,
     _nic_cluster_policy_options,
     _nvidia_driver_options,
@@ -43,6 +44,7 @@ class Backend(t.Protocol):
 OWN: t.Final[dict[str, frozenset[str]]] = {
     "clusterpolicy": frozenset(_cluster_policy_options.OPTIONS),
     "nvidiadriver": frozenset({*_cluster_policy_options.OPTIONS, *_nvidia_driver_options.OPTIONS}),
+    "dra": frozenset({"driver", *_gpu_cluster_options.OPTIONS, *_nvidia_driver_options.OPTIONS}),
     "nicclusterpolicy": frozenset(_nic_cluster_policy_options.OPTIONS),
     "custom": frozenset(_custom_resource_options.OPTIONS),
     "kmm": frozenset(_kmm_options.OPTIONS),
@@ -60,6 +62,10 @@ def backend(name: str) -> Backend:
         from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _nvidiadriver
 
         return t.cast(Backend, _nvidiadriver)
+    if name == "dra":
+        from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _dra
+
+        return t.cast(Backend, _dra)
     if name == "nicclusterpolicy":
         from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _nicclusterpolicy
 

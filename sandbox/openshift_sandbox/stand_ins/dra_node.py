@@ -21,6 +21,11 @@ def component(pod: Object) -> str:
     return str((pod["metadata"].get("labels") or {}).get("app.kubernetes.io/component", ""))
 
 
+def semantic(version: str) -> str:
+    """Semantic versions have no leading zeros."""
+    return ".".join(str(int(part)) for part in version.split("."))
+
+
 def resource_slice(node: Object, made_of: hardware.InstanceType, lost: int) -> Object:
     """One slice holds all devices of a node; a larger machine would have several in one pool."""
     name, gpu = node["metadata"]["name"], made_of.gpu
@@ -33,7 +38,7 @@ def resource_slice(node: Object, made_of: hardware.InstanceType, lost: int) -> O
                 "uuid": {"string": device_uuid(name, index)},
                 "productName": {"string": gpu.name},
                 "architecture": {"string": gpu.family.title()},
-                "driverVersion": {"version": DRIVER_VERSION},
+                "driverVersion": {"version": semantic(DRIVER_VERSION)},
             },
             "capacity": {"memory": {"value": f"{gpu.memory_mib}Mi"}},
         }

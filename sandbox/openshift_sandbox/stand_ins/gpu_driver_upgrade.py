@@ -44,16 +44,18 @@ def after(state: str, stale: bool, ready: bool) -> str:
 
 
 class DriverUpgrade(Reconciler):
-    kinds = ("ClusterPolicy", "ControllerRevision", "DaemonSet", "Deployment", "NVIDIADriver", "Node", "Pod")
+    kinds = ("ClusterPolicy", "ControllerRevision", "DaemonSet", "Deployment", "GPUCluster", "NVIDIADriver", "Node", "Pod")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         policy = active(cluster.objects("ClusterPolicy"))
         deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None)
-        if deployment is None or policy is None or not cluster.available(NAME, deployment["metadata"]["namespace"]):
+        if deployment is None or not (policy or cluster.objects("GPUCluster")) or not cluster.available(NAME, deployment["metadata"]["namespace"]):
             return
+        # without a ClusterPolicy drivers come from NVIDIADriver objects alone
+        driver = (policy["spec"].get("driver") or {}) if policy else {"useNvidiaDriverCRD": True}
         namespace = deployment["metadata"]["namespace"]
         found = [(pod, node) for pod in cluster.objects("Pod", namespace) if is_driver(pod) and (node := cluster.find("Node", node_of(pod) or ""))]
-        for rules, nodes in self._ruled(cluster, policy["spec"].get("driver") or {}):
+        for rules, nodes in self._ruled(cluster, driver):
             names = {node["metadata"]["name"] for node in nodes}
             if rules.get("autoUpgrade"):
                 self._go_on(cluster, namespace, rules, nodes, [one for one in found if one[1]["metadata"]["name"] in names])

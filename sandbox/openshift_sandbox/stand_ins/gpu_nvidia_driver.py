@@ -44,7 +44,7 @@ def daemon_set(driver: Object, namespace: str, version: str, image: str | None) 
 
 
 class NvidiaDriver(Reconciler):
-    kinds = ("ClusterPolicy", "ControllerRevision", "DaemonSet", "Deployment", "GPUCluster", "ImageStream", "NVIDIADriver", "Node", "Pod")
+    kinds = ("ClusterPolicy", "ControllerRevision", "DaemonSet", "Deployment", "GPUCluster", "ImageStream", "NVIDIADriver", "Node", "Pod", "ServiceAccount")
 
     def __init__(self) -> None:
         self._prepared: set[str] = set()
@@ -104,6 +104,8 @@ class NvidiaDriver(Reconciler):
             self._write(cluster, driver, "ready", {"Ready": ("True", *DONE), "Error": ("False", "Ready", "")})
 
     def _keep(self, cluster: Cluster, driver: Object, namespace: str, wanted: dict[str, Object], orphan: bool) -> None:
+        if wanted and cluster.find("ServiceAccount", DRIVER.account, namespace) is None:
+            cluster.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": DRIVER.account, "namespace": namespace}})
         for obj in wanted.values():
             whole, live = gpu_daemon_sets.with_hash(obj), cluster.find("DaemonSet", obj["metadata"]["name"], namespace)
             mark = gpu_daemon_sets.APPLIED

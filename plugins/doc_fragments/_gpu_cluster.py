@@ -1,0 +1,16 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this doc fragment is for the collection's own plugins and can change without notice.
+
+from __future__ import annotations
+
+import json
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu_cluster_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import documented
+
+
+class ModuleDocFragment:
+    # JSON is YAML; the options are said once, in their table
+    DOCUMENTATION = json.dumps({"options": documented(_gpu_cluster_options.TABLE)})

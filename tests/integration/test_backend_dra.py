@@ -1,0 +1,168 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""special_resource, backend dra: a GPUCluster and its drivers, judged by real ResourceSlices; a claim that the real scheduler allocates."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from cluster import Cluster, running
+from integration.patience import until
+from integration.playbook import Playbook
+from integration.twelve_steps import Case, Walks, task
+from integration.wire import Audit
+
+from openshift_sandbox import faults
+
+Data = dict[str, t.Any]
+
+BACKEND: t.Final = "dra"
+NAMESPACE: t.Final = "nvidia-gpu-operator"
+CLUSTERS: t.Final = ("nvidia.com/v1alpha1", "gpuclusters")
+POOL: t.Final = "accelerators.openshift/pool"
+MODE: t.Final = "nvidia.com/gpu-operator.resource-allocation.mode"
+POOLS: t.Final[list[Data]] = [
+    {"name": "inference", "node_selector": {POOL: "inference"}, "expected": {"nvidia.com/gpu": 1}, "min_nodes": 2},
+    {"name": "training", "node_selector": {POOL: "training"}, "expected": {"nvidia.com/gpu": 8}},
+]
+WANTED: t.Final[Data] = {"backend": BACKEND, "pools": POOLS, "grace": 5, "wait_timeout": 120}
+GONE: t.Final[Data] = {"backend": BACKEND, "state": "absent", "wait_timeout": 120}
+CLAIM: t.Final[Data] = {
+    "apiVersion": "resource.k8s.io/v1",
+    "kind": "ResourceClaim",
+    "metadata": {"name": "one-gpu", "namespace": "default"},
+    "spec": {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}]}},
+}
+POD: t.Final[Data] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "claims", "namespace": "default"},
+    "spec": {
+        "resourceClaims": [{"name": "gpu", "resourceClaimName": "one-gpu"}],
+        "containers": [{"name": "main", "image": "registry.example.com/cuda:1", "resources": {"claims": [{"name": "gpu"}]}}],
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def cluster() -> t.Iterator[Cluster]:
+    with running("gpu-nodes") as found:
+        found.needs_sandbox()
+        yield found
+
+
+@pytest.fixture(scope="module")
+def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+    made = Playbook(tmp_path_factory.mktemp("dra"), cluster.kubeconfig)
+    operators = [("nfd", "openshift-nfd"), ("gpu-operator-certified", NAMESPACE)]
+    run = made.tasks(*(task("olm_operator", name=name, namespace=namespace) for name, namespace in operators), task("nfd_labels"))
+    assert run.rc == 0, run.output[-3000:]
+    return made
+
+
+@pytest.fixture(scope="module")
+def audit(cluster: Cluster) -> Audit:
+    return Audit(cluster.needs_sandbox().directory / "audit.log", cluster.client)
+
+
+def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
+    modified = WANTED | {"gpu_cluster": {"dcgm_exporter": {"enabled": False}}}
+    case = Case("special_resource", WANTED, modified, GONE, varies=frozenset({"nvidia_drivers", "driver_version"}))
+    walks = Walks(playbook, audit)
+    for in_process in (True, False):
+        walks.check(case, in_process)
+    walks.compare(case)
+
+
+def test_a_claim_gets_a_gpu_and_holds_the_stack(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    made = playbook.module("special_resource", **WANTED)
+    assert not made.failed, made.result
+    found = made["special_resource"]
+    assert (found["state"], found["reason"]) == ("ready", "Reconciled")
+    assert [(one["pool"], one["offered"], len(one["devices"])) for one in found["nodes"]] == [
+        ("inference", {"nvidia.com/gpu": 1}, 1),
+        ("inference", {"nvidia.com/gpu": 1}, 1),
+        ("training", {"nvidia.com/gpu": 8}, 8),
+    ]
+    assert all(device["uuid"].startswith("GPU-") for one in found["nodes"] for device in one["devices"])
+    cluster.client.create(CLAIM)
+    cluster.client.create(POD)
+
+    def allocated() -> t.Any:
+        claim = cluster.client.get("resource.k8s.io/v1", "resourceclaims", "one-gpu", "default")
+        return ((claim or {}).get("status") or {}).get("reservedFor")
+
+    assert until(allocated, "the claim is allocated")
+    refused = playbook.module("special_resource", **GONE)
+    assert (refused["code"], audit.writes(refused)) == ("GPU-DRA-BUSY", [])
+    assert "default/one-gpu" in refused["msg"]
+    cluster.client.delete("v1", "pods", "claims", "default")
+    cluster.client.delete("resource.k8s.io/v1", "resourceclaims", "one-gpu", "default")
+
+
+def test_ready_with_a_gpu_less_is_seen_through(cluster: Cluster, playbook: Playbook) -> None:
+    sandbox = cluster.needs_sandbox()
+    faults.add(sandbox, "gpu_lost", {"node": "a100-0", "count": 1})
+    faults.add(sandbox, "gpucluster_lies", {})
+    try:
+        fewer = until(lambda: len(slices(cluster)["a100-0"]) == 7, "the slice has a GPU less")
+        assert fewer
+        found = playbook.module("special_resource", **WANTED)
+    finally:
+        faults.clear(sandbox, "gpu_lost", {})
+        faults.clear(sandbox, "gpucluster_lies", {})
+    assert (found["code"], found["special_resource"]["state"]) == ("GPU-DRA-SLICES", "ready")
+    assert "a100-0" in found["msg"]
+    assert "7 of 8 nvidia.com/gpu" in found["msg"]
+
+
+def slices(cluster: Cluster) -> dict[str, list[Data]]:
+    return {one["spec"]["nodeName"]: one["spec"]["devices"] for one in cluster.client.list("resource.k8s.io/v1", "resourceslices")}
+
+
+def test_a_label_of_the_other_stack_is_named(cluster: Cluster, playbook: Playbook) -> None:
+    cluster.client.patch("v1", "nodes", "t4-0", None, {"metadata": {"labels": {MODE: "device-plugin"}}})
+    try:
+        found = playbook.module("special_resource", **WANTED | {"wait_timeout": 3})
+    finally:
+        cluster.client.patch("v1", "nodes", "t4-0", None, {"metadata": {"labels": {MODE: None}}})
+    assert found["code"] == "GPU-MODE"
+    assert f"oc label node t4-0 {MODE}-" in found["remedy"]
+
+
+def test_the_two_stacks_exclude_each_other(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    """Found before any write, from either side."""
+    other = playbook.module("special_resource", pools=POOLS, wait_timeout=30)
+    assert (other["code"], audit.writes(other)) == ("GPU-CP-CONFLICT", [])
+    assert not playbook.module("special_resource", **GONE).failed
+    assert until(lambda: not cluster.client.list(*CLUSTERS), "the GPUCluster is gone")
+    assert slices(cluster) == {}
+    cluster.client.create({"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": "theirs"}, "spec": POLICY})
+    try:
+        found = playbook.module("special_resource", **WANTED)
+    finally:
+        cluster.client.delete("nvidia.com/v1", "clusterpolicies", "theirs")
+    assert (found["code"], audit.writes(found)) == ("GPU-CP-CONFLICT", [])
+    assert "theirs" in found["msg"]
+
+
+POLICY: t.Final[Data] = {
+    key: {} for key in ("operator", "daemonsets", "driver", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "nodeStatusExporter", "gfd")
+}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"name": "mine"}, "has to be named gpu-cluster"),
+        ({"gpu_cluster": {"dra_driver": {"version": "1"}}}, "gpu_cluster.dra_driver.version is given without"),
+        ({"mig": {"strategy": "single"}}, "mig belongs to backend"),
+    ],
+)
+def test_bad_input_sends_no_request(playbook: Playbook, audit: Audit, options: Data, said: str) -> None:
+    found = playbook.module("special_resource", **WANTED | options)
+    assert found.failed
+    assert said in found["msg"]
+    assert audit.of(found) == []
