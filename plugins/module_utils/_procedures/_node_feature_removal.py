@@ -139,7 +139,7 @@ def _remove_instance(api: Api, params: Params, live: Manifest, instances: list[M
         *(f"NodeFeatureDiscovery {one['metadata']['namespace']}/{one['metadata']['name']}" for one in instances if one is not live),
     ]
     if owned(live) and params["prune"] and others:
-        api.warn(f"The labels stay on the nodes: {', '.join(others[:5])} is somebody else's, and the operator's job would take its labels away too.")
+        api.warn(f"Labels may stay on the nodes: {', '.join(others[:5])} is somebody else's, and the operator's job would take its labels away too.")
     elif owned(live) and params["prune"] and not live["spec"].get("prunerOnDelete"):
         api.merge_patch(INSTANCE, live["metadata"]["name"], live["metadata"]["namespace"], {"spec": {"prunerOnDelete": True}})
     api.delete(INSTANCE, live["metadata"]["name"], live["metadata"]["namespace"])
