@@ -40,7 +40,7 @@ def refuse_switch(params: dict[str, t.Any], live: dict[str, t.Any] | None, wante
         raise NotReadyError(
             "GPU-NVD-MODE",
             f"ClusterPolicy {params['name']} leaves drivers to NVIDIADriver objects; with backend clusterpolicy it would bring one driver to all nodes again.",
-            "Use backend nvidiadriver, or set driver.use_nvidia_driver_crd: false to go back, node by node.",
+            "Use backend nvidiadriver, or set driver.use_nvidia_driver_crd: false to go back.",
         )
 
 
