@@ -12,7 +12,7 @@ options:
   nic_cluster_policy:
     description:
       - What O(backend=nicclusterpolicy) brings to nodes with NVIDIA network adapters. A component that is left out is not deployed.
-      - Where a component's image is not given, the installed operator's own is taken, written out in full, so that every release of the operator understands it.
+      - Where a component's image is not given, the installed operator's own is taken and written out in full, as every release understands it.
       - Multus and the CNI plugins are OpenShift's own and are left out.
     type: dict
     suboptions:

@@ -13,7 +13,7 @@ options:
     description:
       - What brings the driver. V(clusterpolicy) is the ClusterPolicy of the NVIDIA GPU Operator.
       - V(nvidiadriver) is that ClusterPolicy with a driver for each pool, by NVIDIADriver objects.
-      - V(dra) is a GPUCluster, by which pods claim GPUs as devices (dynamic resource allocation) instead of counting them, with NVIDIADriver objects for the driver.
+      - V(dra) is a GPUCluster (dynamic resource allocation, pods claim devices) with NVIDIADriver objects for the driver.
       - V(nicclusterpolicy) is the NicClusterPolicy of the NVIDIA Network Operator.
       - V(custom) is any object of any operator, described and judged by O(custom).
       - V(kmm) is a Module of Kernel Module Management, O(kmm).
@@ -23,11 +23,14 @@ options:
     default: clusterpolicy
   name:
     description:
-      - Name of the backend's object; V(gpu-cluster-policy) for the ClusterPolicy, and always V(gpu-cluster) for the GPUCluster and V(nic-cluster-policy) for the NicClusterPolicy.
+      - Name of the backend's object; V(gpu-cluster-policy) for the ClusterPolicy.
+      - A GPUCluster is always V(gpu-cluster), a NicClusterPolicy always V(nic-cluster-policy).
       - A cluster has one ClusterPolicy; a second one is refused, because the operator would ignore it.
     type: str
   namespace:
-    description: Namespace of the operator and of its operands; V(nvidia-gpu-operator) for the ClusterPolicy, V(nvidia-network-operator) for the NicClusterPolicy.
+    description:
+      - Namespace of the operator and of its operands.
+      - V(nvidia-gpu-operator) for the GPU operator's objects, V(nvidia-network-operator) for the NicClusterPolicy.
     type: str
   tolerations:
     description:

@@ -19,6 +19,7 @@ LAYERS: t.Final = {
     "NFD": "nfd",
     "OLM": "olm",
     "GPU": "gpu",
+    "NIC": "gpu",
     "QUOTA": "quota",
     "UPDATE": "update",
     "WORK": "workload",

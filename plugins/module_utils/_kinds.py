@@ -125,7 +125,7 @@ kmm.sigs.x-k8s.io/v1beta1            Module                  modules            
 kmm.sigs.x-k8s.io/v1beta1            NodeModulesConfig       nodemodulesconfigs        - the operator kernel-module-management (Kernel Module Management)
 kmm.sigs.x-k8s.io/v1beta2            PreflightValidation     preflightvalidations      - the operator kernel-module-management (Kernel Module Management)
 kmm.sigs.x-k8s.io/v1beta2            PreflightValidationOCP  preflightvalidationsocp   - the operator kernel-module-management (Kernel Module Management)
-sro.openshift.io/v1beta1             SpecialResource         specialresources          - the Special Resource Operator, which no supported release of OpenShift has
+sro.openshift.io/v1beta1             SpecialResource         specialresources          - the Special Resource Operator, which no supported OpenShift has
 quota.openshift.io/v1                ClusterResourceQuota    clusterresourcequotas     - OpenShift
 tuned.openshift.io/v1                Tuned                   tuneds                    n OpenShift's node tuning operator
 tuned.openshift.io/v1                Profile                 profiles                  n OpenShift's node tuning operator

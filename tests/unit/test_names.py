@@ -11,7 +11,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(path.stem for path in (ROOT / "plugins/modules").glob("*.py"))
 ROLES = sorted(path.parent.parent for path in (ROOT / "roles").glob("*/meta/argument_specs.yml"))
-CODE = re.compile(r"\"((?:INPUT|POOL|API|CRED|MACH|NFD|OLM|GPU|QUOTA|UPDATE|WORK|WAIT|MANIFEST|NODE)-[A-Z0-9-]*[A-Z0-9]|INTERNAL)\"")
+CODE = re.compile(r"\"((?:INPUT|POOL|API|CRED|MACH|NFD|OLM|GPU|NIC|QUOTA|UPDATE|WORK|WAIT|MANIFEST|NODE)-[A-Z0-9-]*[A-Z0-9]|INTERNAL)\"")
 
 
 def read(path: str) -> object:
