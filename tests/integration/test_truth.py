@@ -138,11 +138,11 @@ class Lie(t.NamedTuple):
 
 
 LIES: t.Final = [
-    Lie("driver-upgrade-stuck", "Reconciled", "GPU-UPG-RUNNING", "driver", "the driver upgrade is at drain-required", wait=4),
+    Lie("driver-upgrade-stuck", "Reconciled", "GPU-UPG-RUNNING", "driver", "the driver upgrade is at drain-required", wait=2),
     Lie("driver-upgrade-failed", "Reconciled", "GPU-UPG-FAILED", "driver", "the driver upgrade failed, the node stays cordoned", remedy="upgrade-required"),
-    Lie("gpu-present-false", "Reconciled", "GPU-CP-NOTREADY", "nfd labels", "nvidia.com/gpu.present=true (it is false)", wait=4),
+    Lie("gpu-present-false", "Reconciled", "GPU-CP-NOTREADY", "nfd labels", "nvidia.com/gpu.present=true (it is false)", wait=2),
     Lie("mig-failed", "Reconciled", "GPU-MIG-FAILED", "allocatable", "could not be repartitioned (all-1g.5gb: failed)", remedy="MIG manager"),
-    Lie("mig-pending", "Reconciled", "GPU-MIG-RUNNING", "allocatable", "is being repartitioned (all-1g.5gb: pending)", wait=4),
+    Lie("mig-pending", "Reconciled", "GPU-MIG-RUNNING", "allocatable", "is being repartitioned (all-1g.5gb: pending)", wait=2),
     Lie("gpu-xid", "Reconciled", "GPU-HW-XID", "allocatable", "(4 GPUs are in the node, 1 of them withdrawn)", since=True, remedy="Drain and reboot the node"),
     Lie("gpu-lost", "Reconciled", "GPU-ALLOC", "allocatable", "offers nvidia.com/gpu 3 of 4", since=True),
     Lie("paused-left-over", "Reconciled", "GPU-PAUSED", "device plugin", "paused-for-driver-upgrade still keeps device-plugin away", remedy="=true"),
@@ -220,7 +220,9 @@ def test_a_policy_that_is_ready_before_its_operands_are(cluster: Cluster) -> Non
 
 
 def test_a_broken_node_of_somebody_else_does_not_matter(cluster: Cluster) -> None:
+    well(cluster)
     with trouble(cluster, "foreign-node-broken"):
+        until(lambda: crashes(cluster, "nvidia-driver-daemonset", "foreign-0"), "its driver crashes")
         until(lambda: gpus.policy_status(cluster.client).get("state") == "notReady", "the policy is notReady")
         found = judge(cluster, grace=30, wait_timeout=60)
     assert not found.get("failed"), found.get("msg")
@@ -272,9 +274,7 @@ def idle(cluster: Cluster, node: str) -> bool:
 
 def broken(cluster: Cluster) -> bool:
     node = cluster.client.get("v1", "nodes", "a100-0") or {}
-    pods = [pod for pod in gpus.pods_on(cluster.client, "a100-1") if pod["metadata"]["name"].startswith("nvidia-driver-daemonset")]
-    crashed = "CrashLoopBackOff" in str([pod["status"].get("containerStatuses") for pod in pods])
-    return node["metadata"]["labels"].get("nvidia.com/mig.config.state") == "failed" and crashed
+    return node["metadata"]["labels"].get("nvidia.com/mig.config.state") == "failed" and crashes(cluster, "nvidia-driver-daemonset", "a100-1")
 
 
 # Logs
@@ -314,8 +314,8 @@ def test_a_known_line_in_the_right_container_is_the_cause(cluster: Cluster, case
     assert len([line for line in found["evidence"] if "/" in line.partition(":")[0]]) <= 40
 
 
-def crashes(cluster: Cluster, operand: str) -> bool:
-    pods = [pod for pod in gpus.pods_on(cluster.client, "a100-0") if pod["metadata"]["name"].startswith(operand)]
+def crashes(cluster: Cluster, operand: str, node: str = "a100-0") -> bool:
+    pods = [pod for pod in gpus.pods_on(cluster.client, node) if pod["metadata"]["name"].startswith(operand)]
     return "CrashLoopBackOff" in str([pod["status"].get("containerStatuses") for pod in pods])
 
 
