@@ -15,7 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms 
 
 Data = dict[str, t.Any]
 # An example that is a list is a playbook, which says what it needs by itself.
-EXAMPLES = sorted(path for path in (Path(__file__).resolve().parents[3] / "examples").glob("*.yml") if isinstance(yaml.safe_load(path.read_text()), dict))
+EXAMPLES = sorted(path for path in (Path(__file__).resolve().parents[3] / "examples").rglob("*.yml") if isinstance(yaml.safe_load(path.read_text()), dict))
 TAINT = {"key": "nvidia.com/gpu", "value": "t4", "effect": "NoSchedule"}
 
 
