@@ -52,8 +52,7 @@ EXAMPLES = r"""
       repository: nvcr.io/nvidia
       image: driver
       version: 595.91.07
-    spec:
-      validator: {plugin: {env: [{name: WITH_WORKLOAD, value: "true"}]}}
+    spec: {validator: {plugin: {env: [{name: WITH_WORKLOAD, value: "true"}]}}}
 
 - name: A kernel module that KMM loads, and its device plugin
   accelerators.openshift.special_resource:
@@ -66,11 +65,6 @@ EXAMPLES = r"""
           container_image: 'registry.example.com/card:${KERNEL_FULL_VERSION}'
       device_plugin: {image: 'registry.example.com/card-plugin:1'}
     pools: [{name: cards, node_selector: {example.com/card: "true"}, expected: {example.com/card: 2}}]
-
-- name: Would every Module load on the kernel of the next release?
-  accelerators.openshift.special_resource:
-    backend: kmm
-    kmm: {preflight: {kernel_version: 5.14.0-611.8.1.el9_7.x86_64}}
 
 - name: From a SpecialResource to a Module
   accelerators.openshift.special_resource:
@@ -93,6 +87,19 @@ EXAMPLES = r"""
       - {name: training, node_selector: {pool: training}, expected: {nvidia.com/gpu: 8}}
       - {name: inference, node_selector: {pool: inference}, expected: {nvidia.com/gpu: 1}}
 
+- name: Devices that pods claim, instead of numbers
+  accelerators.openshift.special_resource:
+    backend: dra
+    pools: [{name: training, node_selector: {pool: training}, expected: {nvidia.com/gpu: 8}}]
+
+- name: The driver of network adapters, and RDMA devices that pods share
+  accelerators.openshift.special_resource:
+    backend: nicclusterpolicy
+    nic_cluster_policy:
+      ofed_driver: {}
+      rdma_shared_device_plugin: {resources: [{name: rdma_a, link_types: [infiniband]}]}
+    pools: [{name: training, node_selector: {pool: training}, expected: {rdma/rdma_a: 63}}]
+
 - name: Take the stack away
   accelerators.openshift.special_resource:
     state: absent
@@ -110,7 +117,8 @@ special_resource:
       C(since) is the time in UTC that the API tells, empty where it tells none. C(nodes) are the nodes that are behind, of C(of) nodes;
       a node without a name stands for those that a pool lacks.
     - C(lines) is the same as short lines of text.
-    - C(differs) and C(manager) are about an object that somebody else made (O(adopt)); C(nvidia_drivers) is told by backend V(nvidiadriver).
+    - C(differs) and C(manager) are about an object that somebody else made (O(adopt)); C(nvidia_drivers) is told by backends V(nvidiadriver) and V(dra).
+    - C(components) and C(rebuild), nodes whose GPU driver is older than the NIC driver, are told by V(nicclusterpolicy), C(nodes[].devices) by V(dra).
   returned: success, or a failed wait
   type: dict
   sample:
