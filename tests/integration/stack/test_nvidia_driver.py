@@ -8,15 +8,16 @@ from __future__ import annotations
 import threading
 import typing as t
 
-import pytest
-from cluster import Cluster, running
+from cluster import Cluster
 from integration.playbook import Playbook
-from integration.twelve_steps import Case, Walks, task
+from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
 
 from openshift_sandbox import faults
 
 Data = dict[str, t.Any]
+SCENARIO: t.Final = "gpu-nodes"
+OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 BACKEND: t.Final = "nvidiadriver"
 DRIVERS: t.Final = ("nvidia.com/v1alpha1", "nvidiadrivers")
@@ -37,29 +38,10 @@ def driver(version: str) -> Data:
 
 POOLS: t.Final = [pool("inference", 1, 2), pool("training", 8, 1)]
 NODES: t.Final = {"inference": {"t4-0", "t4-1"}, "training": {"a100-0"}}
+# Times, names of pods, and labels that outlive the stack for a while.
+TIMED: t.Final = frozenset({"driver_version", "since", "evidence", "lines"})
 QUICK: t.Final[Data] = {"grace": 20, "wait_timeout": 180}
 WANTED: t.Final[Data] = {"backend": BACKEND, "pools": POOLS, **QUICK}
-
-
-@pytest.fixture(scope="module")
-def cluster() -> t.Iterator[Cluster]:
-    with running("gpu-nodes") as found:
-        found.needs_sandbox()
-        yield found
-
-
-@pytest.fixture(scope="module")
-def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
-    made = Playbook(tmp_path_factory.mktemp("drivers"), cluster.kubeconfig)
-    operators = [("nfd", "openshift-nfd"), ("gpu-operator-certified", NAMESPACE)]
-    run = made.tasks(*(task("olm_operator", name=name, namespace=namespace) for name, namespace in operators), task("nfd_labels"))
-    assert run.rc == 0, run.output[-3000:]
-    return made
-
-
-@pytest.fixture(scope="module")
-def audit(cluster: Cluster) -> Audit:
-    return Audit(cluster.needs_sandbox().directory / "audit.log", cluster.client)
 
 
 def drivers_ready(cluster: Cluster) -> set[str]:
@@ -99,7 +81,7 @@ def owners(cluster: Cluster) -> dict[str, str | None]:
 
 def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
     changed = WANTED | {"mig": {"strategy": "mixed"}, "nvidia_drivers": [{"name": "inference", **driver(OLD)}, {"name": "training"}]}
-    case = Case("special_resource", WANTED, changed, {"backend": BACKEND, "state": "absent"}, varies=frozenset({"driver_version"}))
+    case = Case("special_resource", WANTED, changed, {"backend": BACKEND, "state": "absent"}, varies=TIMED)
     walks = Walks(playbook, audit)
     for in_process in (True, False):
         walks.check(case, in_process)

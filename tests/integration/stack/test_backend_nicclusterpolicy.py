@@ -8,14 +8,16 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from cluster import Cluster, running
+from cluster import Cluster
 from integration.playbook import Playbook
-from integration.twelve_steps import Case, Walks, task
+from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
 
 from openshift_sandbox import faults
 
 Data = dict[str, t.Any]
+SCENARIO: t.Final = "rdma"
+OPERATORS: t.Final = {"nfd": "openshift-nfd", "nvidia-network-operator": "nvidia-network-operator"}
 
 BACKEND: t.Final = "nicclusterpolicy"
 API: t.Final = "mellanox.com/v1alpha1"
@@ -25,27 +27,6 @@ INFINIBAND: t.Final[Data] = {"name": "infiniband", "node_selector": {"rdma": "in
 NICS: t.Final[Data] = {"ofed_driver": {}, "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a"}]}}
 FEWER: t.Final[Data] = {"ofed_driver": {}, "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a", "hca_max": 10}]}}
 WANTED: t.Final[Data] = {"backend": BACKEND, "nic_cluster_policy": NICS, "pools": [ETHERNET, INFINIBAND], "grace": 5, "wait_timeout": 90}
-
-
-@pytest.fixture(scope="module")
-def cluster() -> t.Iterator[Cluster]:
-    with running("rdma") as found:
-        found.needs_sandbox()
-        yield found
-
-
-@pytest.fixture(scope="module")
-def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
-    made = Playbook(tmp_path_factory.mktemp("nics"), cluster.kubeconfig)
-    operators = [("nfd", "openshift-nfd"), ("nvidia-network-operator", "nvidia-network-operator")]
-    run = made.tasks(*(task("olm_operator", name=name, namespace=namespace) for name, namespace in operators), task("nfd_labels"))
-    assert run.rc == 0, run.output[-3000:]
-    return made
-
-
-@pytest.fixture(scope="module")
-def audit(cluster: Cluster) -> Audit:
-    return Audit(cluster.needs_sandbox().directory / "audit.log", cluster.client)
 
 
 def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:

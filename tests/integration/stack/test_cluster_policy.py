@@ -8,12 +8,13 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from cluster import Cluster, running
+from cluster import Cluster
 from integration.playbook import Playbook
-from integration.twelve_steps import task
 from integration.wire import Audit
 
 Data = dict[str, t.Any]
+SCENARIO: t.Final = "gpu-nodes"
+OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies")
 NAMESPACE: t.Final = "nvidia-gpu-operator"
@@ -29,26 +30,10 @@ POOLS: t.Final[list[Data]] = [
 WANTED: t.Final[Data] = {"pools": POOLS, "tolerations": [TOLERATION], "grace": 10, "wait_timeout": 180}
 
 
-@pytest.fixture(scope="module")
-def cluster() -> t.Iterator[Cluster]:
-    with running("gpu-nodes") as found:
-        found.needs_sandbox()
-        found.client.patch("v1", "nodes", "a100-0", None, {"spec": {"taints": [TAINT]}})
-        yield found
-
-
-@pytest.fixture(scope="module")
-def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
-    made = Playbook(tmp_path_factory.mktemp("policy"), cluster.kubeconfig)
-    operators = [("nfd", "openshift-nfd"), ("gpu-operator-certified", NAMESPACE)]
-    run = made.tasks(*(task("olm_operator", name=name, namespace=namespace) for name, namespace in operators), task("nfd_labels"))
-    assert run.rc == 0, run.output[-3000:]
-    return made
-
-
-@pytest.fixture(scope="module")
-def audit(cluster: Cluster) -> Audit:
-    return Audit(cluster.needs_sandbox().directory / "audit.log", cluster.client)
+@pytest.fixture(scope="module", autouse=True)
+def tainted(cluster: Cluster) -> None:
+    """One pool's node has a taint that operands do not tolerate by themselves."""
+    cluster.client.patch("v1", "nodes", "a100-0", None, {"spec": {"taints": [TAINT]}})
 
 
 def test_a_secret_that_is_not_there_is_told_before_the_first_write(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:

@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import threading
 import typing as t
 
 import pytest
-from cluster import Cluster, running
+from cluster import Cluster
 from integration.patience import SECONDS, until
 from integration.playbook import Playbook, Run, TaskResult
 from integration.wire import OURS, Audit
@@ -20,39 +19,21 @@ from openshift_sandbox import audit as log
 from openshift_sandbox import faults, scenario
 
 Data = dict[str, t.Any]
+SCENARIO: t.Final = "kernel-update"
+OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 POOL: t.Final = {"name": "training", "node_selector": {"accelerators.openshift/pool": "training"}, "replicas": 2, "expected": {"nvidia.com/gpu": 1}}
 OLD, NEW = "9.8.20260801-0", "9.8.20260815-0"
 BEFORE, NEXT = "5.14.0-570.12.1.el9_6.x86_64", "5.14.0-611.5.1.el9_7.x86_64"
 
 
-@pytest.fixture(scope="module")
-def cluster() -> t.Iterator[Cluster]:
-    if os.environ.get("KUBECONFIG"):
-        pytest.skip("needs a cluster of its own: scenario kernel-update")
-    with running("kernel-update") as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
-    made = Playbook(tmp_path_factory.mktemp("kernels"), cluster.kubeconfig)
-    run = made.tasks(
-        {"accelerators.openshift.olm_operator": {"name": "nfd", "namespace": "openshift-nfd", "source": "redhat-operators"}},
-        {"accelerators.openshift.nfd_labels": {"namespace": "openshift-nfd"}},
-        {"accelerators.openshift.olm_operator": {"name": "gpu-operator-certified", "namespace": "nvidia-gpu-operator", "source": "certified-operators"}},
-        task(),
-    )
-    assert run.rc == 0, run.output[-3000:]
-    return made
-
-
-@pytest.fixture(scope="module")
-def audit(cluster: Cluster) -> Audit:
-    return Audit(cluster.needs_sandbox().directory / "audit.log", cluster.client)
-
-
 def task(**options: t.Any) -> Data:
     return {"accelerators.openshift.special_resource": {"pools": [POOL], "grace": 60, "wait_timeout": 180, **options}}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ready(playbook: Playbook) -> None:
+    run = playbook.tasks(task())
+    assert run.rc == 0, run.output[-3000:]
 
 
 @contextlib.contextmanager

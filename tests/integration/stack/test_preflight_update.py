@@ -6,39 +6,21 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import typing as t
 
 import pytest
 import yaml
-from cluster import Cluster, running
+from cluster import Cluster
 from integration.patience import until
 from integration.playbook import ROOT, Playbook, Run, TaskResult
 from integration.wire import Audit
 
 Data = dict[str, t.Any]
+SCENARIO: t.Final = "before-update"
 POOL: t.Final = {"name": "training", "node_selector": {"accelerators.openshift/pool": "training"}, "replicas": 2, "expected": {"nvidia.com/gpu": 1}}
 KERNEL, RHCOS = "5.14.0-611.5.1.el9_7.x86_64", "9.8.20260815-0"
 GPU: t.Final = "nvidia-gpu-operator"
 POOLS: t.Final = ("machineconfiguration.openshift.io/v1", "machineconfigpools", "worker", None)
-
-
-@pytest.fixture(scope="module")
-def cluster() -> t.Iterator[Cluster]:
-    if os.environ.get("KUBECONFIG"):
-        pytest.skip("needs a cluster of its own: scenario before-update")
-    with running("before-update") as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
-    return Playbook(tmp_path_factory.mktemp("updates"), cluster.kubeconfig)
-
-
-@pytest.fixture(scope="module")
-def audit(cluster: Cluster) -> Audit:
-    return Audit(cluster.needs_sandbox().directory / "audit.log", cluster.client)
 
 
 def verdicts(result: TaskResult) -> Data:

@@ -9,13 +9,12 @@ The tests follow a cluster's life, in their order. The module's own function is 
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import typing as t
 
 import pytest
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
-from cluster import Cluster, running
+from cluster import Cluster
 from integration.patience import until
 from integration.sandbox import gpu_cluster as gpus
 from integration.sandbox.subscriptions import Operator
@@ -25,18 +24,11 @@ from ansible_collections.accelerators.openshift.plugins.modules import special_r
 from openshift_sandbox import faults, scenario
 
 Data = dict[str, t.Any]
+SCENARIO: t.Final = "two-pools"
 T4: t.Final[Data] = {"name": "t4", "node_selector": {"accelerators.openshift/pool": "t4"}, "replicas": 2, "expected": {"nvidia.com/gpu": 4}}
 A100: t.Final[Data] = {"name": "a100", "node_selector": {"accelerators.openshift/pool": "a100"}, "replicas": 2, "expected": {"nvidia.com/mig-1g.5gb": 56}}
 STAGES: t.Final = ["catalogue", "install plan", "csv", "crd", "nfd labels", "driver", "toolkit", "device plugin", "validator", "metrics", "allocatable"]
 MOMENT: t.Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-
-
-@pytest.fixture(scope="module")
-def cluster() -> t.Iterator[Cluster]:
-    if os.environ.get("KUBECONFIG"):
-        pytest.skip("needs a cluster of its own: scenario two-pools")
-    with running("two-pools") as made:
-        yield made
 
 
 def judge(cluster: Cluster, *pools: Data, **options: t.Any) -> Data:

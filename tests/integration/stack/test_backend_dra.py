@@ -8,15 +8,17 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from cluster import Cluster, running
+from cluster import Cluster
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import Case, Walks, task
+from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
 
 from openshift_sandbox import faults
 
 Data = dict[str, t.Any]
+SCENARIO: t.Final = "gpu-nodes"
+OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 BACKEND: t.Final = "dra"
 NAMESPACE: t.Final = "nvidia-gpu-operator"
@@ -44,27 +46,6 @@ POD: t.Final[Data] = {
         "containers": [{"name": "main", "image": "registry.example.com/cuda:1", "resources": {"claims": [{"name": "gpu"}]}}],
     },
 }
-
-
-@pytest.fixture(scope="module")
-def cluster() -> t.Iterator[Cluster]:
-    with running("gpu-nodes") as found:
-        found.needs_sandbox()
-        yield found
-
-
-@pytest.fixture(scope="module")
-def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
-    made = Playbook(tmp_path_factory.mktemp("dra"), cluster.kubeconfig)
-    operators = [("nfd", "openshift-nfd"), ("gpu-operator-certified", NAMESPACE)]
-    run = made.tasks(*(task("olm_operator", name=name, namespace=namespace) for name, namespace in operators), task("nfd_labels"))
-    assert run.rc == 0, run.output[-3000:]
-    return made
-
-
-@pytest.fixture(scope="module")
-def audit(cluster: Cluster) -> Audit:
-    return Audit(cluster.needs_sandbox().directory / "audit.log", cluster.client)
 
 
 def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:

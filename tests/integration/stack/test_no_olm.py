@@ -5,42 +5,23 @@
 
 from __future__ import annotations
 
-import os
 import typing as t
 
 import pytest
 import yaml
-from cluster import Cluster, running
 from integration.playbook import Playbook
 from integration.wire import Audit
 
 Data = dict[str, t.Any]
+SCENARIO: t.Final = "no-olm"
 TOLERATION: t.Final = {"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}
 DRIVER: t.Final = {"repository": "nvcr.io/nvidia", "image": "driver", "version": "595.91.07"}
 
 
-@pytest.fixture(scope="module")
-def plain() -> t.Iterator[Cluster]:
-    if os.environ.get("KUBECONFIG"):
-        pytest.skip("needs a cluster without OLM: only on a sandbox")
-    with running("no-olm") as cluster:
-        yield cluster
-
-
-@pytest.fixture(scope="module")
-def run(plain: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
-    return Playbook(tmp_path_factory.mktemp("plain"), plain.kubeconfig)
-
-
-@pytest.fixture(scope="module")
-def wire(plain: Cluster) -> Audit:
-    return Audit(plain.needs_sandbox().directory / "audit.log", plain.client)
-
-
 @pytest.mark.parametrize("check", [True, False])
-def test_the_gpu_operator_is_refused_with_the_charts_values(check: bool, run: Playbook, wire: Audit) -> None:
-    policy = run.module("special_resource", check=check, mig={"strategy": "mixed"}, tolerations=[TOLERATION], driver=DRIVER)
-    operator = run.module("olm_operator", check=check, name="gpu-operator-certified", namespace="nvidia-gpu-operator")
+def test_the_gpu_operator_is_refused_with_the_charts_values(check: bool, playbook: Playbook, audit: Audit) -> None:
+    policy = playbook.module("special_resource", check=check, mig={"strategy": "mixed"}, tolerations=[TOLERATION], driver=DRIVER)
+    operator = playbook.module("olm_operator", check=check, name="gpu-operator-certified", namespace="nvidia-gpu-operator")
     assert policy["code"] == operator["code"] == "OLM-ABSENT"
     assert "is not OpenShift" in policy["message"]
     assert "helm upgrade --install gpu-operator nvidia/gpu-operator" in policy["remedy"]
@@ -50,14 +31,14 @@ def test_the_gpu_operator_is_refused_with_the_charts_values(check: bool, run: Pl
     assert TOLERATION in values["daemonsets"]["tolerations"]
     assert TOLERATION in values["node-feature-discovery"]["worker"]["tolerations"]
     assert yaml.safe_load(operator["helm_values"]) == {"dcgm": {"enabled": True}, "nodeStatusExporter": {"enabled": True}}
-    assert wire.writes(policy, operator) == []
+    assert audit.writes(policy, operator) == []
 
 
-def test_another_operator_is_refused_without_values(run: Playbook, wire: Audit) -> None:
-    task = run.module("olm_operator", name="nfd", namespace="openshift-nfd")
-    absent = run.module("olm_operator", name="nfd", namespace="openshift-nfd", state="absent")
-    part = run.module("olm_operator", name="node-tuning", namespace="anywhere")
+def test_another_operator_is_refused_without_values(playbook: Playbook, audit: Audit) -> None:
+    task = playbook.module("olm_operator", name="nfd", namespace="openshift-nfd")
+    absent = playbook.module("olm_operator", name="nfd", namespace="openshift-nfd", state="absent")
+    part = playbook.module("olm_operator", name="node-tuning", namespace="anywhere")
     assert (task["code"], "helm_values" in task.result) == ("OLM-ABSENT", False)
     assert (absent.failed, absent.changed) == (False, False)
     assert part["code"] == "API-KIND-NOT-SERVED"
-    assert wire.writes(task, absent, part) == []
+    assert audit.writes(task, absent, part) == []

@@ -1,0 +1,39 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A sandbox of its own for each file: of the scenario that the file names as its SCENARIO, with node labels and what it names as OPERATORS."""
+
+from __future__ import annotations
+
+import os
+import typing as t
+
+import pytest
+from cluster import Cluster, running
+from integration.playbook import Playbook
+from integration.twelve_steps import task
+from integration.wire import Audit
+
+
+@pytest.fixture(scope="module")
+def cluster(request: pytest.FixtureRequest) -> t.Iterator[Cluster]:
+    scenario = request.module.SCENARIO
+    if os.environ.get("KUBECONFIG"):
+        pytest.skip(f"needs a cluster of its own: scenario {scenario}")
+    with running(scenario) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def playbook(cluster: Cluster, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+    made = Playbook(tmp_path_factory.mktemp(request.path.stem), cluster.kubeconfig)
+    operators: dict[str, str] = getattr(request.module, "OPERATORS", {})
+    if operators:
+        run = made.tasks(*(task("olm_operator", name=name, namespace=namespace) for name, namespace in operators.items()), task("nfd_labels"))
+        assert run.rc == 0, run.output[-3000:]
+    return made
+
+
+@pytest.fixture(scope="module")
+def audit(cluster: Cluster) -> Audit:
+    return Audit(cluster.needs_sandbox().directory / "audit.log", cluster.client)
