@@ -13,4 +13,4 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_po
 
 class ModuleDocFragment:
     # JSON is YAML; the options are said once, in their table
-    DOCUMENTATION = json.dumps({"options": documented(_gpu_cluster_options.TABLE)})
+    DOCUMENTATION: str = json.dumps({"options": documented(_gpu_cluster_options.TABLE)})
