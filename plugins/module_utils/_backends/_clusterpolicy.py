@@ -22,6 +22,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._ownership 
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stack_conditions as conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stack_facts as stack_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import blamed, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._stack_images import mirrored
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
@@ -64,7 +65,7 @@ def present(api: Api, params: Data) -> Data:
     live = look(api, params)
     params = mirrored(api, params, lambda: versions(api, params))
     stranger = keep(api, params, live)
-    with blamed(stranger):
+    with blamed(stranger, CAUSES):
         snapshot = observe(api, params, settling(api, params))
     return {**stack.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
 
@@ -72,22 +73,6 @@ def present(api: Api, params: Data) -> Data:
 def settling(api: Api, params: Data) -> float:
     """The status of an object that was there already may still be that of before."""
     return float(max(params["settle"], REACTION if any(one.before for one in api.changes) else 0))
-
-
-@contextlib.contextmanager
-def blamed(stranger: Foreign | None) -> t.Iterator[None]:
-    """A failed wait says when it is somebody else's policy that keeps the stack from being ready."""
-    try:
-        yield
-    except (NotReadyError, WaitTimeoutError) as exc:
-        if stranger:
-            stranger.blame(exc, CAUSES)
-        raise
-
-
-def told(stranger: Foreign | None) -> Data:
-    """The part of every backend's result on an object of somebody else."""
-    return {"differs": stranger.differs if stranger else [], "manager": stranger.manager if stranger else ""}
 
 
 def look(api: Api, params: Data) -> Data | None:

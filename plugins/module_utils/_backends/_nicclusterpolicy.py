@@ -11,15 +11,14 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_cluster_policy as nic
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_stack as stack
-from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import Foreign, difference, foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _clusterpolicy as clusterpolicy
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools, nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import blamed, keep, look, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, suspects
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION
 
 Data = dict[str, t.Any]
 NAME: t.Final = nic.NAME
@@ -36,41 +35,15 @@ def check(params: Data) -> None:
 
 
 def present(api: Api, params: Data) -> Data:
-    stranger = keep(api, params)
-    settle = max(params["settle"], REACTION if any(one.before for one in api.changes) else 0)
-    try:
-        snapshot = observe(api, params, settle)
-    except (NotReadyError, WaitTimeoutError) as exc:
-        if stranger:
-            stranger.blame(exc, CAUSES)
-        raise
+    here = {"metadata": {"name": NAME}}
+    live = look(api, POLICY, here)
+    manifest = nic.build(params, nic.images_of(clusterpolicy.versions(api, params)), live)
+    stranger = keep(api, POLICY, manifest, params["adopt"], live)
+    with blamed(stranger, CAUSES):
+        snapshot = observe(api, params, clusterpolicy.settling(api, params))
     rebuild = outlived(api, params, snapshot)
     summary = stack.summarize(snapshot, params["pools"], nic.offered(params))
-    return {**summary, "rebuild": rebuild, "differs": stranger.differs if stranger else [], "manager": stranger.manager if stranger else ""}
-
-
-def keep(api: Api, params: Data) -> Foreign | None:
-    """Brings the policy about. Somebody else's comes back with what differs, and is changed only when it is to be taken."""
-    live = None if api.check_mode and not api.served(POLICY) else api.get(POLICY, NAME)
-    manifest = nic.build(params, nic.images_of(versions(api, params)), live)
-    if live is None or owned(live):
-        api.apply(manifest, force_conflicts=live is not None, live=live)
-        return None
-    stranger = foreign(live, manifest["spec"], f"NicClusterPolicy {NAME}")
-    if params["adopt"] == "take":
-        if stranger.differs:
-            api.merge_patch(POLICY, NAME, None, {"spec": difference(manifest["spec"], live.get("spec") or {})})
-        return stranger._replace(differs=[])
-    if stranger.warning:
-        api.warn(stranger.warning)
-    return stranger
-
-
-def versions(api: Api, params: Data) -> list[Data]:
-    """Installed operators; they say where their images are. A cluster without OLM has none."""
-    with contextlib.suppress(KindNotServedError):
-        return api.list(known("ClusterServiceVersion"), params["namespace"])
-    return []
+    return {**summary, "rebuild": rebuild, **told(stranger)}
 
 
 def observe(api: Api, params: Data, settle: float) -> dict[str, list[Data]]:

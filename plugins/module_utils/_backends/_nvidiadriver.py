@@ -20,6 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import blamed, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._stack_images import mirrored
 
 Data = dict[str, t.Any]
@@ -47,13 +48,13 @@ def present(api: Api, params: Data) -> Data:
     first = [nvidia_driver.as_before(one, policy["spec"]["driver"]) for one in wanted] if policy and going_over else wanted
     foreign = keep(api, params, first, live)
     stranger = clusterpolicy.keep(api, params, policy)
-    with clusterpolicy.blamed(stranger or theirs):
+    with blamed(stranger or theirs, clusterpolicy.CAUSES):
         snapshot = _observe(api, params, first)
         if first != wanted:
             foreign = keep(api, params, wanted, api.list(DRIVER) if not api.check_mode else live)
             snapshot = _observe(api, params, wanted)
     _leave(api, params)
-    found = {**stack.summarize(snapshot, params["name"], params["pools"]), **clusterpolicy.told(stranger)}
+    found = {**stack.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
     return {**found, "nvidia_drivers": truth.summarize(snapshot, wanted), "differs": [*found["differs"], *foreign]}
 
 

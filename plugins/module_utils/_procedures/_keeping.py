@@ -6,12 +6,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _daemon_sets as daemon_sets
 from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import Foreign, foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 
@@ -42,8 +43,19 @@ def keep(api: Api, kind: Kind, wanted: Data, adopt: str, live: Data | None) -> F
     return stranger
 
 
+@contextlib.contextmanager
+def blamed(stranger: Foreign | None, causes: t.Mapping[str, t.Sequence[str]]) -> t.Iterator[None]:
+    """A failed wait says when it is somebody else's object that keeps it from succeeding. causes: start of a code -> starts of paths."""
+    try:
+        yield
+    except (NotReadyError, WaitTimeoutError) as exc:
+        if stranger:
+            stranger.blame(exc, causes)
+        raise
+
+
 def told(stranger: Foreign | None) -> Data:
-    """The part of a result that is about somebody else."""
+    """The part of every backend's result that is about somebody else."""
     return {"differs": stranger.differs if stranger else [], "manager": stranger.manager if stranger else ""}
 
 
