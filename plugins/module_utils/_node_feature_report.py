@@ -44,7 +44,8 @@ def selectors(params: dict[str, t.Any]) -> list[dict[str, t.Any]]:
     return [(entry or {}).get("node_selector") or {} for entry in wanted]
 
 
-def summarize(snapshot: Snapshot, params: dict[str, t.Any], lost: list[dict[str, t.Any]]) -> dict[str, t.Any]:
+def summarize(snapshot: Snapshot, params: dict[str, t.Any], lost: list[dict[str, t.Any]], foretold: bool = False) -> dict[str, t.Any]:
+    """foretold: in check mode the nodes may be those that an earlier task would make."""
     instance = expectation.instance_of(snapshot, params)
     charts = snapshot.get("upstream") or []
     nodes = expectation.expected_nodes(snapshot, params)
@@ -61,7 +62,7 @@ def summarize(snapshot: Snapshot, params: dict[str, t.Any], lost: list[dict[str,
         "lost": lost,
         "stale": [one.to_dict() for node in nodes if (one := node_feature_object.outdated(node))],
     }
-    return facts | ({"difference": _difference(snapshot["nodes"], params["compare"])} if params.get("compare") else {})
+    return facts | ({"difference": _difference(snapshot["nodes"], params["compare"], foretold)} if params.get("compare") else {})
 
 
 def _node(node: Manifest) -> dict[str, t.Any]:
@@ -79,12 +80,14 @@ def _manager(instance: Manifest | None, master: Manifest | None) -> str:
     return other_manager(instance) or "somebody"
 
 
-def _difference(nodes: t.Sequence[Manifest], compare: dict[str, t.Any]) -> dict[str, t.Any]:
+def _difference(nodes: t.Sequence[Manifest], compare: dict[str, t.Any], foretold: bool) -> dict[str, t.Any]:
     named = {name: node_labels.selected(nodes, chosen) for name, chosen in compare.items() if chosen}
     taken = {node["metadata"]["name"] for found in named.values() for node in found}
     rest = [node for node in nodes if node["metadata"]["name"] not in taken and not any(key in labels(node) for key in _CONTROL_PLANE)]
     sets = {name: {node["metadata"]["name"]: labels(node) for node in named.get(name, rest)} for name in compare}
     for name, found in sets.items():
+        if not found and foretold:
+            return {"sets": {one: sorted(members) for one, members in sets.items()}, "labels": [], "equal": 0, "table": [f"compare.{name} finds no node yet."]}
         if not found:
             raise InputError("NFD-COMPARE", f"compare.{name} finds no node.", "Look at `oc get nodes --show-labels`.")
     return label_difference.difference(sets)

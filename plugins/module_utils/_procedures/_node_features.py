@@ -53,7 +53,7 @@ def present(api: Api, params: Params) -> dict[str, t.Any]:
     _keep_features(api, params)
     judge = Judge(params, api.clock)
     snapshot = _waited(api, params, judge, charts)
-    facts = report.summarize(snapshot, params, judge.lost)
+    facts = report.summarize(snapshot, params, judge.lost, foretold=api.check_mode)
     if params["stale_features"] != "ignore":
         facts["stale"] = [*facts["stale"], *_orphans(api, params)]
     for text in report.doubts(facts):

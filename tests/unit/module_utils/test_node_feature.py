@@ -360,3 +360,5 @@ def test_the_rest_are_workers() -> None:
     assert [one["kind"] for one in facts["difference"]["labels"]] == ["only gpu"]
     with pytest.raises(InputError):
         report.summarize({"instances": [], "nodes": [GPU]}, params(compare=compare), [])
+    foretold = report.summarize({"instances": [], "nodes": [GPU]}, params(compare=compare), [], foretold=True)["difference"]
+    assert (foretold["labels"], foretold["table"]) == ([], ["compare.cpu finds no node yet."])
