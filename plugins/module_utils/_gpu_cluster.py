@@ -24,9 +24,8 @@ Snapshot = t.Mapping[str, t.Sequence[Data]]
 
 API_VERSION: t.Final = "nvidia.com/v1alpha1"
 NAME: t.Final = "gpu-cluster"
-MODE: t.Final = "nvidia.com/gpu-operator.resource-allocation.mode"
 # Seen in the first moments of every healthy start, and final when they last.
-PASSING: t.Final = ("GPU-NFD-EMPTY", "GPU-DRV-CRASH", "GPU-OPERAND-CRASH", "GPU-IMAGE", "GPU-DRA-SLICES")
+PASSING: t.Final = ("GPU-NFD-EMPTY", "GPU-DRV-CRASH", "GPU-OPERAND-CRASH", "GPU-IMAGE", "GPU-MODE", "GPU-DRA-SLICES")
 COMPONENTS: t.Final = ("dra-driver", "dra-validator", "dcgm-dra", "dcgm-exporter-dra")
 
 
@@ -79,9 +78,9 @@ def _judge_node(node: Data, pool: Data, snapshot: Snapshot) -> list[Readiness]:
     if not has_nvidia_pci(marks):
         remedy = "Look at nfd-worker on that node, and at the PCI classes of the NodeFeatureDiscovery."
         return [_part(name, "Label", f"label {NVIDIA_PCI} is missing, so the operator leaves the node out", "GPU-NFD-EMPTY", remedy)]
-    if marks.get(MODE, "dra") != "dra":
-        remedy = f"It is left over from the other stack: `oc label node {name} {MODE}-`."
-        return [_part(name, "Mode", f"label {MODE} is {marks[MODE]}", "GPU-MODE", remedy)]
+    if marks.get(operands.MODE, "dra") != "dra":
+        remedy = f"It is left over from the other stack: `oc label node {name} {operands.MODE}-`."
+        return [_part(name, "Mode", f"label {operands.MODE} is {marks[operands.MODE]}", "GPU-MODE", remedy)]
     here = [one for one in snapshot["daemonsets"] if operands.is_operand(one) and operands.matches(operands.selector(one), marks)]
     if blocked := sorted({taint for one in here for taint in operands.untolerated(node, operands.tolerations(one))}):
         return [_part(name, "Taint", f"taint {', '.join(blocked)} is not tolerated by the operator's pods", "GPU-TAINT", "Add it to tolerations.")]

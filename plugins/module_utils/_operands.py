@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 
 DEPLOY: t.Final = "nvidia.com/gpu.deploy."
+# Which stack a node belongs to, device plugin or DRA; it may be left over from the other one.
+MODE: t.Final = "nvidia.com/gpu-operator.resource-allocation.mode"
 OUTDATED: t.Final = "is of an older revision"
 UNWANTED: t.Final = "is wanted on no node"
 _OWNERS: t.Final = ("ClusterPolicy", "NVIDIADriver")

@@ -36,6 +36,7 @@ PASSING: t.Final = (
     "GPU-OPERAND-LACKING",
     "GPU-IMAGE",
     "GPU-OPTED-OUT",
+    "GPU-MODE",
     "GPU-PAUSED",
     *kernel_match.PASSING,
 )

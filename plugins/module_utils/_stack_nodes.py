@@ -100,6 +100,9 @@ def _judge_opt_out(node: dict[str, t.Any]) -> Part | None:
         remedy = f"oc label node {_name(node)} {operands.DEPLOY}operands-"
         what = f"label {operands.DEPLOY}operands=false keeps every operand away"
         return on_node(PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stages.LABELS)
+    if marks.get(operands.MODE) == "dra" and not geometry.resources(node):
+        what = f"label {operands.MODE}=dra is left over from a GPUCluster and keeps the operands away"
+        return on_node(PENDING, node, "Mode", what, "GPU-MODE", f"oc label node {_name(node)} {operands.MODE}-", stage=stages.LABELS)
     if has_nvidia_pci(marks) and marks.get("nvidia.com/gpu.present") != "true":
         what = f"the operator has not labelled it nvidia.com/gpu.present=true (it is {marks.get('nvidia.com/gpu.present', 'absent')})"
         remedy = "Look at the log of the GPU operator."

@@ -192,6 +192,11 @@ def paused(seen: Snapshot) -> None:
         node(seen)["metadata"]["labels"][f"nvidia.com/gpu.deploy.{name}"] = "paused-for-driver-upgrade"
 
 
+def of_the_other_stack(seen: Snapshot) -> None:
+    no_devices(seen)
+    node(seen)["metadata"]["labels"]["nvidia.com/gpu-operator.resource-allocation.mode"] = "dra"
+
+
 def without_plugin(seen: Snapshot) -> None:
     no_devices(seen)
     node(seen)["metadata"]["labels"]["nvidia.com/gpu.deploy.device-plugin"] = "false"
@@ -275,6 +280,7 @@ CASES = [
     (not_cut, "GPU-MIG-FAILED", "failed", "failed", "could not be repartitioned (all-9g.5gb: failed)"),
     (withdrawn, "GPU-ALLOC", "pending", "failed", "offers nvidia.com/gpu 3 of 4 (4 GPUs are in the node, 1 of them withdrawn)"),
     (paused, "GPU-PAUSED", "pending", "failed", "still keeps dcgm, device-plugin away"),
+    (of_the_other_stack, "GPU-MODE", "pending", "failed", "is left over from a GPUCluster"),
     (without_plugin, "GPU-OPTED-OUT", "pending", "failed", "label nvidia.com/gpu.deploy.device-plugin=false keeps device-plugin away"),
     (unwanted, "GPU-OPERAND-LACKING", "pending", "failed", "DaemonSet nvidia-dcgm-exporter selects it and wants no pod anywhere (0 desired)"),
     (refused_by_the_kubelet, "GPU-VAL-BUSY", "pending", "pending", "was refused by the node (UnexpectedAdmissionError)"),
