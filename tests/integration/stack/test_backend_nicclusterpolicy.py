@@ -113,3 +113,17 @@ def test_bad_input_sends_no_request(playbook: Playbook, audit: Audit, options: D
     assert found.failed
     assert said in found["msg"]
     assert audit.of(found) == []
+
+
+def test_the_role_in_the_whole_chain(cluster: Cluster, playbook: Playbook) -> None:
+    """It finds the operator that is there, and takes both away; the file's last test."""
+    pools = [{"name": "ethernet", "existing": {"node_selector": {"rdma": "ethernet"}, "expected": {"nvidia.com/gpu": 4}}}]
+    given: Data = {"gpu_pools": pools, "nvidia_network_operator_nic_cluster_policy": NICS, "nvidia_network_operator_grace": 5}
+    made = playbook.playbook("enable_gpus", "--tags", "nvidia_network_operator", **given)
+    assert (made.rc, made.changed) == (0, 1), made.output[-3000:]
+    again = playbook.playbook("enable_gpus", "--tags", "nvidia_network_operator", **given)
+    assert (again.rc, again.changed) == (0, 0), again.output[-3000:]
+    removed = playbook.playbook("remove_gpus", "--tags", "nvidia_network_operator", **given)
+    assert (removed.rc, removed.changed) == (0, 2), removed.output[-3000:]
+    assert cluster.client.list(API, "nicclusterpolicies") == []
+    assert cluster.client.list("operators.coreos.com/v1alpha1", "subscriptions", "nvidia-network-operator") == []
