@@ -117,6 +117,7 @@ def test_bad_input_sends_no_request(playbook: Playbook, audit: Audit, options: D
 
 def test_the_role_in_the_whole_chain(cluster: Cluster, playbook: Playbook) -> None:
     """It finds the operator that is there, and takes both away; the file's last test."""
+    assert not playbook.module("special_resource", backend=BACKEND, state="absent").failed
     pools = [{"name": "ethernet", "existing": {"node_selector": {"rdma": "ethernet"}, "expected": {"nvidia.com/gpu": 4}}}]
     given: Data = {"gpu_pools": pools, "nvidia_network_operator_nic_cluster_policy": NICS, "nvidia_network_operator_grace": 5}
     made = playbook.playbook("enable_gpus", "--tags", "nvidia_network_operator", **given)
