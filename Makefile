@@ -65,7 +65,7 @@ sanity: setup ## ansible-test sanity, without an ignore file
 	@tests/sanity/run
 
 integration: setup sandbox-build build ## pytest on the sandbox, and the tarball installed elsewhere; TESTS= chooses
-	@$(BIN)/pytest -q $(or $(TESTS),tests/contract tests/faults tests/integration tests/packaging)
+	@$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(or $(TESTS),tests/contract tests/faults tests/integration tests/packaging)
 
 molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own
 	@$(BIN)/molecule test --all

@@ -16,6 +16,8 @@ Object = dict[str, t.Any]
 
 # What every OpenShift cluster has, unless OperatorHub says otherwise.
 DEFAULT_SOURCES: t.Final = ("certified-operators", "community-operators", "redhat-marketplace", "redhat-operators")
+# OLM connects again as soon as a connection is idle, and resolves with the catalogue all the same; its status may say so for minutes.
+USABLE: t.Final = ("READY", "IDLE")
 CATALOG_REMEDY: t.Final = "Look at the catalogue's pod: oc -n openshift-marketplace get catalogsource,pods."
 
 
@@ -52,7 +54,7 @@ def missing(name: str, source: str | None, offered: t.Sequence[Object], catalogs
     """Why there is no such package: its catalogue is disabled, absent or not READY, or it carries other names."""
     states = {one["metadata"]["name"]: catalog_state(one) for one in catalogs}
     wanted = {source: states.get(source)} if source else states
-    unwell = {key: state for key, state in wanted.items() if state != "READY"}
+    unwell = {key: state for key, state in wanted.items() if state not in USABLE}
     evidence = [f"CatalogSource {key}: {state}" for key, state in sorted(states.items())]
     if source and source not in states and (why := disabled(hub, source)):
         message = f"CatalogSource {source} is one of OpenShift's own and is switched off: in OperatorHub cluster, spec.{why}."
@@ -78,7 +80,7 @@ def check_catalog(offer: Object, catalogs: t.Sequence[Object]) -> None:
     """A package can still be listed when its catalogue has gone away; OLM could then resolve nothing."""
     name = catalog(offer)[0]
     state = next((catalog_state(one) for one in catalogs if one["metadata"]["name"] == name), "absent")
-    if state != "READY":
+    if state not in USABLE:
         raise AcceleratorError("OLM-CATALOG", f"CatalogSource {name} is {state or 'not yet connected'}, not READY.", CATALOG_REMEDY, layer="olm")
 
 

@@ -13,7 +13,21 @@ from integration.wire import Audit
 
 Data = dict[str, t.Any]
 
-VOLATILE = {"duration", "invocation", "install_plan", "machines", "nodes", "uid", "resourceVersion", "creationTimestamp", "proof"}
+VOLATILE = {
+    "duration",
+    "evidence",
+    "invocation",
+    "install_plan",
+    "lines",
+    "machines",
+    "nodes",
+    "removed",
+    "since",
+    "uid",
+    "resourceVersion",
+    "creationTimestamp",
+    "proof",
+}
 
 
 @dataclass(frozen=True)

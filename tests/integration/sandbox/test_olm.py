@@ -122,7 +122,7 @@ def test_package_manifests_can_be_told_apart_by_their_catalogue(calm: Sandbox) -
         return {manifest["metadata"]["name"] for manifest in found}
 
     assert names("certified-operators") == {"fpga-operator", "gpu-operator-certified", "nvidia-network-operator"}
-    assert names("redhat-operators") == {"nfd", "sriov-network-operator", "kernel-module-management", "kueue-operator"}
+    assert names("redhat-operators") == {"nfd", "sriov-network-operator", "kernel-module-management", "kubevirt-hyperconverged", "kueue-operator"}
 
 
 def test_a_trouble_comes_and_goes_while_olm_runs(calm: Sandbox) -> None:

@@ -59,6 +59,7 @@ def test_the_named_catalogue_decides() -> None:
 
 def test_a_catalogue_that_went_away() -> None:
     packages.check_catalog(package(), READY)
+    packages.check_catalog(package(), [catalog("redhat-operators", "IDLE")])
     with pytest.raises(AcceleratorError, match="redhat-operators is CONNECTING"):
         packages.check_catalog(package(), [catalog("redhat-operators", "CONNECTING")])
 

@@ -20,6 +20,7 @@ from openshift_sandbox import faults
 from openshift_sandbox.sandbox import Sandbox
 
 Data = dict[str, t.Any]
+SCENARIO: t.Final = "aws"
 
 NAMESPACE: t.Final = "openshift-nfd"
 NFD: t.Final = ("nfd.openshift.io/v1", "nodefeaturediscoveries")

@@ -17,6 +17,7 @@ from integration.wire import Audit
 from openshift_sandbox import faults
 
 Data = dict[str, t.Any]
+SCENARIO: t.Final = "aws"
 
 V1ALPHA1: t.Final = "operators.coreos.com/v1alpha1"
 POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy")

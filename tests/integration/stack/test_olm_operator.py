@@ -16,6 +16,7 @@ from integration.wire import Audit
 from openshift_sandbox import faults
 
 Data = dict[str, t.Any]
+SCENARIO: t.Final = "aws"
 
 V1ALPHA1 = "operators.coreos.com/v1alpha1"
 GROUP = {"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup"}
