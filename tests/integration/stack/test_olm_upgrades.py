@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 import typing as t
 
 import pytest
@@ -38,10 +39,26 @@ OTHERS: t.Final = {
 def trouble(cluster: Cluster, kind: str, **fields: t.Any) -> t.Iterator[None]:
     sandbox = cluster.needs_sandbox()
     faults.add(sandbox, kind, fields)
+    connected(cluster)
     try:
         yield
     finally:
         faults.clear(sandbox, kind, fields)
+        connected(cluster)
+
+
+def connected(cluster: Cluster) -> None:
+    """A catalogue that was served anew is lost for a moment, even after OLM has reached it once."""
+    since = time.monotonic()
+
+    def stays() -> bool:
+        nonlocal since
+        states = [one["status"]["connectionState"]["lastObservedState"] for one in cluster.client.list(V1ALPHA1, "catalogsources")]
+        if any(state != "READY" for state in states):
+            since = time.monotonic()
+        return time.monotonic() - since > 2
+
+    assert until(stays, "every catalogue READY for two seconds")
 
 
 @contextlib.contextmanager
