@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import typing as t
 from dataclasses import replace
-from itertools import compress
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
@@ -24,7 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack_devi
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import blamed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import BLIND, judge_node
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, is_consequence, part, placed
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, hardened, is_consequence, part, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import judge_rollout
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
@@ -47,6 +46,8 @@ DOUBTFUL: t.Final = ("GPU-ALLOC",)
 class Judge:
     """The verdict on the whole stack, with a memory of how long a trouble lasts and of what was seen last."""
 
+    chain = stages.GPU_STACK
+
     def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
         self._params = params
         self._patience = Patience(clock, params["grace"], PASSING)
@@ -61,10 +62,10 @@ class Judge:
         parts = judge(snapshot, self._params["name"], self._params["pools"])
         # What only waits for something else is as patient as that.
         causes = [not is_consequence(part, parts) for part in parts]
-        parts = _merged(parts, causes, self._patience.harden(compress(parts, causes)))
+        parts = hardened(self._patience, parts, causes)
         claimed = parts[-1].is_ready and all(part.code not in ("GPU-UPG-RUNNING", "GPU-CP-NOTREADY") for part in parts)
         doubtful = [claimed or part.reason.startswith(WITHHELD) for part in parts]
-        parts = self.parts = _merged(parts, doubtful, self._doubt.harden(compress(parts, doubtful)))
+        parts = self.parts = hardened(self._doubt, parts, doubtful)
         verdict = worst(parts)
         if not verdict.is_failed:
             verdict = replace(verdict, details=self._lines(snapshot, parts))
@@ -73,11 +74,6 @@ class Judge:
     def _lines(self, snapshot: Snapshot, parts: list[Part]) -> tuple[str, ...]:
         nodes = [node for pool in self._params["pools"] for node in pool_nodes(snapshot, pool)]
         return self._chain.tell(one_line_each(parts), nodes, policy_of(snapshot, self._params["name"]), snapshot)
-
-
-def _merged(parts: t.Iterable[Part], chosen: t.Iterable[bool], instead: t.Iterable[Part]) -> list[Part]:
-    following = iter(instead)
-    return [next(following) if one else part for part, one in zip(parts, chosen, strict=True)]
 
 
 def policy_of(snapshot: Snapshot, name: str) -> dict[str, t.Any]:

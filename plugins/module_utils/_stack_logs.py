@@ -20,7 +20,7 @@ Data = dict[str, t.Any]
 MOST: t.Final = 4
 TAIL: t.Final = 60
 # Stage of the part that decided -> beginning of the names of the pods that know why, the likeliest first.
-_PODS: t.Final = {
+PODS: t.Final = {
     stages.CRD: ("gpu-operator-",),
     stages.LABELS: ("gpu-operator-",),
     stages.DRIVER: ("nvidia-driver-", "nvidia-gpu-driver-", "nvidia-vgpu-"),
@@ -42,12 +42,12 @@ class Source(t.NamedTuple):
     decides: bool
 
 
-def sources(parts: t.Sequence[Part], pods: t.Sequence[Data], decisive: Part | None) -> list[Source]:
+def sources(parts: t.Sequence[Part], pods: t.Sequence[Data], decisive: Part | None, known: t.Mapping[str, t.Sequence[str]] = PODS) -> list[Source]:
     """Containers in trouble, then those that know of the stage in question, of the node in question first; nodes outside the pools are never asked."""
     if decisive is None or decisive.code in _CALM:
         return []
     nodes = {one.node for one in parts if one.node and not one.is_ready}
-    names = _PODS.get(decisive.stage, ())
+    names = known.get(decisive.stage, ())
     if decisive.stage in (stages.CRD, stages.LABELS):
         wanted = [pod for pod in pods if _rank(pod, names) < len(names)]
     else:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import typing as t
 from dataclasses import dataclass, replace
+from itertools import compress
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness
 
 
@@ -47,7 +49,13 @@ def placed(found: Readiness, pool: str, node: str = "") -> Part:
     return Part(found.verdict, found.reason, found.message, found.code, found.remedy, found.details, stage, pool, node)
 
 
-def is_consequence(found: Part, parts: t.Iterable[Part]) -> bool:
+def is_consequence(found: Part, parts: t.Iterable[Part], chain: stages.Chain = stages.GPU_STACK) -> bool:
     """Whether it waits for an earlier stage of its node that is not ready itself."""
-    needed = stages.AFTER.get(found.stage, ()) if found.waits and found.node else ()
+    needed = chain.needs.get(found.stage, ()) if found.waits and found.node else ()
     return any(one.node == found.node and one.stage in needed and not one.is_ready for one in parts)
+
+
+def hardened(patience: Patience, parts: t.Sequence[Part], chosen: t.Sequence[bool]) -> list[Part]:
+    """Only what is chosen grows final when it lasts."""
+    following = iter(patience.harden(compress(parts, chosen)))
+    return [next(following) if one else part for part, one in zip(parts, chosen, strict=True)]

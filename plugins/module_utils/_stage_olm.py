@@ -18,24 +18,21 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stages imp
 Data = dict[str, t.Any]
 
 
-PACKAGE: t.Final = "gpu-operator"
-
-
-def subscription(subscriptions: t.Sequence[Data]) -> Data | None:
-    """The operator's own; another one of the namespace only where it is alone."""
-    named = [one for one in subscriptions if PACKAGE in str((one.get("spec") or {}).get("name"))]
+def subscription(subscriptions: t.Sequence[Data], package: str) -> Data | None:
+    """The operator's own, by a part of its package's name; another one of the namespace only where it is alone."""
+    named = [one for one in subscriptions if package in str((one.get("spec") or {}).get("name"))]
     return next(iter(named), subscriptions[0] if len(subscriptions) == 1 else None)
 
 
-def judge(found: t.Mapping[str, t.Sequence[Data]]) -> list[Stage]:
+def judge(found: t.Mapping[str, t.Sequence[Data]], package: str) -> list[Stage]:
     """found: subscriptions, plans, csvs and catalogs as they were read; unread: why they could not be."""
     if unread := found.get("unread"):
         return [Stage(name, evidence=(f"not known: {unread[0]['message']}",)) for name in (stages.CATALOGUE, stages.PLAN, stages.CSV)]
-    live = subscription(found["subscriptions"])
+    live = subscription(found["subscriptions"], package)
     csvs = [one for one in found["csvs"] if not olm_csv.is_copied(one)]
     if live is None:
-        csv = next((one for one in csvs if PACKAGE in str(one["metadata"]["name"])), None)
-        said = f"no Subscription for {PACKAGE} in the operator's namespace"
+        csv = next((one for one in csvs if package in str(one["metadata"]["name"])), None)
+        said = f"no Subscription for {package} in the operator's namespace"
         if csv is None:
             return [Stage(stages.CATALOGUE, PENDING, evidence=(said,)), Stage(stages.PLAN, stages.WAITING), Stage(stages.CSV, stages.WAITING)]
         return [Stage(stages.CATALOGUE, evidence=(said,)), Stage(stages.PLAN, evidence=(said,)), _csv(csv, str(csv["metadata"]["name"]))]

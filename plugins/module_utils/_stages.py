@@ -2,7 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The stages from a catalogue to a schedulable device, in order: which of them is the cause, and which ones only wait for it."""
+"""The stages from a catalogue to a schedulable device, in order: which of them is the cause, and which ones only wait for it.
+
+A backend has its CHAIN = chain({stage of a node: stages that it needs}, package), and judges a snapshot into Parts (_stack_part.py), causes first.
+_stage_judge.Judge(judge, CHAIN, patience) is what api.wait calls; _procedures/_stage_facts.explain reads OLM and logs when that failed.
+_stage_table.summarize(CHAIN, snapshot, custom resource, pools, parts) makes pools, stages and lines of the result.
+"""
 
 from __future__ import annotations
 
@@ -16,21 +21,37 @@ ORDER: t.Final = (FAILED, PENDING, WAITING, READY)
 CATALOGUE, PLAN, CSV, CRD = "catalogue", "install plan", "csv", "crd"
 LABELS, DRIVER, TOOLKIT, PLUGIN = "nfd labels", "driver", "toolkit", "device plugin"
 VALIDATOR, METRICS, ALLOCATABLE = "validator", "metrics", "allocatable"
-# Stage -> those that it needs, the likeliest cause first. The labels are NFD's work, whatever becomes of the GPU operator.
-AFTER: t.Final[dict[str, tuple[str, ...]]] = {
-    CATALOGUE: (),
-    PLAN: (CATALOGUE,),
-    CSV: (PLAN,),
-    CRD: (CSV,),
-    LABELS: (),
-    DRIVER: (CRD, LABELS),
-    TOOLKIT: (DRIVER, CRD, LABELS),
-    PLUGIN: (TOOLKIT, DRIVER, CRD, LABELS),
-    VALIDATOR: (TOOLKIT, PLUGIN, DRIVER, CRD, LABELS),
-    METRICS: (TOOLKIT, DRIVER, CRD, LABELS),
-    ALLOCATABLE: (PLUGIN, TOOLKIT, DRIVER, CRD, LABELS),
-}
-OF_NODES: t.Final = (LABELS, DRIVER, TOOLKIT, PLUGIN, VALIDATOR, METRICS, ALLOCATABLE)
+# The DRA driver takes the device plugin's place.
+DRA = "dra driver"
+
+
+class Chain(t.NamedTuple):
+    """needs: stage -> those that it needs, the likeliest cause first. of_nodes: stages that each node has. package: the operator's in its catalogue."""
+
+    needs: t.Mapping[str, tuple[str, ...]]
+    of_nodes: tuple[str, ...]
+    package: str
+
+
+def chain(of_nodes: t.Mapping[str, tuple[str, ...]], package: str = "") -> Chain:
+    """Every operator comes the same way: by OLM where its package is known."""
+    by_olm: dict[str, tuple[str, ...]] = {CATALOGUE: (), PLAN: (CATALOGUE,), CSV: (PLAN,), CRD: (CSV,)} if package else {CRD: ()}
+    return Chain({**by_olm, **of_nodes}, tuple(of_nodes), package)
+
+
+# The labels are NFD's work, whatever becomes of the GPU operator.
+GPU_STACK: t.Final = chain(
+    {
+        LABELS: (),
+        DRIVER: (CRD, LABELS),
+        TOOLKIT: (DRIVER, CRD, LABELS),
+        PLUGIN: (TOOLKIT, DRIVER, CRD, LABELS),
+        VALIDATOR: (TOOLKIT, PLUGIN, DRIVER, CRD, LABELS),
+        METRICS: (TOOLKIT, DRIVER, CRD, LABELS),
+        ALLOCATABLE: (PLUGIN, TOOLKIT, DRIVER, CRD, LABELS),
+    },
+    "gpu-operator",
+)
 # Stage of each operand; what tells or cuts the devices belongs to what the node offers.
 OF_COMPONENT: t.Final = {
     "driver": DRIVER,
@@ -43,6 +64,10 @@ OF_COMPONENT: t.Final = {
     "node-status-exporter": METRICS,
     "gpu-feature-discovery": ALLOCATABLE,
     "mig-manager": ALLOCATABLE,
+    "dra-driver": DRA,
+    "dra-validator": VALIDATOR,
+    "dcgm-dra": METRICS,
+    "dcgm-exporter-dra": METRICS,
 }
 _SHOWN: t.Final = 5
 
@@ -65,15 +90,20 @@ class Place(t.NamedTuple):
     stage: Stage
 
 
-def settle(found: t.Mapping[str, Stage]) -> dict[str, Stage]:
+def waiting(chain: Chain) -> dict[str, Stage]:
+    """What a node is like while nothing can be known of it."""
+    return {name: Stage(name, WAITING) for name in chain.of_nodes}
+
+
+def settle(found: t.Mapping[str, Stage], chain: Chain = GPU_STACK) -> dict[str, Stage]:
     """What only waits gets the stage that it waits for; what could wait for nothing is pending by itself."""
     done: dict[str, Stage] = {}
-    for name in AFTER:
+    for name, needs in chain.needs.items():
         stage = found.get(name)
         if stage is None:
             continue
         if stage.verdict == WAITING:
-            cause = next((before for before in AFTER[name] if before in done and done[before].verdict != READY), "")
+            cause = next((before for before in needs if before in done and done[before].verdict != READY), "")
             root = (done[cause].consequence_of or cause) if cause else ""
             stage = stage._replace(consequence_of=root, verdict=WAITING if root else PENDING)
         done[name] = stage

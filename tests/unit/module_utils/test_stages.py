@@ -16,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _sta
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack_summary as summary
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_metrics as stage_metrics
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_olm as stage_olm
+from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_table as stage_table
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils import _xids as xids
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ApiError
@@ -74,11 +75,11 @@ def test_a_stack_that_works_is_ready_at_every_stage(seen: Snapshot) -> None:
     for one in seen["pods"]:
         one["status"]["conditions"][0] |= {"type": "Ready", "status": "True", "lastTransitionTime": TEN}
     found = table(seen)
-    assert list(found) == list(stages.AFTER)
+    assert list(found) == list(stages.GPU_STACK.needs)
     assert verdicts(found) == {}
     assert found["driver"]["since"] == TEN
     assert found["csv"]["evidence"] == ["not looked at, since what it brings is there"]
-    assert stages.table(list(found.values())) == [f"ready: {', '.join(stages.AFTER)}"]
+    assert stages.table(list(found.values())) == [f"ready: {', '.join(stages.GPU_STACK.needs)}"]
 
 
 def test_what_waits_for_the_driver_is_its_consequence(seen: Snapshot) -> None:
@@ -158,7 +159,7 @@ def test_each_pool_is_judged_by_itself(seen: Snapshot) -> None:
     node(seen)["metadata"]["labels"]["nvidia.com/mig.config.state"] = "failed"
     wanted = [POOL, OTHER]
     parts = stack.judge(seen, "gpu-cluster-policy", wanted)
-    sick, well = summary.pools_of(seen, wanted, parts)
+    sick, well = stage_table.pools_of(seen, wanted, parts)
     assert (sick["name"], sick["ready"], sick["code"], sick["nodes"], sick["nodes_ready"]) == ("training", False, "GPU-MIG-FAILED", 1, 0)
     assert "gpu-0" in sick["message"]
     assert well == {"name": "other", "ready": True, "nodes": 1, "nodes_ready": 1, "code": "", "message": "", "remedy": ""}
@@ -167,7 +168,7 @@ def test_each_pool_is_judged_by_itself(seen: Snapshot) -> None:
 def test_a_policy_that_does_not_count_makes_no_pool_ready(seen: Snapshot) -> None:
     seen["policies"][0]["status"] = {"state": "ignored", "conditions": []}
     parts = stack.judge(seen, "gpu-cluster-policy", [POOL])
-    assert [one["ready"] for one in summary.pools_of(seen, [POOL], parts)] == [False]
+    assert [one["ready"] for one in stage_table.pools_of(seen, [POOL], parts)] == [False]
 
 
 def not_ready(seen: Snapshot, states: str) -> None:
@@ -252,13 +253,13 @@ FAILED: t.Final = {**CSV, "status": {"phase": "Failed", "reason": "InstallCheckF
     ids=["nothing", "without OLM's Subscription", "no catalogue", "catalogue down", "resolution", "unpack", "unapproved", "csv failed", "installed"],
 )
 def test_how_far_olm_is(live: list[Data], plans: list[Data], csvs: list[Data], catalog: Data | None, expected: list[str], words: str) -> None:
-    found = stage_olm.judge({"subscriptions": live, "plans": plans, "csvs": csvs, "catalogs": [catalog] if catalog else []})
+    found = stage_olm.judge({"subscriptions": live, "plans": plans, "csvs": csvs, "catalogs": [catalog] if catalog else []}, "gpu-operator")
     assert [one.verdict for one in found] == expected
     assert words in str([one.evidence for one in found])
 
 
 def test_a_cluster_whose_olm_cannot_be_read_says_so() -> None:
-    found = stage_olm.judge({"unread": [{"message": "API-FORBIDDEN: list subscriptions"}]})
+    found = stage_olm.judge({"unread": [{"message": "API-FORBIDDEN: list subscriptions"}]}, "gpu-operator")
     assert [(one.verdict, one.evidence) for one in found] == [("ready", ("not known: API-FORBIDDEN: list subscriptions",))] * 3
 
 
