@@ -70,16 +70,12 @@ from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live, _node, _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._expression import Expression
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect, disconnect
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, pool_of, selector
-
-try:
-    import jmespath
-except ImportError:
-    jmespath = None
 
 _display = Display()
 
@@ -92,8 +88,9 @@ class LookupModule(LookupBase):  # type: ignore[misc]
         with_labels = options.pop("labels")
         labels = [part for part in (options.pop("label_selector"), selector(pool_label(pool)) if pool else "") if part]
         try:
+            expression = Expression("query", query) if query else None
             nodes = found(options, labels, terms, with_labels)
-            return searched(query, nodes) if query else nodes
+            return searched(expression, nodes) if expression else nodes
         except AcceleratorError as exc:
             raise AnsibleLookupError(_secrets.censor_text(exc.to_result()["msg"])) from exc
 
@@ -134,14 +131,9 @@ def summary(node: dict[str, t.Any], with_labels: bool) -> dict[str, t.Any]:
     }
 
 
-def searched(query: str, nodes: list[dict[str, t.Any]]) -> list[t.Any]:
+def searched(expression: Expression, nodes: list[dict[str, t.Any]]) -> list[t.Any]:
     """What the expression makes of the nodes, as a list."""
-    if jmespath is None:
-        raise InputError("INPUT-JMESPATH", "The option query needs the Python package jmespath.", "pip install jmespath")
-    try:
-        result = jmespath.search(query, nodes)
-    except jmespath.exceptions.JMESPathError as exc:
-        raise InputError("INPUT-JMESPATH", f"{query!r} is no JMESPath expression: {exc}", "See https://jmespath.org/tutorial.html.") from exc
+    result = expression.evaluate(nodes)
     if result is None:
         return []
     return result if isinstance(result, list) else [result]

@@ -24,22 +24,30 @@ class Expression:
     """One expression. path: the option that it stands in."""
 
     def __init__(self, path: str, text: str) -> None:
+        self._where = f"{path}: {text!r}"
         if jmespath is None:
             raise InputError("INPUT-JMESPATH", f"The option {path} needs the Python package jmespath.", "pip install jmespath")
         try:
             self._parsed = jmespath.compile(text)
         except JMESPathError as exc:
-            raise InputError("INPUT-JMESPATH", f"{path}: {text!r} is no JMESPath expression: {exc}", _TUTORIAL) from exc
+            raise InputError("INPUT-JMESPATH", f"{self._where} is no JMESPath expression: {exc}", _TUTORIAL) from exc
         unknown = sorted(set(_functions(self._parsed.parsed)) - set(Functions.FUNCTION_TABLE))
         if unknown:
             # jmespath itself says so only when the expression is asked.
-            raise InputError("INPUT-JMESPATH", f"{path}: {text!r}: Unknown function: {unknown[0]}()", _TUTORIAL)
+            raise InputError("INPUT-JMESPATH", f"{self._where}: Unknown function: {unknown[0]}()", _TUTORIAL)
+
+    def evaluate(self, data: t.Any) -> t.Any:
+        """What it finds; raises where a function does not get what it needs."""
+        try:
+            return self._parsed.search(data)
+        except JMESPathError as exc:
+            raise InputError("INPUT-JMESPATH", f"{self._where}: {exc}", _TUTORIAL) from exc
 
     def ask(self, obj: t.Mapping[str, t.Any]) -> t.Any:
-        """What it finds; nothing where the object has not yet what a function needs."""
+        """As evaluate; nothing where the object has not yet what a function needs."""
         try:
-            return self._parsed.search(obj)
-        except JMESPathError:
+            return self.evaluate(obj)
+        except InputError:
             return None
 
     def holds(self, obj: t.Mapping[str, t.Any]) -> bool:

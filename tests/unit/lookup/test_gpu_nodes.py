@@ -8,6 +8,7 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.lookup import gpu_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._expression import Expression
 
 Data = dict[str, t.Any]
 
@@ -46,10 +47,12 @@ def test_summary() -> None:
 
 @pytest.mark.parametrize(("query", "result"), [("[].name", ["a", "b"]), ("[0].name", ["a"]), ("[?name=='c']", []), ("[0].nothing", [])])
 def test_queries(query: str, result: list[str]) -> None:
-    assert gpu_nodes.searched(query, [{"name": "a"}, {"name": "b"}]) == result
+    assert gpu_nodes.searched(Expression("query", query), [{"name": "a"}, {"name": "b"}]) == result
 
 
-def test_a_query_that_is_none() -> None:
+@pytest.mark.parametrize(("query", "words"), [("[?", "is no JMESPath"), ("nothing(@)", "Unknown function: nothing()"), ("sum([].name)", "sum()")])
+def test_a_query_that_cannot_be_answered_is_no_empty_answer(query: str, words: str) -> None:
     with pytest.raises(InputError) as caught:
-        gpu_nodes.searched("[?", [])
+        gpu_nodes.searched(Expression("query", query), [{"name": "a"}])
     assert caught.value.code == "INPUT-JMESPATH"
+    assert words in caught.value.message
