@@ -36,6 +36,7 @@ $(READY): requirements.txt requirements-dev.txt sandbox/pyproject.toml
 	$$python -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --requirement requirements-dev.txt --requirement requirements.txt
 	@$(BIN)/python -m pip install --quiet --editable sandbox
+	@printf '#!/bin/sh\n# Molecule starts Ansible by name: the one beside it.\nexport PATH="%s:$$PATH"\nexec "%s/python" -m molecule "$$@"\n' '$(BIN)' '$(BIN)' > $(BIN)/molecule
 	@touch $@
 	@echo "setup: ready ($$($(BIN)/ansible --version | sed -n 1p))"
 
