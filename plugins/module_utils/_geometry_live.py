@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 VENDORS: t.Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
-_DRIVER: t.Final = "nvidia.com/cuda.driver-version.full"
+DRIVER: t.Final = "nvidia.com/cuda.driver-version.full"
 _DRIVER_PARTS: t.Final = ("nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor", "nvidia.com/cuda.driver.rev")
 
 
@@ -40,7 +40,7 @@ def driver_version(node: dict[str, t.Any]) -> str:
     """As GPU feature discovery labels it; the split form is the one of releases before v0.16."""
     marks = labels(node)
     parts = [marks[key] for key in _DRIVER_PARTS if marks.get(key)]
-    return marks.get(_DRIVER) or ".".join(parts)
+    return marks.get(DRIVER) or ".".join(parts)
 
 
 def product(node: dict[str, t.Any]) -> str:

@@ -97,6 +97,8 @@ config.openshift.io/v1               OperatorHub             operatorhubs       
 config.openshift.io/v1               ImageDigestMirrorSet    imagedigestmirrorsets     - OpenShift
 config.openshift.io/v1               ImageTagMirrorSet       imagetagmirrorsets        - OpenShift
 image.openshift.io/v1                ImageStream             imagestreams              n OpenShift
+build.openshift.io/v1                Build                   builds                    n OpenShift's capability Build
+image.openshift.io/v1                ImageStreamImport       imagestreamimports        n OpenShift
 machine.openshift.io/v1beta1         Machine                 machines                  n OpenShift's Machine API
 machine.openshift.io/v1beta1         MachineSet              machinesets               n OpenShift's Machine API
 metal3.io/v1alpha1                   BareMetalHost           baremetalhosts            n OpenShift's bare metal operator
@@ -120,6 +122,8 @@ nvidia.com/v1alpha1                  NVIDIADriver            nvidiadrivers      
 nvidia.com/v1alpha1                  GPUCluster              gpuclusters               - the operator gpu-operator-certified from 26.7 on (NVIDIA GPU Operator)
 resource.k8s.io/v1                   ResourceSlice           resourceslices            - OpenShift 4.21 or later
 resource.k8s.io/v1                   ResourceClaim           resourceclaims            n OpenShift 4.21 or later
+resource.k8s.io/v1                   ResourceClaimTemplate   resourceclaimtemplates    n OpenShift 4.21 or later
+resource.k8s.io/v1                   DeviceClass             deviceclasses             - OpenShift 4.21 or later
 mellanox.com/v1alpha1                NicClusterPolicy        nicclusterpolicies        - the operator nvidia-network-operator (NVIDIA Network Operator)
 kmm.sigs.x-k8s.io/v1beta1            Module                  modules                   n the operator kernel-module-management (Kernel Module Management)
 kmm.sigs.x-k8s.io/v1beta1            NodeModulesConfig       nodemodulesconfigs        - the operator kernel-module-management (Kernel Module Management)

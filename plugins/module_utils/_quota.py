@@ -11,6 +11,7 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quantity as quantity
+from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as resource_claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
 
@@ -27,12 +28,12 @@ _HUGE_PAGES = re.compile(r"^(requests\.)?hugepages-\d+[KMG]i$")
 _OTHER_COUNTED = re.compile(r"^count/.+|\.(storageclass\.storage|deviceclass\.resource)\.k8s\.io/")
 
 
-def hard(gpus: int | None, asked: t.Mapping[str, t.Any] | None) -> dict[str, str]:
-    """What goes into `spec.hard`; a key that the quota controller would silently not enforce is refused."""
+def hard(gpus: int | None, asked: t.Mapping[str, t.Any] | None, claims: bool = False) -> dict[str, str]:
+    """What goes into `spec.hard`; a key that the quota controller would silently not enforce is refused. claims: GPUs are claimed as devices."""
     if gpus is not None:
         if gpus < 0:
             raise InputError("QUOTA-QUANTITY", f"gpus is {gpus}; it must be 0 or more.", "Set gpus to the number of GPUs that the namespace may request.")
-        return {REQUESTS + GPU: quantity.canonical(gpus)}
+        return {resource_claims.quota_key() if claims else REQUESTS + GPU: quantity.canonical(gpus)}
     if not asked:
         raise InputError("QUOTA-EMPTY", "hard is empty: a quota without a resource limits nothing.", f"Set gpus: 8, or hard: {{'{REQUESTS}{GPU}': 8}}.")
     return {name: _amount(name, value) for name, value in asked.items() if _counted(name)}
@@ -70,16 +71,29 @@ def extended(limits: t.Iterable[str]) -> list[str]:
     return [name.removeprefix(REQUESTS) for name in limits if _is_extended(name)]
 
 
+def classes(limits: t.Iterable[str]) -> list[str]:
+    """DeviceClasses whose devices the quota limits."""
+    return [found for name in limits if (found := resource_claims.device_class(name))]
+
+
 def offering(node: Object) -> Object:
     """What of a node matters here; thousands of whole ones would be much."""
     return {"status": {"allocatable": (node.get("status") or {}).get("allocatable")}}
 
 
-def doubts(name: str, limits: t.Mapping[str, str], nodes: t.Sequence[Object] | None, quotas: t.Iterable[Object]) -> list[str]:
-    """What is allowed but makes the quota pointless: devices that no node has, another quota that is reached first. nodes None: unknown."""
+def doubts(
+    name: str, limits: t.Mapping[str, str], nodes: t.Sequence[Object] | None, quotas: t.Iterable[Object], known: t.Sequence[Object] | None = None
+) -> list[str]:
+    """What is allowed but makes the quota pointless: devices that no node has, another quota that is reached first.
+
+    nodes, known (the DeviceClasses): None is unknown.
+    """
     offered = {one for node in nodes or () for one in ((node.get("status") or {}).get("allocatable") or {})}
     missing = [one for one in extended(limits) if nodes is not None and one not in offered]
     found = [f"No node advertises {one}: quota {name} limits something that does not exist (yet)." for one in missing]
+    there = {one["metadata"]["name"] for one in known or ()}
+    lacking = [one for one in classes(limits) if known is not None and one not in there]
+    found += [f"There is no DeviceClass {one}: quota {name} limits something that does not exist (yet)." for one in lacking]
     return found + [f"Quota {one} of the same namespace leaves less; quota {name} is never reached." for one in stricter(name, limits, quotas)]
 
 
@@ -99,8 +113,8 @@ def no_namespace(namespace: str) -> AcceleratorError:
 
 
 def is_used(facts: Object) -> bool:
-    """Whether anything of an extended resource is in use."""
-    return any(entry["used"] not in (None, "0") for name, entry in facts["resources"].items() if _is_extended(name))
+    """Whether any device is in use."""
+    return any(entry["used"] not in (None, "0") for name, entry in facts["resources"].items() if _is_device(name))
 
 
 def holders(limits: t.Iterable[str], pods: t.Iterable[Object]) -> list[Object]:
@@ -112,6 +126,17 @@ def holders(limits: t.Iterable[str], pods: t.Iterable[Object]) -> list[Object]:
         amounts = {name: _requested(pod, name) for name in names}
         if any(amounts.values()):
             held.append({"pod": pod["metadata"]["name"], "requests": {name: amount for name, amount in amounts.items() if amount}})
+    return held
+
+
+def claimants(limits: t.Iterable[str], claims: t.Iterable[Object]) -> list[Object]:
+    """Claims that count, and the pod that uses each (none yet: an empty name); a claim counts from when it is made until it is gone."""
+    names, held = classes(limits), []
+    for claim in claims:
+        amounts = {name: amount for name, amount in resource_claims.asked(claim).items() if name in names}
+        if amounts:
+            pods = resource_claims.users(claim)
+            held.append({"pod": pods[0] if pods else "", "claim": claim["metadata"]["name"], "requests": amounts})
     return held
 
 
@@ -143,13 +168,17 @@ def _amount(name: str, value: object) -> str:
         raise InputError("QUOTA-QUANTITY", f"hard[{name}]: {value!r} is not a quantity.", "Use a number such as 8, 500m or 64Gi.") from None
     if text.startswith("-") or isinstance(value, bool):
         raise InputError("QUOTA-QUANTITY", f"hard[{name}]: {value!r} is not allowed; it must be 0 or more.", "Use a number such as 8.")
-    if _is_extended(name) and not whole:
+    if _is_device(name) and not whole:
         raise InputError("QUOTA-QUANTITY", f"hard[{name}]: {value!r} is not allowed; devices are counted in whole numbers.", "Use a whole number such as 8.")
     return text
 
 
 def _is_extended(name: str) -> bool:
     return name.startswith(REQUESTS) and "/" in name and not _OTHER_COUNTED.search(name)
+
+
+def _is_device(name: str) -> bool:
+    return _is_extended(name) or bool(resource_claims.device_class(name))
 
 
 def _same(held: object, wanted: str) -> bool:

@@ -11,6 +11,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quantity as quantity
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quota as quotas
+from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as resource_claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
 
 Object = dict[str, t.Any]
@@ -21,15 +22,26 @@ _IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only 
 
 def check(limits: t.Mapping[str, str]) -> None:
     """Before anything is written: is there something to prove?"""
-    if not quotas.extended(limits):
-        raise InputError("QUOTA-PROOF", "prove: needs an extended resource in hard, such as requests.nvidia.com/gpu.", "Add one, or set prove: false.")
+    if not quotas.extended(limits) and not quotas.classes(limits):
+        message = f"prove: needs an extended resource in hard, such as requests.nvidia.com/gpu, or devices of a class, such as {resource_claims.quota_key()}."
+        raise InputError("QUOTA-PROOF", message, "Add one, or set prove: false.")
 
 
-def pod(live: Object, limits: t.Mapping[str, str]) -> Object:
-    """A pod that asks for one more than what is left; small cpu and memory requests so that another quota does not ask for them first."""
-    name = quotas.extended(limits)[0]
-    used = ((live.get("status") or {}).get("used") or {}).get(quotas.REQUESTS + name, "0")
-    over = max(1, int(quantity.parse(limits[quotas.REQUESTS + name]) - quantity.parse(used)) + 1)
+def too_much(live: Object, limits: t.Mapping[str, str]) -> Object:
+    """What asks for one more than what is left: a pod, or where devices are claimed, a claim."""
+    if names := quotas.extended(limits):
+        return pod(live, names[0], _over(live, limits, quotas.REQUESTS + names[0]))
+    (name, *_others) = quotas.classes(limits)
+    return resource_claims.claim("gpu-quota-proof-", live["metadata"]["namespace"], _over(live, limits, resource_claims.quota_key(name)), name)
+
+
+def _over(live: Object, limits: t.Mapping[str, str], key: str) -> int:
+    used = ((live.get("status") or {}).get("used") or {}).get(key, "0")
+    return max(1, int(quantity.parse(limits[key]) - quantity.parse(used)) + 1)
+
+
+def pod(live: Object, name: str, over: int) -> Object:
+    """With small cpu and memory requests, so that another quota does not ask for them first."""
     amounts = {"cpu": "1m", "memory": "1Mi", name: str(over)}
     container = {
         "name": "proof",
@@ -56,6 +68,6 @@ def is_transient(text: str) -> bool:
 
 def not_enforced(live: Object, limits: t.Mapping[str, str]) -> AcceleratorError:
     metadata = live["metadata"]
-    message = f"A pod over the limit of quota {metadata['name']} in namespace {metadata['namespace']} would be admitted."
+    message = f"What is over the limit of quota {metadata['name']} in namespace {metadata['namespace']} would be admitted."
     remedy = "See that the admission plugin ResourceQuota is on, and that the quota has no scopes that leave such pods out."
     return AcceleratorError("QUOTA-NOT-ENFORCED", message, remedy, [f"{name}: {value}" for name, value in limits.items()], layer="quota")

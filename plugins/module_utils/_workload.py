@@ -11,6 +11,7 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
+from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import GPU_TOLERATION, merge_tolerations
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
@@ -81,9 +82,11 @@ def _name(benchmark: str, node: Manifest, resource: str, index: int, run: str) -
 def pod(params: dict[str, t.Any], devices: t.Mapping[str, int], name: str, run: str, hostname: str, copies: int = 1) -> Manifest:
     benchmark = BENCHMARKS[params["benchmark"]]
     memory = int(benchmark.memory[:-2])
-    limits = {"cpu": f"{_CPU_MILLIS * copies}m", "memory": f"{memory * copies}{benchmark.memory[-2:]}", **{key: str(number) for key, number in devices.items()}}
+    limits = {"cpu": f"{_CPU_MILLIS * copies}m", "memory": f"{memory * copies}{benchmark.memory[-2:]}"}
+    if not params.get("claims"):
+        limits |= {key: str(number) for key, number in devices.items()}
     script = f"{benchmark.script}\ncode=$?\nsleep {params['hold']}\nexit $code"
-    return {
+    made = {
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {
@@ -110,15 +113,35 @@ def pod(params: dict[str, t.Any], devices: t.Mapping[str, int], name: str, run: 
             ],
         },
     }
+    return claiming(made, run) if params.get("claims") else made
 
 
-def probe(params: dict[str, t.Any], nodes: t.Iterable[Manifest], run: str) -> Manifest:
-    """One pod that asks for everything at once: a dry run of it makes the API say whether a quota is too small."""
+def claiming(made: Manifest, run: str) -> Manifest:
+    """The pod with a claim of its own; what the claim gives decides which devices it sees, so no variable names any."""
+    (container,) = made["spec"]["containers"]
+    del container["env"]
+    container["resources"]["claims"] = [{"name": claims.NAME}]
+    made["spec"]["resourceClaims"] = [{"name": claims.NAME, "resourceClaimTemplateName": template_name(run)}]
+    return made
+
+
+def template_name(run: str) -> str:
+    return f"one-gpu-{run}"
+
+
+def template(params: dict[str, t.Any], run: str) -> Manifest:
+    return claims.template(template_name(run), params["namespace"], {**MANAGED_BY, RUN_LABEL: run})
+
+
+def probes(params: dict[str, t.Any], nodes: t.Iterable[Manifest], run: str) -> list[Manifest]:
+    """One pod, and one claim, that ask for everything at once: dry runs of them make the API say whether a quota is too small."""
     total: dict[str, int] = {}
     for node in nodes:
         for resource, number in geometry_of(node, params.get("resources")).items():
             total[resource] = total.get(resource, 0) + number
-    return pod(params, total, f"{params['benchmark'].replace('_', '-')}-{run}-all", run, "any", max(1, sum(total.values())))
+    number = max(1, sum(total.values()))
+    one = pod(params, total, f"{params['benchmark'].replace('_', '-')}-{run}-all", run, "any", number)
+    return [one, claims.claim(f"{template_name(run)}-", params["namespace"], number)] if params.get("claims") else [one]
 
 
 def is_ours(pod_: Manifest, params: dict[str, t.Any]) -> bool:
@@ -144,17 +167,24 @@ def requested(pod_: Manifest, resource: str) -> int:
     return max([sum(of("containers")), *of("initContainers")])
 
 
-def holders(nodes: t.Iterable[Manifest], present: t.Mapping[str, t.Iterable[Manifest]], params: dict[str, t.Any]) -> list[str]:
-    """Other people's pods, where they leave fewer devices free than the validation needs. present: node name to its pods."""
-    return [line for node in nodes for line in _holders(node, list(present[node["metadata"]["name"]]), params)]
-
-
-def _holders(node: Manifest, present: list[Manifest], params: dict[str, t.Any]) -> list[str]:
+def requests(node: Manifest, present: t.Iterable[Manifest], params: dict[str, t.Any]) -> dict[str, dict[str, int]]:
+    """Resource to who holds how many of it, by what other people's pods on the node request."""
     live = [one for one in present if one.get("status", {}).get("phase") not in ("Succeeded", "Failed") and not is_ours(one, params)]
+    return {
+        resource: {f"{one['metadata']['namespace']}/{one['metadata']['name']}": requested(one, resource) for one in live}
+        for resource in geometry_of(node, params.get("resources"))
+    }
+
+
+def holders(nodes: t.Iterable[Manifest], present: t.Mapping[str, t.Mapping[str, dict[str, int]]], params: dict[str, t.Any]) -> list[str]:
+    """Other people's pods, where they leave fewer devices free than the validation needs. present: node name to resource to who holds how many."""
+    return [line for node in nodes for line in _holders(node, present.get(node["metadata"]["name"], {}), params)]
+
+
+def _holders(node: Manifest, present: t.Mapping[str, dict[str, int]], params: dict[str, t.Any]) -> list[str]:
     lines = []
     for resource, number in geometry_of(node, params.get("resources")).items():
-        held = {f"{one['metadata']['namespace']}/{one['metadata']['name']}": requested(one, resource) for one in live}
-        held = {name: count for name, count in sorted(held.items()) if count}
+        held = {name: count for name, count in sorted(present.get(resource, {}).items()) if count}
         free = geometry.offered(node, resource) - sum(held.values())
         if free < number and held:
             who = ", ".join(f"{name} ({count})" for name, count in held.items())

@@ -9,11 +9,20 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ForbiddenError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as claims
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ForbiddenError, InputError, NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import geometry_of
 
 Manifest = dict[str, t.Any]
+
+
+def check(params: dict[str, t.Any]) -> None:
+    """Before the first request."""
+    others = [name for name in params.get("resources") or {} if name != claims.GPU]
+    if params["claims"] and others:
+        message = f"resources[{others[0]}] cannot be validated with claims: the pods claim whole GPUs, counted as {claims.GPU}."
+        raise InputError("INPUT-VALUE", message, f"Name only {claims.GPU} in resources, or leave claims out.")
 
 
 def problem(nodes: t.Sequence[Manifest], params: dict[str, t.Any]) -> NotReadyError | None:
@@ -35,7 +44,7 @@ def problem(nodes: t.Sequence[Manifest], params: dict[str, t.Any]) -> NotReadyEr
         return NotReadyError(
             "GPU-ALLOC",
             f"{len(short)} of {len(nodes)} nodes offer fewer devices than they should: {short[0]}",
-            "Bring the stack to the nodes first (special_resource), and look at the device plugin's log.",
+            "Bring the stack to the nodes first (special_resource), and look at the log of the device plugin, or of the DRA driver.",
             evidence=short,
         )
     return None

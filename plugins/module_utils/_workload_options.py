@@ -15,6 +15,7 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
     "node_selector": {"type": "dict"},
     "tolerations": {"type": "list", "elements": "dict", "default": []},
     "resources": {"type": "dict"},
+    "claims": {"type": "bool", "default": False},
     "benchmark": {"type": "str", "choices": sorted(BENCHMARKS), "default": "vectoradd"},
     "image": {"type": "str"},
     "hold": {"type": "int", "default": 3},

@@ -34,12 +34,17 @@ options:
   gpus:
     description:
       - Number of GPUs that all pods of the namespace together may request.
-      - Short for O(hard) with the one key C(requests.nvidia.com/gpu).
+      - Short for O(hard) with the one key C(requests.nvidia.com/gpu), or with O(claims) the one key C(gpu.nvidia.com.deviceclass.resource.k8s.io/devices).
     type: int
+  claims:
+    description: Whether O(gpus) counts devices that pods claim (dynamic resource allocation) instead of an extended resource that they request.
+    type: bool
+    default: false
   hard:
     description:
       - Limit per resource, as in C(spec.hard) of a ResourceQuota, for example C(requests.nvidia.com/mig-1g.5gb).
       - Extended resources need the prefix C(requests.) and a whole number.
+      - Devices that pods claim are counted by their class, as C(gpu.nvidia.com.deviceclass.resource.k8s.io/devices); a claim counts until it is gone.
     type: dict
   create_namespace:
     description: Whether to create the namespace when it does not exist. Otherwise a missing namespace is an error.
@@ -47,7 +52,7 @@ options:
     default: false
   prove:
     description:
-      - Whether to let the API server refuse a pod that asks for more than is left, as a dry run, and to return its text as C(quota.proof).
+      - Whether to let the API server refuse a pod, or a claim, that asks for more than is left, as a dry run, and to return its text as C(quota.proof).
       - Fails with C(QUOTA-NOT-ENFORCED) when such a pod would be admitted. Skipped in check mode.
     type: bool
     default: false
@@ -68,6 +73,12 @@ EXAMPLES = r"""
       requests.nvidia.com/mig-1g.5gb: 14
       requests.memory: 512Gi
     prove: true
+
+- name: Eight GPUs that pods claim as devices
+  accelerators.openshift.gpu_quota:
+    namespace: team-c
+    gpus: 8
+    claims: true
 
 - name: No cap any more
   accelerators.openshift.gpu_quota:
@@ -99,15 +110,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _quo
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quota_proof as proof
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ForbiddenError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _quota_use as use
 
 SPEC = ArgumentSpec(
     options={
         "namespace": {"type": "str", "required": True},
         "name": {"type": "str", "default": "gpu-quota"},
         "gpus": {"type": "int"},
+        "claims": {"type": "bool", "default": False},
         "hard": {"type": "dict"},
         "create_namespace": {"type": "bool", "default": False},
         "prove": {"type": "bool", "default": False},
@@ -122,7 +134,7 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     if params["state"] == "absent":
         api.delete(known("ResourceQuota"), name, namespace)
         return {"quota": {"name": name, "namespace": namespace}}
-    limits = quotas.hard(params["gpus"], params["hard"])
+    limits = quotas.hard(params["gpus"], params["hard"], params["claims"])
     if params["prove"]:
         proof.check(limits)
     live = quotas.named(api.list(known("ResourceQuota"), namespace), name)
@@ -134,37 +146,12 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     query, stage = {"quotas": Query(known("ResourceQuota"), namespace)}, f"quota {namespace}/{name}"
     seen = api.wait(query, lambda found: quotas.judge(found["quotas"], name, limits), stage, on_timeout_code="QUOTA-NOT-COUNTED")["quotas"]
     live = applied if api.check_mode else quotas.named(seen, name) or applied
-    for text in quotas.doubts(name, limits, nodes(api, limits), seen):
+    for text in quotas.doubts(name, limits, use.nodes(api, limits), seen, use.classes(api, limits)):
         api.warn(text)
     facts = quotas.summarize(live, limits)
-    facts["holders"] = quotas.holders(limits, api.list(known("Pod"), namespace)) if quotas.is_used(facts) else []
-    facts["proof"] = prove(api, live, limits) if params["prove"] and not api.check_mode else None
+    facts["holders"] = use.holders(api, namespace, limits) if quotas.is_used(facts) else []
+    facts["proof"] = use.prove(api, live, limits) if params["prove"] and not api.check_mode else None
     return {"quota": facts}
-
-
-def nodes(api: Api, limits: dict[str, str]) -> list[dict[str, t.Any]] | None:
-    """The nodes, where they matter and may be read."""
-    try:
-        return api.list(known("Node"), keep=quotas.offering) if quotas.extended(limits) else None
-    except ForbiddenError:
-        return None
-
-
-def prove(api: Api, live: dict[str, t.Any], limits: dict[str, str]) -> str:
-    """The API server's own refusal of a pod that asks for too much."""
-    end = api.deadline.elapsed() + proof.PATIENCE
-    while True:
-        try:
-            api.dry_run_create(proof.pod(live, limits))
-        except ForbiddenError as exc:
-            if proof.refusal(exc.message):
-                return exc.message
-            if not proof.is_transient(exc.message) or api.deadline.passed:
-                raise
-        else:
-            if api.deadline.elapsed() >= end or api.deadline.passed:
-                raise proof.not_enforced(live, limits)
-        api.deadline.sleep(0.2)
 
 
 def main() -> None:

@@ -39,6 +39,13 @@ options:
   resources:
     description: Resource to number of devices that every node has to offer. By default it is what each node offers now.
     type: dict
+  claims:
+    description:
+      - Whether each pod claims one GPU of DeviceClass C(gpu.nvidia.com) instead of requesting an extended resource. This is for clusters with dynamic
+        resource allocation, where the stack is that of backend C(dra) of M(accelerators.openshift.special_resource).
+      - What a node offers is then read from its ResourceSlices.
+    type: bool
+    default: false
   benchmark:
     description:
       - What runs in the pods. V(vectoradd) adds vectors by CUDA, V(matmul) multiplies matrices and gives a figure in TFLOPS.
@@ -82,6 +89,12 @@ EXAMPLES = r"""
     image: registry.example.com/nvidia/pytorch:24.12-py3
     force: true
 
+- name: Every GPU of a pool that pods claim as a device
+  accelerators.openshift.gpu_workload:
+    node_selector: {accelerators.openshift/pool: training}
+    resources: {nvidia.com/gpu: 8}
+    claims: true
+
 - name: Forget everything
   accelerators.openshift.gpu_workload:
     state: absent
@@ -117,30 +130,29 @@ duration:
   sample: 9.1
 """
 
-import secrets
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload as workload
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ForbiddenError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _validation
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload_options import OPTIONS
 
 SPEC = ArgumentSpec(options=OPTIONS, required_if=[["state", "present", ["node_selector"]]]).merge(AUTH, STATE, WAIT)
-POD = known("Pod")
 
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     namespace = params["namespace"]
+    errors.check(params)
     if params["state"] == "absent":
         api.delete(known("Namespace"), namespace)
         return {"workload": verdict.summarize([], [], {}, params)}
-    nodes = workload.selected(api.list(known("Node"), labels=selector(params["node_selector"])), params["node_selector"])
+    nodes = _validation.nodes(api, params)
     if problem := errors.problem(nodes, params):
         if not api.check_mode:
             raise problem
@@ -150,12 +162,11 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     due = workload.changed(nodes, params["benchmark"], memory, params["force"])
     ran, wrong = {}, {}
     if due:
-        on_node = {node["metadata"]["name"]: api.list(POD, fields=f"spec.nodeName={node['metadata']['name']}") for node in due}
-        errors.check_holders(workload.holders(due, on_node, params))
+        _validation.check_free(api, params, due)
         place = api.get(known("Namespace"), namespace)
         if place is None or owned(place):
             api.apply(workload.namespace(namespace))
-        ran = {} if api.check_mode else carry_out(api, params, due)
+        ran = {} if api.check_mode else _validation.carry_out(api, params, due)
         wrong = verdict.complaints_by_node(due, ran)
         good = [node for node in due if node["metadata"]["name"] not in wrong]
         api.apply(workload.fingerprints(params, memory, good, api.list(known("Node"), metadata_only=True)))
@@ -163,35 +174,6 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     if wrong:
         raise errors.failure([part for parts in wrong.values() for part in parts], facts)
     return facts
-
-
-def carry_out(api: Api, params: dict[str, t.Any], due: list[dict[str, t.Any]]) -> dict[str, list[dict[str, t.Any]]]:
-    """Pods in, results out; whatever happens, the pods go away again."""
-    namespace, mark = params["namespace"], secrets.token_hex(3)
-    pods = workload.pods(params, due, mark)
-    take_away(api, workload.leftovers(api.list(POD, namespace), params, due))
-    api.wait_wanted = True
-    api.wait({"accounts": Query(known("ServiceAccount"), namespace, "default")}, verdict.judge_account, "validation namespace")
-    try:
-        api.dry_run_create(workload.probe(params, due, mark))
-        for pod in pods:
-            api.create(pod)
-        queries = {"pods": Query(POD, namespace, labels=f"{workload.RUN_LABEL}={mark}")}
-        ended = api.wait(queries, verdict.Judge(len(pods), params["grace"], api.clock), "validation")["pods"]
-        logs = [api.log(namespace, pod["metadata"]["name"]) if verdict.has_log(pod) else "" for pod in ended]
-        return verdict.by_node(due, ended, logs, params["benchmark"])
-    except ForbiddenError as exc:
-        raise errors.quota(exc, namespace) from exc
-    finally:
-        take_away(api, pods)
-
-
-def take_away(api: Api, pods: list[dict[str, t.Any]]) -> None:
-    for pod in pods:
-        try:
-            api.delete(POD, pod["metadata"]["name"], pod["metadata"]["namespace"], wait=False, grace=1)
-        except AcceleratorError as exc:
-            api.warn(f"Pod {pod['metadata']['namespace']}/{pod['metadata']['name']} could not be deleted: {exc.message}")
 
 
 def main() -> None:

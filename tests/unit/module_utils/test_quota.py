@@ -11,6 +11,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _quo
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 
 GPU = "requests.nvidia.com/gpu"
+CLAIMED = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"
 
 
 def live(hard: dict[str, str], used: dict[str, str] | None = None, name: str = "gpu-quota", **spec: t.Any) -> dict[str, t.Any]:
@@ -122,7 +123,7 @@ def test_who_holds_what_is_limited() -> None:
 
 @pytest.mark.parametrize(("hard", "used", "asked"), [("1", "0", "2"), ("8", "6", "3"), ("2", "5", "1"), ("0", "0", "1")])
 def test_the_proof_asks_for_one_too_many(hard: str, used: str, asked: str) -> None:
-    container = proof.pod(live({GPU: hard}, {GPU: used}), {GPU: hard})["spec"]["containers"][0]
+    container = proof.too_much(live({GPU: hard}, {GPU: used}), {GPU: hard})["spec"]["containers"][0]
     assert container["resources"]["limits"] == container["resources"]["requests"]
     assert container["resources"]["requests"]["nvidia.com/gpu"] == asked
 
@@ -139,6 +140,22 @@ def test_the_proof_asks_for_one_too_many(hard: str, used: str, asked: str) -> No
 def test_what_a_refusal_says(text: str, quota: str | None, transient: bool) -> None:
     assert proof.refusal(text) == quota
     assert proof.is_transient(text) is transient
+
+
+def test_devices_that_pods_claim() -> None:
+    limits = quotas.hard(2, None, claims=True)
+    assert limits == {CLAIMED: "2"}
+    assert (quotas.extended(limits), quotas.classes(limits)) == ([], ["gpu.nvidia.com"])
+    proof.check(limits)
+    over = proof.too_much(live(limits, {CLAIMED: "1"}), limits)
+    assert (over["kind"], over["metadata"]["namespace"]) == ("ResourceClaim", "a")
+    assert over["spec"]["devices"]["requests"][0]["exactly"] == {"deviceClassName": "gpu.nvidia.com", "allocationMode": "ExactCount", "count": 2}
+    assert quotas.is_used(quotas.summarize(live(limits, {CLAIMED: "1"}), limits))
+    asks = {"devices": {"requests": [{"name": "x", "exactly": {"deviceClassName": "gpu.nvidia.com"}}, {"name": "y", "firstAvailable": []}]}}
+    taken = {"metadata": {"name": "c"}, "spec": asks, "status": {"reservedFor": [{"name": "p"}]}}
+    assert quotas.claimants(limits, [taken, {"metadata": {"name": "other"}, "spec": {}}]) == [{"pod": "p", "claim": "c", "requests": {"gpu.nvidia.com": 1}}]
+    assert quotas.doubts("q", limits, None, [], [{"metadata": {"name": "gpu.nvidia.com"}}]) == []
+    assert quotas.doubts("q", limits, None, [], []) == ["There is no DeviceClass gpu.nvidia.com: quota q limits something that does not exist (yet)."]
 
 
 def test_a_proof_needs_a_device() -> None:

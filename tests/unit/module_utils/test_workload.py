@@ -6,11 +6,12 @@ import typing as t
 
 import pytest
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as claims
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload as workload
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
 from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ForbiddenError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ForbiddenError, InputError, NotReadyError
 
 PASSED = "GPU 0: Tesla T4 (UUID: GPU-{uuid})\n[Vector addition of 50000 elements]\nCUDA kernel launch with 196 blocks of 256 threads\nTest PASSED\nDone\n"
 QUOTA = 'pods "x" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=4, used: ..., limited: requests.nvidia.com/gpu=2'
@@ -18,6 +19,7 @@ QUOTA = 'pods "x" is forbidden: exceeded quota: gpu-quota, requested: requests.n
 
 def params(**given: t.Any) -> dict[str, t.Any]:
     plain = {"namespace": "gpu-validation", "node_selector": {"pool": "a"}, "tolerations": [], "resources": None, "benchmark": "vectoradd", "image": None}
+    plain["claims"] = False
     return plain | {"hold": 3, "force": False, "min_nodes": 1, "grace": 60} | given
 
 
@@ -60,7 +62,8 @@ def test_a_pod_is_what_an_ordinary_user_may_run() -> None:
 
 
 def test_the_probe_asks_for_everything_at_once() -> None:
-    limits = workload.probe(params(), [node(), node("gpu-1")], "r1")["spec"]["containers"][0]["resources"]["limits"]
+    (probe,) = workload.probes(params(), [node(), node("gpu-1")], "r1")
+    limits = probe["spec"]["containers"][0]["resources"]["limits"]
     assert (limits["nvidia.com/gpu"], limits["cpu"], limits["memory"]) == ("4", "400m", "2048Mi")
 
 
@@ -95,12 +98,76 @@ OURS = {"app.kubernetes.io/managed-by": "accelerators.openshift", "accelerators.
 
 def test_who_holds_the_devices_is_named() -> None:
     present = {"gpu-0": [holder("trainer", 1), holder("done", 1, "Succeeded"), holder("web", 0), holder("left", 1, labels=OURS, namespace="gpu-validation")]}
-    lines = workload.holders([node()], present, params())
+    lines = workload.holders([node()], {"gpu-0": workload.requests(node(), present["gpu-0"], params())}, params())
     assert lines == ["gpu-0: 1 of 2 nvidia.com/gpu free, 2 needed; held by team-a/trainer (1)"]
     with pytest.raises(NotReadyError, match="team-a/trainer") as caught:
         errors.check_holders(lines)
     assert caught.value.code == "WORK-BUSY"
-    assert workload.holders([node()], {"gpu-0": [holder("web", 0)]}, params()) == []
+    assert workload.holders([node()], {"gpu-0": workload.requests(node(), [holder("web", 0)], params())}, params()) == []
+
+
+SLICES: t.Final[list[dict[str, t.Any]]] = [
+    {
+        "spec": {
+            "driver": "gpu.nvidia.com",
+            "nodeName": name,
+            "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
+            "devices": [
+                {"name": f"gpu-{index}", "attributes": {"type": {"string": "gpu"}, "driverVersion": {"version": "595.91.7"}}} for index in range(number)
+            ],
+        }
+    }
+    for name, number in (("gpu-0", 2), ("gpu-1", 4))
+]
+
+
+def claim(name: str, device: str, pod: str = "trainer", on: str = "gpu-0", **result: t.Any) -> dict[str, t.Any]:
+    given = {"driver": "gpu.nvidia.com", "pool": on, "device": device, **result}
+    status = {"allocation": {"devices": {"results": [given]}}, "reservedFor": [{"resource": "pods", "name": pod}] if pod else []}
+    return {"metadata": {"name": name, "namespace": "team-a"}, "status": status}
+
+
+def test_where_pods_claim_devices_the_slices_say_what_a_node_offers() -> None:
+    first = claims.offering(node(gpu="7"), SLICES)
+    assert first["status"]["allocatable"] == {"cpu": "4", "nvidia.com/gpu": "2"}
+    assert workload.fingerprint(first, "vectoradd") == "benchmark=vectoradd boot=b1 driver=595.91.7 geometry=nvidia.com/gpu=2"
+    late = [{"spec": {**SLICES[0]["spec"], "pool": {"name": "gpu-0", "generation": 2, "resourceSliceCount": 2}}}]
+    assert claims.offering(node(gpu="7"), late)["status"]["allocatable"] == {"cpu": "4"}
+
+
+def test_a_pod_that_claims_requests_no_device() -> None:
+    asked = params(claims=True)
+    (pod, _other) = workload.pods(asked, [claims.offering(node(), SLICES)], "r1")
+    (container,) = pod["spec"]["containers"]
+    assert container["resources"]["limits"] == container["resources"]["requests"] == {"cpu": "100m", "memory": "512Mi"}
+    assert container["resources"]["claims"] == [{"name": "gpu"}]
+    assert "env" not in container
+    template = workload.template(asked, "r1")
+    assert pod["spec"]["resourceClaims"] == [{"name": "gpu", "resourceClaimTemplateName": template["metadata"]["name"]}]
+    assert template["spec"]["metadata"]["labels"] == {key: value for key, value in pod["metadata"]["labels"].items() if "benchmark" not in key}
+    whole, everything = workload.probes(asked, [claims.offering(node(name), SLICES) for name in ("gpu-0", "gpu-1")], "r1")
+    assert whole["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "600m", "memory": "3072Mi"}
+    assert claims.asked(everything) == {"gpu.nvidia.com": 6}
+
+
+def test_who_claims_the_devices_is_named() -> None:
+    found = [
+        claim("a", "gpu-1"),
+        claim("b", "gpu-0", pod=""),
+        claim("monitoring", "gpu-0", pod="dcgm", adminAccess=True),
+        claim("c", "gpu-0", on="elsewhere"),
+        claim("d", "nic-0", driver="nic.example.com"),
+    ]
+    held = claims.held(found, SLICES)
+    assert held == {"gpu-0": {"nvidia.com/gpu": {"team-a/trainer": 1}}}
+    lines = workload.holders([claims.offering(node(), SLICES)], held, params(claims=True))
+    assert lines == ["gpu-0: 1 of 2 nvidia.com/gpu free, 2 needed; held by team-a/trainer (1)"]
+
+
+def test_claims_are_of_whole_gpus() -> None:
+    errors.check(params(claims=True, resources={"nvidia.com/gpu": 1}))
+    with pytest.raises(InputError, match=r"resources\[nvidia.com/mig-1g.5gb\]"):
+        errors.check(params(claims=True, resources={"nvidia.com/mig-1g.5gb": 7}))
 
 
 def test_leftovers_of_a_killed_run_are_found_on_these_nodes_only() -> None:

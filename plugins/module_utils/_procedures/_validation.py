@@ -1,0 +1,83 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Validation on nodes: who holds their devices, pods in, results out; whatever happens, the pods go away again."""
+
+from __future__ import annotations
+
+import secrets
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as claims
+from ansible_collections.accelerators.openshift.plugins.module_utils import _workload as workload
+from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
+from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ForbiddenError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import selector
+
+Data = dict[str, t.Any]
+POD: t.Final = known("Pod")
+CLAIM: t.Final = known("ResourceClaim")
+SLICE: t.Final = known("ResourceSlice")
+TEMPLATE: t.Final = known("ResourceClaimTemplate")
+
+
+def nodes(api: Api, params: Data) -> list[Data]:
+    """The nodes that are selected; where pods claim devices, with what their ResourceSlices offer as allocatable."""
+    found = workload.selected(api.list(known("Node"), labels=selector(params["node_selector"])), params["node_selector"])
+    if not params["claims"] or (api.check_mode and not api.served(SLICE)):
+        return found
+    slices = api.list(SLICE)
+    return [claims.offering(node, slices) for node in found]
+
+
+def check_free(api: Api, params: Data, due: t.Sequence[Data]) -> None:
+    """Devices that other people's pods hold are no fault of the node."""
+    if params["claims"]:
+        others = [claim for claim in api.list(CLAIM) if not workload.is_ours(claim, params)]
+        held = claims.held(others, api.list(SLICE))
+    else:
+        on_node = {name: api.list(POD, fields=f"spec.nodeName={name}") for name in (node["metadata"]["name"] for node in due)}
+        held = {node["metadata"]["name"]: workload.requests(node, on_node[node["metadata"]["name"]], params) for node in due}
+    errors.check_holders(workload.holders(due, held, params))
+
+
+def carry_out(api: Api, params: Data, due: list[Data]) -> dict[str, list[Data]]:
+    namespace, mark = params["namespace"], secrets.token_hex(3)
+    pods = workload.pods(params, due, mark)
+    clean(api, params, workload.leftovers(api.list(POD, namespace), params, due))
+    api.wait_wanted = True
+    api.wait({"accounts": Query(known("ServiceAccount"), namespace, "default")}, verdict.judge_account, "validation namespace")
+    try:
+        for probe in workload.probes(params, due, mark):
+            api.dry_run_create(probe)
+        if params["claims"]:
+            api.create(workload.template(params, mark))
+        for pod in pods:
+            api.create(pod)
+        queries = {"pods": Query(POD, namespace, labels=f"{workload.RUN_LABEL}={mark}")}
+        ended = api.wait(queries, verdict.Judge(len(pods), params["grace"], api.clock), "validation")["pods"]
+        logs = [api.log(namespace, pod["metadata"]["name"]) if verdict.has_log(pod) else "" for pod in ended]
+        return verdict.by_node(due, ended, logs, params["benchmark"])
+    except ForbiddenError as exc:
+        raise errors.quota(exc, namespace) from exc
+    finally:
+        clean(api, params, pods)
+
+
+def clean(api: Api, params: Data, pods: t.Sequence[Data]) -> None:
+    for pod in pods:
+        _take_away(api, POD, pod["metadata"]["name"], params["namespace"], grace=1)
+    if params["claims"]:
+        for mark in sorted({pod["metadata"]["labels"][workload.RUN_LABEL] for pod in pods}):
+            _take_away(api, TEMPLATE, workload.template_name(mark), params["namespace"])
+
+
+def _take_away(api: Api, kind: Kind, name: str, namespace: str, grace: int | None = None) -> None:
+    try:
+        api.delete(kind, name, namespace, wait=False, grace=grace)
+    except AcceleratorError as exc:
+        api.warn(f"{kind.kind} {namespace}/{name} could not be deleted: {exc.message}")
