@@ -61,13 +61,13 @@ def present(api: Api, params: Data) -> Data:
     return {**gpu_cluster.summarize(snapshot, params["pools"]), "nvidia_drivers": truth.summarize(snapshot, wanted), "differs": differs}
 
 
-def refuse_old_cluster(api: Api) -> None:
+def refuse_old_cluster(api: Api, otherwise: str = "backend clusterpolicy") -> None:
     if api.served(SLICE):
         return
     version = api.get(known("ClusterVersion"), "version") if api.served(known("ClusterVersion")) else None
     release = (((version or {}).get("status") or {}).get("desired") or {}).get("version")
     message = f"This cluster{f' ({release})' if release else ''} does not serve resource.k8s.io/v1, on which dynamic resource allocation stands."
-    raise NotReadyError("GPU-DRA-RELEASE", message, "Update to OpenShift 4.21 or later (Kubernetes 1.34), or use backend clusterpolicy.")
+    raise NotReadyError("GPU-DRA-RELEASE", message, f"Update to OpenShift 4.21 or later (Kubernetes 1.34), or use {otherwise}.")
 
 
 def observe(api: Api, params: Data, wanted: t.Sequence[Data]) -> dict[str, list[Data]]:
