@@ -88,7 +88,7 @@ class Api:
     ) -> Manifests:
         """All objects of one moment not before the request, in pages of 500; when pages expire it is read again from the start, never returned in part.
 
-        keep: what is wanted of one object, or None; a long list is then sifted in smaller pages and takes the memory of one.
+        keep: what is wanted of one object, or None; a long list is then sifted in smaller pages and takes the memory of one. Of a node it may not see the images.
         """
         found = _api_reads.list_all(self, kind, namespace, labels, fields, metadata_only, keep)
         if keep is None and fields is None and not metadata_only:
@@ -121,11 +121,16 @@ class Api:
         """What the server would say to a POST; nothing is stored."""
         return _api_writes.dry_run_create(self, manifest)
 
-    def delete(self, kind: Kind, name: str, namespace: str | None = None, owned_only: bool = True, wait: bool = True, grace: int | None = None) -> bool:
-        """Whether there was something of ours to delete. owned_only: without our label it stays, with a warning. wait: until it is gone."""
+    def delete(
+        self, kind: Kind, name: str, namespace: str | None = None, owned_only: bool = True, wait: bool = True, grace: int | None = None, orphan: bool = False
+    ) -> bool:
+        """Whether there was something of ours to delete. owned_only: without our label it stays, with a warning. wait: until it is gone.
+
+        orphan: what it owns stays, without an owner.
+        """
         from ansible_collections.accelerators.openshift.plugins.module_utils import _api_deletes
 
-        return _api_deletes.delete(self, kind, name, namespace, owned_only, wait, grace)
+        return _api_deletes.delete(self, kind, name, namespace, owned_only, wait, grace, orphan)
 
     def evict(self, pod: Manifest) -> str:
         """Asks the pod to end, as a drain does. What a disruption budget says against it, in its own words; empty when it ends or is gone."""

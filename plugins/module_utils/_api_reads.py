@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors, _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors, _kinds, _node_images
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Response
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import Pause
@@ -81,6 +81,7 @@ def list_all(
     """
     path = kind.path(namespace)
     query: dict[str, t.Any] = {"limit": SIFTED_PAGE if keep else PAGE}
+    trim = _node_images.cut if keep and kind.plural == "nodes" else None
     if labels:
         query["labelSelector"] = labels
     if fields:
@@ -88,7 +89,7 @@ def list_all(
     items: list[Manifest] = []
     pause = Pause(api.http.limits)
     while True:
-        answer = api.http.request("GET", path, query, accept=_PARTIAL if metadata_only else "application/json")
+        answer = api.http.request("GET", path, query, accept=_PARTIAL if metadata_only else "application/json", trim=trim)
         if answer.status == 410 and "continue" in query and not api.deadline.passed:
             del query["continue"]
             items = []

@@ -73,6 +73,7 @@ class Http:
         body: t.Any = None,
         content_type: str = "application/json",
         accept: str = "application/json",
+        trim: t.Callable[[bytes], bytes] | None = None,
     ) -> Response:
         """The server's answer, of any status that is not worth another try. Raises ApiError when there is none in time."""
         payload = None if body is None else _encoded(body)
@@ -86,7 +87,7 @@ class Http:
         while True:
             asked = 0.0
             try:
-                answer = self._once(method, target, headers, payload, read)
+                answer = self._once(method, target, headers, payload, read, trim)
                 if answer.status == 401 and not renewed:
                     renewed = True
                     self.connection.renew()
@@ -143,12 +144,14 @@ class Http:
         former, connection = self.connection, self._connect()
         self.__dict__["connection"] = replace(connection, tokens=lambda: [*former.tokens(), *connection.tokens()])
 
-    def _once(self, method: str, target: str, headers: t.Mapping[str, str], payload: bytes | None, read: float) -> Answer:
+    def _once(
+        self, method: str, target: str, headers: t.Mapping[str, str], payload: bytes | None, read: float, trim: t.Callable[[bytes], bytes] | None
+    ) -> Answer:
         # A try may end a moment past the deadline, so that the last answer is not thrown away.
         most = min(self.limits.answer, self.deadline.remaining() + _GRACE)
         until = self.deadline.clock() + most
         raw = self.connection.send(method, target, headers, payload, self.limits.connect, read, most)
-        answer = _http_answer.read(raw, lambda: self.deadline.clock() > until)
+        answer = _http_answer.read(raw, lambda: self.deadline.clock() > until, trim)
         if isinstance(answer.body, str) and answer.status < 300 and "json" in headers["Accept"]:
             raise _http_errors.not_json(self.connection.host, method, target, answer.kind)
         return answer

@@ -28,8 +28,11 @@ class Answer(t.NamedTuple):
     retry_after: str | None
 
 
-def read(raw: t.Any, is_late: t.Callable[[], bool]) -> Answer:
-    """The response whose body has not been read yet; its connection goes back to the pool, or is closed."""
+def read(raw: t.Any, is_late: t.Callable[[], bool], trim: t.Callable[[bytes], bytes] | None = None) -> Answer:
+    """The response whose body has not been read yet; its connection goes back to the pool, or is closed.
+
+    trim: takes out of a long JSON text what nobody wants, before it is parsed.
+    """
     try:
         data = _body(raw, is_late)
     except BaseException:
@@ -43,7 +46,7 @@ def read(raw: t.Any, is_late: t.Callable[[], bool]) -> Answer:
     body: t.Any
     if "json" in kind:
         try:
-            body = _decoded(data)
+            body = _decoded(trim(data) if trim and len(data) >= _LONG else data)
         except ValueError as exc:
             raise ConnectionError(f"the answer was cut off after {len(data)} bytes") from exc
     else:

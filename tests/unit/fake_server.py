@@ -27,9 +27,9 @@ class Answer:
     def __init__(self, status: int, body: t.Any, headers: t.Mapping[str, str] | None = None) -> None:
         self.status = status
         self.headers = HTTPHeaderDict({"Content-Type": "text/plain" if isinstance(body, str) else "application/json", **(headers or {})})
-        self._data = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        self._data = body.encode() if isinstance(body, str) else json.dumps(body, separators=(",", ":")).encode()
 
-    def read(self) -> bytes:
+    def read(self, _size: int | None = None) -> bytes:
         data, self._data = self._data, b""
         return data
 
