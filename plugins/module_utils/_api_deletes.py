@@ -24,7 +24,7 @@ _SHOWN_OF_DELETED = {"metadata": {"name": None, "namespace": None, "labels": Non
 _LONGEST_SPEC = 4000
 
 
-def delete(api: Api, kind: Kind, name: str, namespace: str | None, owned_only: bool, wait: bool, grace: int | None) -> bool:
+def delete(api: Api, kind: Kind, name: str, namespace: str | None, owned_only: bool, wait: bool, grace: int | None, orphan: bool) -> bool:
     try:
         live = api.get(kind, name, namespace)
     except KindNotServedError:
@@ -34,7 +34,7 @@ def delete(api: Api, kind: Kind, name: str, namespace: str | None, owned_only: b
     if owned_only and not owned(live):
         api.warn(f"{_diff.title(live)} was not created by this collection and stays.")
         return False
-    options: Manifest = {"propagationPolicy": "Background", "preconditions": {"uid": live["metadata"]["uid"]}}
+    options: Manifest = {"propagationPolicy": "Orphan" if orphan else "Background", "preconditions": {"uid": live["metadata"]["uid"]}}
     if grace is not None:
         options["gracePeriodSeconds"] = grace
     if api.check_mode:
@@ -46,7 +46,7 @@ def delete(api: Api, kind: Kind, name: str, namespace: str | None, owned_only: b
         now = api.get(kind, name, namespace)
         if now is not None and now["metadata"]["uid"] != live["metadata"]["uid"] and not api.deadline.passed:
             # Somebody else deleted what we saw and made a new one: that one is judged by itself.
-            return delete(api, kind, name, namespace, owned_only, wait, grace)
+            return delete(api, kind, name, namespace, owned_only, wait, grace, orphan)
         if now is not None and "deletionTimestamp" not in now["metadata"]:
             raise
     api.changes.append(Change(_diff.title(live), _diff.owned_view(live, _shown_of_deleted(live)), {}))
