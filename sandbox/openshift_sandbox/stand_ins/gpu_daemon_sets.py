@@ -54,6 +54,9 @@ def daemon_set(operand: Operand, policy: Object, namespace: str) -> Object:
         pod["initContainers"] = [_container(name, image, {}) for name in operand.init]
     if operand.host_pid:
         pod["hostPID"] = True
+    if operand is DRIVER:
+        apart = {"labelSelector": {"matchLabels": DRIVER_COMPONENT}, "topologyKey": "kubernetes.io/hostname"}
+        pod["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
     strategy = "OnDelete" if operand is DRIVER else shared.get("updateStrategy") or "RollingUpdate"
     metadata = {"name": operand.name, "namespace": namespace, "labels": labels | (shared.get("labels") or {})}
     template = {"metadata": {"labels": labels | (shared.get("labels") or {}), "annotations": (shared.get("annotations") or {}) | hold}, "spec": pod}

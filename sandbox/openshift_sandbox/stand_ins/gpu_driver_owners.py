@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which NVIDIADriver owns which node, as the GPU operator (26.7) says it by a label; the real one also reads nodeAffinity."""
+"""Which NVIDIADriver owns which node, as the GPU operator says it by a label (held against the source of v26.7.0, 2026-11); nothing is left out."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from openshift_sandbox.stand_ins.gpu_operands import Object
 
 OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
 UPGRADE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
+SKIP: t.Final = "nvidia.com/gpu-driver-upgrade.skip"
 UNFINISHED: t.Final = "NVIDIADriver upgrade has not completed; one or more NVIDIADriver-owned Nodes are marked pending, in-progress, or failed"
 
 
@@ -19,34 +20,34 @@ def labels(node: Object) -> dict[str, str]:
     return node["metadata"].get("labels") or {}
 
 
-def candidates(driver: Object, nodes: t.Iterable[Object]) -> list[Object]:
-    """GPU nodes that the selector finds; an empty one finds them all."""
-    wanted = (driver["spec"].get("nodeSelector") or {}).items()
-    return [node for node in nodes if labels(node).get(PRESENT) == "true" and wanted <= labels(node).items()]
+def selected(drivers: t.Sequence[Object], node: Object) -> list[str]:
+    """The drivers whose selector finds a node; an empty one finds them all."""
+    marks, plain = labels(node).items(), [one for one in drivers if not one["spec"].get("default")]
+    return sorted(one["metadata"]["name"] for one in plain if (one["spec"].get("nodeSelector") or {}).items() <= marks)
 
 
-def owners(drivers: t.Sequence[Object], nodes: t.Sequence[Object]) -> dict[str, list[str]]:
-    """Node -> the drivers that would have it; the default one gets what no other wants."""
-    found: dict[str, list[str]] = {}
-    for driver in drivers:
-        if not driver["spec"].get("default"):
-            for node in candidates(driver, nodes):
-                found.setdefault(node["metadata"]["name"], []).append(driver["metadata"]["name"])
-    for driver in (one for one in drivers if one["spec"].get("default")):
-        for node in candidates(driver, nodes):
-            found.setdefault(node["metadata"]["name"], [driver["metadata"]["name"]])
-    return found
+def owners(drivers: t.Sequence[Object], nodes: t.Sequence[Object]) -> dict[str, str | None]:
+    """GPU node -> the driver that is to have it; the default one gets what no other wants."""
+    rest = next((one["metadata"]["name"] for one in drivers if one["spec"].get("default")), None)
+    return {node["metadata"]["name"]: next(iter(selected(drivers, node)), rest) for node in nodes if labels(node).get(PRESENT) == "true"}
 
 
-def conflicting(drivers: t.Sequence[Object], nodes: t.Sequence[Object]) -> dict[str, list[str]]:
-    """Driver -> nodes that another one would have, too."""
-    found: dict[str, list[str]] = {}
-    for node, names in owners(drivers, nodes).items():
-        for name in names if len(names) > 1 else []:
-            found.setdefault(name, []).append(node)
-    return found
+def conflict(drivers: t.Sequence[Object], nodes: t.Sequence[Object]) -> tuple[str, str] | None:
+    """Reason and message that every driver gets, whoever is in conflict; nodes without a GPU count, too."""
+    defaults = sorted(one["metadata"]["name"] for one in drivers if one["spec"].get("default"))
+    if len(defaults) > 1:
+        return "ReconcileFailed", f"multiple default NVIDIADrivers found: {_listed(defaults)}"
+    for node in nodes:
+        if len(names := selected(drivers, node)) > 1:
+            return "ConflictingNodeSelector", f"multiple NVIDIADrivers match the same node {node['metadata']['name']}: {_listed(names)}"
+    return None
+
+
+def _listed(names: t.Iterable[str]) -> str:
+    return f"[{' '.join(names)}]"
 
 
 def unfinished(nodes: t.Iterable[Object]) -> bool:
     """Whether a node that an NVIDIADriver owns has not ended its upgrade."""
-    return any(labels(node).get(OWNER) and labels(node).get(UPGRADE) not in (None, "upgrade-done") for node in nodes)
+    left = [node for node in nodes if labels(node).get(OWNER) and labels(node).get(SKIP) != "true"]
+    return any(labels(node).get(UPGRADE) not in (None, "upgrade-done") for node in left)

@@ -1,14 +1,18 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the GPU operator's driver upgrade: node by node, told by a label; the real one polls, so each node takes two minutes longer."""
+"""Stands in for the GPU operator's driver upgrade: node by node, told by a label; the real one polls, so each node takes two minutes longer.
+
+Held against the source of v26.7.0 (2026-11): a pod without a DaemonSet is replaced by itself only where NVIDIADriver objects drive. Under the policy's driver
+it is once the node's annotation asks for an upgrade; there only pods with the Driver Toolkit's label are seen, and none while virtual machines are enabled.
+"""
 
 from __future__ import annotations
 
 import math
 import typing as t
 
-from openshift_sandbox.stand_ins.gpu_driver_owners import OWNER, labels
+from openshift_sandbox.stand_ins.gpu_driver_owners import OWNER, SKIP, labels
 from openshift_sandbox.stand_ins.gpu_labels import PRESENT
 from openshift_sandbox.stand_ins.gpu_operand_pods import is_driver, node_of
 from openshift_sandbox.stand_ins.gpu_operator import NAME, active
@@ -17,7 +21,9 @@ from openshift_sandbox.stand_ins.gpu_workloads import ENDED, devices_wanted
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 
 STATE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
-SKIP: t.Final = "nvidia.com/gpu-driver-upgrade.skip"
+REQUESTED: t.Final = "nvidia.com/gpu-driver-upgrade-requested"
+TOOLKIT: t.Final = {"openshift.driver-toolkit": "true"}
+PLAIN: t.Final = "nvidia-driver-daemonset"
 DONE, REQUIRED, FAILED = "upgrade-done", "upgrade-required", "upgrade-failed"
 CORDON, JOBS, PODS, RESTART, UNCORDON = "cordon-required", "wait-for-jobs-required", "pod-deletion-required", "pod-restart-required", "uncordon-required"
 UNDER_WAY: t.Final = (CORDON, JOBS, PODS, RESTART, UNCORDON)
@@ -32,15 +38,21 @@ def slots(policy: Object, states: t.Sequence[str], unavailable: int) -> int:
     return max(0, min((parallel or total) - running, allowed - unavailable))
 
 
-def after(state: str, stale: bool, ready: bool) -> str:
-    """The next label of a node; the same one while there is something to wait for."""
-    if state in ("", DONE) and stale:
+def after(state: str, stale: bool, ready: bool, due: bool | None = None) -> str:
+    """The next label of a node; the same one while there is something to wait for. due: whether to begin, if a stale pod is not enough for that."""
+    if state in ("", DONE) and (stale if due is None else due):
         return REQUIRED
     if state == "" and ready:
         return DONE
     if state == RESTART:
         return UNCORDON if ready and not stale else RESTART
     return {CORDON: JOBS, JOBS: PODS, UNCORDON: DONE}.get(state, state)
+
+
+def _is_seen(pod: Object) -> bool:
+    """By the upgrade of the policy's own driver: its own pods, and of others those with the toolkit's label."""
+    owners = pod["metadata"].get("ownerReferences") or []
+    return any(owner["name"].startswith(PLAIN) for owner in owners) or TOOLKIT.items() <= labels(pod).items()
 
 
 class DriverUpgrade(Reconciler):
@@ -53,12 +65,15 @@ class DriverUpgrade(Reconciler):
             return
         # without a ClusterPolicy drivers come from NVIDIADriver objects alone
         driver = (policy["spec"].get("driver") or {}) if policy else {"useNvidiaDriverCRD": True}
-        namespace = deployment["metadata"]["namespace"]
-        found = [(pod, node) for pod in cluster.objects("Pod", namespace) if is_driver(pod) and (node := cluster.find("Node", node_of(pod) or ""))]
+        if not driver.get("useNvidiaDriverCRD") and policy and (policy["spec"].get("sandboxWorkloads") or {}).get("enabled"):
+            return
+        namespace, delegated = deployment["metadata"]["namespace"], bool(driver.get("useNvidiaDriverCRD"))
+        pods = [pod for pod in cluster.objects("Pod", namespace) if is_driver(pod) and (delegated or _is_seen(pod))]
+        found = [(pod, node) for pod in pods if (node := cluster.find("Node", node_of(pod) or ""))]
         for rules, nodes in self._ruled(cluster, driver):
             names = {node["metadata"]["name"] for node in nodes}
             if rules.get("autoUpgrade"):
-                self._go_on(cluster, namespace, rules, nodes, [one for one in found if one[1]["metadata"]["name"] in names])
+                self._go_on(cluster, namespace, delegated, rules, nodes, [one for one in found if one[1]["metadata"]["name"] in names])
 
     def _ruled(self, cluster: Cluster, driver: Object) -> list[tuple[Object, list[Object]]]:
         """Nodes by their rules: each NVIDIADriver has rules of its own, and upgrades by itself unless it says otherwise."""
@@ -68,7 +83,7 @@ class DriverUpgrade(Reconciler):
         owners = {one["metadata"]["name"]: {"autoUpgrade": True} | (one["spec"].get("upgradePolicy") or {}) for one in cluster.objects("NVIDIADriver")}
         return [(rules, [node for node in nodes if labels(node).get(OWNER) == name]) for name, rules in owners.items()]
 
-    def _go_on(self, cluster: Cluster, namespace: str, rules: Object, nodes: list[Object], found: list[tuple[Object, Object]]) -> None:
+    def _go_on(self, cluster: Cluster, namespace: str, delegated: bool, rules: Object, nodes: list[Object], found: list[tuple[Object, Object]]) -> None:
         revisions = self._revisions(cluster, namespace)
         # a node between two pods counts, too
         free = slots(rules, [self._state(node) for node in nodes], sum(bool(node["spec"].get("unschedulable")) for node in nodes))
@@ -78,13 +93,17 @@ class DriverUpgrade(Reconciler):
             owner = next(iter(pod["metadata"].get("ownerReferences") or []), {"uid": ""})
             newest = revisions.get(owner["uid"])
             # the pod of a DaemonSet that was deleted without its pods has no owner
-            stale = not owner["uid"] or (newest is not None and labels(pod).get("controller-revision-hash") != newest)
+            orphan, behind = not owner["uid"], newest is not None and labels(pod).get("controller-revision-hash") != newest
+            requested = (node["metadata"].get("annotations") or {}).get(REQUESTED) == "true"
             state = self._state(node)
+            if state == REQUIRED and requested:
+                cluster.patch("Node", node["metadata"]["name"], None, {"metadata": {"annotations": {REQUESTED: None}}})
             if state == REQUIRED and free > 0 and self._due(cluster, node, state):
                 free -= 1
                 self._mark(cluster, node, CORDON)
             elif state != REQUIRED:
-                self._step(cluster, pod, node, state, after(state, stale, is_ready(pod)), rules, stale)
+                following = after(state, orphan or behind, is_ready(pod), due=behind or requested or (orphan and delegated))
+                self._step(cluster, pod, node, state, following, rules, orphan or behind)
 
     def _step(self, cluster: Cluster, pod: Object, node: Object, state: str, following: str, rules: Object, stale: bool) -> None:
         name = node["metadata"]["name"]

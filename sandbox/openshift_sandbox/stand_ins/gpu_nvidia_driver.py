@@ -1,9 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the GPU operator's NVIDIADriver controller (v26.7): owners of nodes, DaemonSets, status.
+"""Stands in for the GPU operator's NVIDIADriver controller: owners of nodes, DaemonSets, status; the real one also asks the registry for precompiled images.
 
-The real one asks the registry for precompiled images; what it does with its DaemonSets when it is switched off was not observed, here their pods stay.
+Held against the source of v26.7.0 (2026-11): switched off by the policy it does nothing but say so, its DaemonSets, their pods and the owners' labels stay;
+driver pods of both kinds of owner keep each other from a node by anti-affinity; a deleted NVIDIADriver takes its DaemonSets and pods along at once.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from openshift_sandbox.client import ApiError
 from openshift_sandbox.stand_ins import gpu_assets, gpu_daemon_sets, gpu_driver_owners, gpu_readiness
 from openshift_sandbox.stand_ins.gpu_daemon_sets import ImageError
 from openshift_sandbox.stand_ins.gpu_driver_owners import OWNER, labels
-from openshift_sandbox.stand_ins.gpu_operands import DRIVER, DRIVER_COMPONENT, Object
+from openshift_sandbox.stand_ins.gpu_operands import DRIVER, Object
 from openshift_sandbox.stand_ins.gpu_operator import NAME, TOOLKIT_STREAM, active, toolkit_images
 from openshift_sandbox.stand_ins.loop import Cluster, Reconciler
 
@@ -24,7 +25,7 @@ DONE: t.Final = ("Reconciled", "All resources have been successfully reconciled"
 
 
 def daemon_set(driver: Object, namespace: str, version: str, image: str | None) -> Object:
-    """One for an NVIDIADriver and a version of RHCOS; the anti-affinity keeps it from a node where another driver still runs."""
+    """One for an NVIDIADriver and a version of RHCOS."""
     spec, name = driver["spec"], driver["metadata"]["name"]
     shared = {"tolerations": spec.get("tolerations"), "labels": spec.get("labels"), "annotations": spec.get("annotations")}
     policy = {"metadata": driver["metadata"], "spec": {"driver": spec, "daemonsets": shared}}
@@ -38,8 +39,6 @@ def daemon_set(driver: Object, namespace: str, version: str, image: str | None) 
     for marks in (made["metadata"]["labels"], made["spec"]["selector"]["matchLabels"], template["metadata"]["labels"]):
         marks["app"] = title
     template["spec"]["nodeSelector"] |= {OWNER: name} | (spec.get("nodeSelector") or {})
-    apart = {"labelSelector": {"matchLabels": DRIVER_COMPONENT}, "topologyKey": "kubernetes.io/hostname"}
-    template["spec"]["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
     return made
 
 
@@ -55,34 +54,28 @@ class NvidiaDriver(Reconciler):
             return
         namespace, policy = deployment["metadata"]["namespace"], active(cluster.objects("ClusterPolicy"))
         drivers = [one for one in cluster.objects("NVIDIADriver") if not one["metadata"].get("deletionTimestamp")]
-        drives = bool((policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD") if policy else cluster.objects("GPUCluster"))
+        off = policy is not None and not (policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD")
         nodes = cluster.objects("Node")
-        conflicts = gpu_driver_owners.conflicting(drivers, nodes)
-        self._own(cluster, gpu_driver_owners.owners(drivers, nodes) if drives else {}, nodes)
-        if policy and drives and policy["metadata"]["uid"] not in self._prepared:
+        conflict = gpu_driver_owners.conflict(drivers, nodes)
+        if not off and not conflict and (policy or cluster.objects("GPUCluster")):
+            self._own(cluster, gpu_driver_owners.owners(drivers, nodes), nodes)
+        if policy and not off and policy["metadata"]["uid"] not in self._prepared:
             for obj in gpu_assets.assets(DRIVER.state, policy, namespace):
                 cluster.apply(obj)
             self._prepared.add(policy["metadata"]["uid"])
         for driver in drivers:
-            name = driver["metadata"]["name"]
-            if not drives:
-                self._keep(cluster, driver, namespace, {}, orphan=True)
-                self._write(
-                    cluster, driver, "disabled", {"Ready": ("False", "Error", ""), "Error": ("True", "Reconciled", "useNvidiaDriverCRD is not enabled")}
-                )
-            elif name in conflicts:
-                message = f"conflicting NVIDIADriver NodeSelectors found for resource: {name}, nodes: {', '.join(sorted(conflicts[name]))}"
-                self._write(cluster, driver, "notReady", {"Ready": ("False", "Error", ""), "Error": ("True", "ConflictingNodeSelector", message)})
+            if off:
+                self._write_error(cluster, driver, "disabled", "Reconciled", "useNvidiaDriverCRD is not enabled in ClusterPolicy")
+            elif conflict:
+                self._write_error(cluster, driver, "notReady", *conflict)
             else:
                 self._drive(cluster, driver, namespace)
 
-    def _own(self, cluster: Cluster, owners: dict[str, list[str]], nodes: list[Object]) -> None:
-        """A node in conflict keeps the owner that it has."""
+    def _own(self, cluster: Cluster, owners: dict[str, str | None], nodes: list[Object]) -> None:
         for node in nodes:
-            name, have = node["metadata"]["name"], labels(node).get(OWNER)
-            names: list[str | None] = [*owners.get(name, [])] or [None]
-            if have not in names and len(names) == 1:
-                cluster.patch("Node", name, None, {"metadata": {"labels": {OWNER: names[0]}}})
+            name = node["metadata"]["name"]
+            if name in owners and labels(node).get(OWNER) != owners[name]:
+                cluster.patch("Node", name, None, {"metadata": {"labels": {OWNER: owners[name]}}})
 
     def _drive(self, cluster: Cluster, driver: Object, namespace: str) -> None:
         """A node without the label of its major version is in nobody's count: ready, with no DaemonSet at all."""
@@ -90,20 +83,18 @@ class NvidiaDriver(Reconciler):
         versions = toolkit_images(cluster.find("ImageStream", *TOOLKIT_STREAM), owned)
         try:
             wanted = {one["metadata"]["name"]: one for version, image in versions.items() for one in [daemon_set(driver, namespace, version, image)]}
-            self._keep(cluster, driver, namespace, wanted, orphan=False)
+            self._keep(cluster, driver, namespace, wanted)
         except (ApiError, ImageError) as error:
             text = str(getattr(error, "message", error))
-            self._write(cluster, driver, "notReady", {"Ready": ("False", "Error", ""), "Error": ("True", "ReconcileFailed", text)})
+            self._write_error(cluster, driver, "notReady", "ReconcileFailed", text)
             return
         late = [name for name in wanted if not self._ready(cluster, name, namespace)]
         if late:
-            self._write(
-                cluster, driver, "notReady", {"Ready": ("False", "Error", ""), "Error": ("True", "DriverNotReady", "Waiting for driver pod to be ready")}
-            )
+            self._write_error(cluster, driver, "notReady", "DriverNotReady", "Waiting for driver pod to be ready")
         else:
             self._write(cluster, driver, "ready", {"Ready": ("True", *DONE), "Error": ("False", "Ready", "")})
 
-    def _keep(self, cluster: Cluster, driver: Object, namespace: str, wanted: dict[str, Object], orphan: bool) -> None:
+    def _keep(self, cluster: Cluster, driver: Object, namespace: str, wanted: dict[str, Object]) -> None:
         if wanted and cluster.find("ServiceAccount", DRIVER.account, namespace) is None:
             cluster.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": DRIVER.account, "namespace": namespace}})
         for obj in wanted.values():
@@ -115,7 +106,7 @@ class NvidiaDriver(Reconciler):
             metadata = live["metadata"]
             ours = any(owner["uid"] == driver["metadata"]["uid"] for owner in metadata.get("ownerReferences") or [])
             if ours and metadata["name"] not in wanted and not metadata.get("deletionTimestamp"):
-                cluster.delete("DaemonSet", metadata["name"], namespace, orphan=orphan)
+                cluster.delete("DaemonSet", metadata["name"], namespace)
 
     def _ready(self, cluster: Cluster, name: str, namespace: str) -> bool:
         live = cluster.find("DaemonSet", name, namespace)
@@ -125,6 +116,9 @@ class NvidiaDriver(Reconciler):
         pods = [pod for pod in cluster.objects("Pod", namespace) if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or [])]
         revision = gpu_readiness.latest_revision(cluster.objects("ControllerRevision", namespace), live)
         return gpu_readiness.daemon_set_ready(live, pods, revision)
+
+    def _write_error(self, cluster: Cluster, driver: Object, state: str, reason: str, message: str) -> None:
+        self._write(cluster, driver, state, {"Ready": ("False", "Error", ""), "Error": ("True", reason, message)})
 
     def _write(self, cluster: Cluster, driver: Object, state: str, conditions: dict[str, tuple[str, str, str]]) -> None:
         before = driver.get("status") or {}

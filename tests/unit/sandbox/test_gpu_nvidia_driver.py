@@ -59,9 +59,21 @@ def test_without_the_switch_it_is_disabled() -> None:
     assert (state(world), owner(world), world.api.all("DaemonSet")) == (("disabled", "Reconciled"), None, [])
 
 
-def test_two_for_one_node_are_a_conflict() -> None:
-    world = make(("a", {"nodeSelector": {"pool": "a"}}), ("b", {}))
-    assert (state(world), state(world, "b"), owner(world)) == (("notReady", "ConflictingNodeSelector"),) * 2 + (None,)
+def test_switched_off_it_says_so_and_leaves_everything_as_it_is() -> None:
+    world = make(("a", {}))
+    world.api.patch("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy", None, {"spec": {"driver": {"useNvidiaDriverCRD": False}}})
+    world.settle(2)
+    assert (state(world), owner(world), len(world.api.all("DaemonSet"))) == (("disabled", "Reconciled"), "a", 1)
+
+
+def test_two_for_one_node_stop_every_driver() -> None:
+    world = make(("a", {"nodeSelector": {"pool": "a"}}), ("b", {}), ("elsewhere", {"nodeSelector": {"pool": "none"}}))
+    assert {state(world, name) for name in ("a", "b", "elsewhere")} == {("notReady", "ConflictingNodeSelector")}
+    assert owner(world) is None
+
+
+def test_two_defaults_are_an_error_of_another_name() -> None:
+    assert state(make(("a", {"default": True}), ("b", {"default": True}))) == ("notReady", "ReconcileFailed")
 
 
 def test_a_node_without_its_major_version_is_not_counted() -> None:
