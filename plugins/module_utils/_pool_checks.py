@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_modules
+from ansible_collections.accelerators.openshift.plugins.module_utils._device_class import counted_by
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import renames
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import POOL
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
@@ -156,7 +157,7 @@ def _quota(pool: Data, path: str, problems: Problems) -> None:
         if ("gpus" in quota) == ("hard" in quota):
             problems.add("POOL-CONFLICT", where, "must have either gpus or hard.", "gpus counts nvidia.com/gpu; hard names resources itself.")
         for key in quota.get("hard") or {}:
-            if "/" in key and not key.startswith("requests."):
+            if "/" in key and not key.startswith(("requests.", "count/")) and not counted_by(key):
                 problems.add(
                     "QUOTA-KEY",
                     f"{where}.hard.{key}",

@@ -74,15 +74,16 @@ def groups(pools: t.Iterable[Data]) -> list[Data]:
     return found
 
 
-def stack(pools: t.Sequence[Data]) -> Data:
-    """One driver for all pools is the ClusterPolicy's; where they differ each has its own."""
+def stack(pools: t.Sequence[Data], backend: str | None = None) -> Data:
+    """One driver for all pools is the ClusterPolicy's; where they differ each has its own. backend: what the user wants instead."""
     wanted = [pool.get("driver") or {} for pool in pools]
     if all(one == wanted[0] for one in wanted):
-        return {"backend": "clusterpolicy", "driver": wanted[0] if wanted else {}}
-    return {"backend": "nvidiadriver", "driver": {}}
+        return {"backend": backend or "clusterpolicy", "driver": wanted[0] if wanted else {}}
+    return {"backend": backend or "nvidiadriver", "driver": {}}
 
 
-def validations(pools: t.Iterable[Data]) -> list[Data]:
+def validations(pools: t.Iterable[Data], claims: bool = False) -> list[Data]:
+    """claims: pods claim the devices instead of requesting them."""
     return [
         {
             "pool": pool["name"],
@@ -92,6 +93,7 @@ def validations(pools: t.Iterable[Data]) -> list[Data]:
             "min_nodes": group["min_nodes"],
             "benchmark": pool["validate"]["benchmark"],
             "image": pool["validate"].get("image") or "",
+            "claims": claims,
         }
         for pool in pools
         for group in groups([pool])

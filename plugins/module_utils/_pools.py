@@ -12,6 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _machine_health,
     _pool_autoscale,
     _pool_checks,
+    _pool_claims,
     _pool_conflicts,
     _pool_later,
     _pool_outputs,
@@ -43,11 +44,13 @@ def plan(
     prefix: str | None = None,
     accelerator_limits: t.Collection[str] | None = None,
     catalogue: Catalogue = BUILT_IN,
+    backend: str | None = None,
 ) -> Data:
     """The normalised pools and what follows from them; raises InputError with every problem that was found.
 
     name: how the user calls the list, for paths. cloud: as the catalogue of instance types spells it; None: any. prefix: the infrastructure name.
     catalogue: of instance types. What it says of a candidate's stays with the candidate, so the steps after this one need it no more.
+    backend: of the driver stack; None: what the pools' drivers need.
     """
     problems = Problems()
     if not isinstance(pools, (list, tuple)):
@@ -61,12 +64,14 @@ def plan(
         _pool_checks.check(pool, path, problems, prefix)
         _pool_autoscale.check(pool, path, problems, accelerator_limits, cloud)
         _alike(pool, path, problems)
+        if backend == _pool_claims.BACKEND:
+            _pool_claims.check(pool, path, problems)
     _pool_conflicts.check(read_in, name, problems)
     for index, pool in enumerate(read_in):
         if not problems.at(f"{name}[{index}]"):
             _pool_later.refuse(pool, f"{name}[{index}]", problems)
     problems.raise_if_any()
-    return _assemble([_normalise(pool) for pool in read_in], name)
+    return _assemble([_normalise(pool) for pool in read_in], name, backend)
 
 
 def single(entry: Data, cloud: str | None = None, prefix: str | None = None) -> Data:
@@ -170,18 +175,19 @@ def _normalise(pool: Data) -> Data:
     }
 
 
-def _assemble(pools: list[Data], name: str) -> Data:
+def _assemble(pools: list[Data], name: str, backend: str | None) -> Data:
+    claims = backend == _pool_claims.BACKEND
     quotas = _pool_outputs.quotas(pools)
     driven = [pool for pool in pools if _pool_outputs.are_nvidias(pool)]
     remarks = [*_pool_outputs.drivers(pools), *_pool_outputs.short_quotas(driven, quotas)]
     return {
         "pools": pools,
         "groups": _pool_outputs.groups(driven),
-        "stack": _pool_outputs.stack(driven),
+        "stack": _pool_outputs.stack(driven, backend),
         "tolerations": _pool_outputs.tolerations(driven),
-        "quotas": quotas,
+        "quotas": _pool_claims.counted(quotas) if claims else quotas,
         "priorities": _pool_outputs.priorities(pools),
-        "validations": _pool_outputs.validations(driven),
+        "validations": _pool_outputs.validations(driven, claims),
         "expected_labels": _pool_outputs.expected_labels(driven),
         "remarks": [f"{name}: {remark}" for remark in remarks],
     }

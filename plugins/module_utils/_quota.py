@@ -10,6 +10,7 @@ import difflib
 import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _device_class as device_class
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quantity as quantity
 from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as resource_claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
@@ -33,7 +34,7 @@ def hard(gpus: int | None, asked: t.Mapping[str, t.Any] | None, claims: bool = F
     if gpus is not None:
         if gpus < 0:
             raise InputError("QUOTA-QUANTITY", f"gpus is {gpus}; it must be 0 or more.", "Set gpus to the number of GPUs that the namespace may request.")
-        return {resource_claims.quota_key() if claims else REQUESTS + GPU: quantity.canonical(gpus)}
+        return {device_class.quota_key() if claims else REQUESTS + GPU: quantity.canonical(gpus)}
     if not asked:
         raise InputError("QUOTA-EMPTY", "hard is empty: a quota without a resource limits nothing.", f"Set gpus: 8, or hard: {{'{REQUESTS}{GPU}': 8}}.")
     return {name: _amount(name, value) for name, value in asked.items() if _counted(name)}
@@ -73,7 +74,7 @@ def extended(limits: t.Iterable[str]) -> list[str]:
 
 def classes(limits: t.Iterable[str]) -> list[str]:
     """DeviceClasses whose devices the quota limits."""
-    return [found for name in limits if (found := resource_claims.device_class(name))]
+    return [found for name in limits if (found := device_class.counted_by(name))]
 
 
 def offering(node: Object) -> Object:
@@ -178,7 +179,7 @@ def _is_extended(name: str) -> bool:
 
 
 def _is_device(name: str) -> bool:
-    return _is_extended(name) or bool(resource_claims.device_class(name))
+    return _is_extended(name) or bool(device_class.counted_by(name))
 
 
 def _same(held: object, wanted: str) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _device_class as device_class
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quantity as quantity
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quota as quotas
 from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as resource_claims
@@ -23,7 +24,7 @@ _IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only 
 def check(limits: t.Mapping[str, str]) -> None:
     """Before anything is written: is there something to prove?"""
     if not quotas.extended(limits) and not quotas.classes(limits):
-        message = f"prove: needs an extended resource in hard, such as requests.nvidia.com/gpu, or devices of a class, such as {resource_claims.quota_key()}."
+        message = f"prove: needs an extended resource in hard, such as requests.nvidia.com/gpu, or devices of a class, such as {device_class.quota_key()}."
         raise InputError("QUOTA-PROOF", message, "Add one, or set prove: false.")
 
 
@@ -32,7 +33,7 @@ def too_much(live: Object, limits: t.Mapping[str, str]) -> Object:
     if names := quotas.extended(limits):
         return pod(live, names[0], _over(live, limits, quotas.REQUESTS + names[0]))
     (name, *_others) = quotas.classes(limits)
-    return resource_claims.claim("gpu-quota-proof-", live["metadata"]["namespace"], _over(live, limits, resource_claims.quota_key(name)), name)
+    return resource_claims.claim("gpu-quota-proof-", live["metadata"]["namespace"], _over(live, limits, device_class.quota_key(name)), name)
 
 
 def _over(live: Object, limits: t.Mapping[str, str], key: str) -> int:

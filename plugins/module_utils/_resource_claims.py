@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""ResourceClaims: how pods ask for GPUs under dynamic resource allocation, who holds which, and how a quota counts them."""
+"""ResourceClaims: how pods ask for GPUs under dynamic resource allocation, and who holds which."""
 
 from __future__ import annotations
 
@@ -10,25 +10,14 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_slices as slices_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._device_class import GPU_CLASS
 
 Data = dict[str, t.Any]
 
 GPU: t.Final = "nvidia.com/gpu"
 API_VERSION: t.Final = "resource.k8s.io/v1"
-GPU_CLASS: t.Final = "gpu.nvidia.com"
 # How a pod calls its claim.
 NAME: t.Final = "gpu"
-_COUNTED: t.Final = ".deviceclass.resource.k8s.io/devices"
-
-
-def quota_key(device_class: str = GPU_CLASS) -> str:
-    """What a ResourceQuota calls the devices that claims of the class ask for."""
-    return device_class + _COUNTED
-
-
-def device_class(key: str) -> str:
-    """The class whose devices a quota's key counts, or nothing."""
-    return key.removesuffix(_COUNTED) if key.endswith(_COUNTED) else ""
 
 
 def spec(count: int, of: str = GPU_CLASS) -> Data:

@@ -53,6 +53,10 @@ options:
         else M(accelerators.openshift.gpu_autoscaler) adds what is missing.
     type: list
     elements: str
+  backend:
+    description: With V(dra) pods claim GPUs as devices. Quotas count what is claimed, and what only a device plugin enacts is refused (C(POOL-DRA)).
+    type: str
+    choices: [dra]
   catalogue:
     description:
       - Instance types of your own, as the option of the same name of P(accelerators.openshift.gpu_instance_types#lookup) describes them.
@@ -73,14 +77,10 @@ EXAMPLES = r"""
   accelerators.openshift.gpu_plan:
     pools:
       - name: inference
-        candidates:
-          - instance_type: g4dn.xlarge
-            zones: [us-east-2a, us-east-2b]
+        candidates: [{instance_type: g4dn.xlarge, zones: [us-east-2a, us-east-2b]}]
         replicas: 2
-        taints:
-          - {key: nvidia.com/gpu, value: inference, effect: NoSchedule}
-        quota:
-          - {namespace: team-a, gpus: 2}
+        taints: [{key: nvidia.com/gpu, value: inference, effect: NoSchedule}]
+        quota: [{namespace: team-a, gpus: 2}]
   register: result
 
 - name: Check a description without looking at a cluster
@@ -174,6 +174,7 @@ SPEC = ArgumentSpec(
         "gpu_pools_name": {"type": "str", "default": "gpu_pools"},
         "platform": {"type": "str", "choices": ["aws", "azure", "gcp", "ibm", "oci", "baremetal", "vsphere", "openstack", "nutanix", "other"]},
         "accelerator_limits": {"type": "list", "elements": "str"},
+        "backend": {"type": "str", "choices": ["dra"]},
         "catalogue": {"type": "list", "elements": "dict", "default": []},
         "prices": {"type": "dict"},
         "cost_classes": {"type": "dict"},
@@ -187,13 +188,13 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     catalogue = extended(params["catalogue"])
     prices = None if params["prices"] is None else _cost.read_prices(params["prices"])
     classes = _cost.CLASSES if params["cost_classes"] is None else _cost.read_classes(params["cost_classes"])
-    plan = _pools.plan(params["pools"], name, cloud, accelerator_limits=limits, catalogue=catalogue)
+    plan = _pools.plan(params["pools"], name, cloud, accelerator_limits=limits, catalogue=catalogue, backend=params["backend"])
     if not cloud:
         cluster = infrastructure(api)
         if cluster is not None:
             cloud = cluster.cloud or None
             limits = limits if limits is not None or not any(pool["autoscale"] for pool in plan["pools"]) else _autoscaling.fixed_types(api)
-            plan = _pools.plan(params["pools"], name, cloud, cluster.name or None, limits, catalogue)
+            plan = _pools.plan(params["pools"], name, cloud, cluster.name or None, limits, catalogue, params["backend"])
     for remark in plan.pop("remarks"):
         api.warn(remark)
     costs = [] if prices is None else [_cost.cost(pool, prices, classes) for pool in plan["pools"]]

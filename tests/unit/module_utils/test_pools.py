@@ -47,10 +47,11 @@ def problems(pools: t.Any, **more: t.Any) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_example_is_sound(path: Path) -> None:
-    pools = yaml.safe_load(path.read_text())["gpu_pools"]
+    given = yaml.safe_load(path.read_text())
+    pools = given["gpu_pools"]
     # An example for one platform is named after it.
     platform = path.stem.partition("-")[0]
-    planned = _pools.plan(pools, cloud=platform if platform in BY_KEY else "aws", prefix="demo-x7k2p")
+    planned = _pools.plan(pools, cloud=platform if platform in BY_KEY else "aws", prefix="demo-x7k2p", backend=given.get("gpu_backend"))
     assert [one["name"] for one in planned["pools"]] == [one["name"] for one in pools]
     assert planned["remarks"] == []
 
@@ -248,6 +249,33 @@ def test_pools_with_drivers_of_their_own() -> None:
     assert apart["stack"] == {"backend": "nvidiadriver", "driver": {}}
     assert [group.get("driver") for group in apart["groups"]] == [DRIVER, other, None]
     assert apart["groups"][0]["gpu_models"] == ["T4"]
+
+
+def test_gpus_that_pods_claim() -> None:
+    plan = _pools.plan([pool(quota=[{"namespace": "a", "gpus": 1}]), pool(name="b", quota=[{"namespace": "a", "gpus": 2}])], cloud="aws", backend="dra")
+    assert plan["stack"] == {"backend": "dra", "driver": {}}
+    assert plan["quotas"] == [{"namespace": "a", "name": "gpu-quota", "hard": {"gpu.nvidia.com.deviceclass.resource.k8s.io/devices": "3"}}]
+    assert [one["claims"] for one in plan["validations"]] == [True, True]
+    (remark,) = plan["remarks"]
+    assert "the pools offer 4 nvidia.com/gpu, the quotas together let 3 be used" in remark
+    named = {"gpu.nvidia.com.deviceclass.resource.k8s.io/devices": 1, "count/resourceclaims.resource.k8s.io": 9}
+    (quota,) = _pools.plan([pool(quota=[{"namespace": "a", "hard": named}])], cloud="aws", backend="dra")["quotas"]
+    assert quota["hard"] == {key: str(number) for key, number in sorted(named.items())}
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"candidates": candidate("p4d.24xlarge"), "sharing": {"mig": {"slices": 7}}}, "sharing.mig"),
+        ({"sharing": {"time_slicing": {"replicas": 4}}}, "sharing.time_slicing"),
+        ({"sharing": {"mps": {"replicas": 4}}}, "sharing.mps"),
+        ({"replicas": None, "autoscale": {"min": 1, "max": 2}}, "autoscale"),
+        ({"quota": [{"namespace": "a", "hard": {"requests.nvidia.com/gpu": 1}}]}, "quota[0].hard.requests.nvidia.com/gpu"),
+        (NOBODY | {"existing": {"node_selector": {"a": "b"}, "expected": {"nvidia.com/mig-1g.5gb": 7}}}, "existing.expected.nvidia.com/mig-1g.5gb"),
+    ],
+)
+def test_what_only_a_device_plugin_does_is_refused_where_pods_claim(changes: Data, path: str) -> None:
+    assert problems([pool(**changes)], backend="dra") == [("POOL-DRA", f"gpu_pools[0].{path}")]
 
 
 def test_mig_strategies_of_two_pools_must_agree() -> None:
