@@ -29,6 +29,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack_line
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION
 
 Data = dict[str, t.Any]
+if t.TYPE_CHECKING:
+    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._driver_return import DriverReturn
+
 NAME: t.Final = "gpu-cluster-policy"
 NAMESPACE: t.Final = "nvidia-gpu-operator"
 POLICY: t.Final = known("ClusterPolicy")
@@ -65,12 +68,34 @@ def present(api: Api, params: Data) -> Data:
     live = look(api, params)
     params = mirrored(api, params, lambda: versions(api, params))
     stranger = keep(api, params, live)
+    returning = _returning(api, params, live)
     with blamed(stranger, CAUSES):
+    if returning:
+        returning.release()
         snapshot = observe(api, params, settling(api, params))
     return {**stack.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
+    if returning:
+        returning.finish()
 
 
 def settling(api: Api, params: Data) -> float:
+def _returning(api: Api, params: Data, live: Data | None) -> DriverReturn | None:
+    """The way back from NVIDIADriver objects, which is gone only when it is asked for by name."""
+    if (params.get("driver") or {}).get("use_nvidia_driver_crd") is not False:
+        return None
+    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _driver_return
+
+    stays = live is not None and not owned(live) and params["adopt"] == "report"
+    return _driver_return.begin(api, params["namespace"], (live or {}).get("spec") or {} if stays else foreseen(params, live, versions(api, params)))
+
+
+def foreseen(params: Data, live: Data | None, csvs: list[Data]) -> Data:
+    """The policy's spec as it will be."""
+    if live is None or owned(live):
+        return t.cast("Data", cluster_policy.build(params, example(csvs), live)["spec"])
+    return t.cast("Data", cluster_policy.merge(live.get("spec") or {}, cluster_policy.asked(params)))
+
+
     """The status of an object that was there already may still be that of before."""
     return float(max(params["settle"], REACTION if any(one.before for one in api.changes) else 0))
 

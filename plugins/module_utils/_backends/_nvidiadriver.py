@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver as nvidia_driver
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_truth as truth
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
 from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import Foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _clusterpolicy as clusterpolicy
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example, example_driver
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example_driver
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
@@ -78,11 +77,7 @@ def _policy_serves(params: Data, policy: Data | None) -> Foreign | None:
 def _section(api: Api, params: Data, policy: Data | None) -> tuple[Data, Data]:
     """The ClusterPolicy's driver section as it will be, and the installed operator's example of an NVIDIADriver."""
     csvs = clusterpolicy.versions(api, params)
-    if policy is None or owned(policy):
-        spec = cluster_policy.build(params, example(csvs), policy)["spec"]
-    else:
-        spec = cluster_policy.merge(policy.get("spec") or {}, cluster_policy.asked(params))
-    return spec.get("driver") or {}, example_driver(csvs)
+    return clusterpolicy.foreseen(params, policy, csvs).get("driver") or {}, example_driver(csvs)
 
 
 def settle_selectors(api: Api, wanted: list[Data], live: list[Data], params: Data) -> None:
