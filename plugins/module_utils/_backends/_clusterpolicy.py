@@ -28,10 +28,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._readiness 
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION
 
-Data = dict[str, t.Any]
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._driver_return import DriverReturn
 
+Data = dict[str, t.Any]
 NAME: t.Final = "gpu-cluster-policy"
 NAMESPACE: t.Final = "nvidia-gpu-operator"
 POLICY: t.Final = known("ClusterPolicy")
@@ -67,18 +67,17 @@ def check(params: Data) -> None:
 def present(api: Api, params: Data) -> Data:
     live = look(api, params)
     params = mirrored(api, params, lambda: versions(api, params))
-    stranger = keep(api, params, live)
     returning = _returning(api, params, live)
-    with blamed(stranger, CAUSES):
+    stranger = keep(api, params, live)
     if returning:
         returning.release()
+    with blamed(stranger, CAUSES):
         snapshot = observe(api, params, settling(api, params))
-    return {**stack.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
     if returning:
         returning.finish()
+    return {**stack.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
 
 
-def settling(api: Api, params: Data) -> float:
 def _returning(api: Api, params: Data, live: Data | None) -> DriverReturn | None:
     """The way back from NVIDIADriver objects, which is gone only when it is asked for by name."""
     if (params.get("driver") or {}).get("use_nvidia_driver_crd") is not False:
@@ -96,6 +95,7 @@ def foreseen(params: Data, live: Data | None, csvs: list[Data]) -> Data:
     return t.cast("Data", cluster_policy.merge(live.get("spec") or {}, cluster_policy.asked(params)))
 
 
+def settling(api: Api, params: Data) -> float:
     """The status of an object that was there already may still be that of before."""
     return float(max(params["settle"], REACTION if any(one.before for one in api.changes) else 0))
 
