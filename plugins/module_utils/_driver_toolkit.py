@@ -57,8 +57,3 @@ def driver_image(daemonset: Data) -> str:
     containers = daemonset["spec"]["template"]["spec"].get("containers") or []
     named = [one for one in containers if one.get("name") == CONTAINER] or containers
     return str(named[0].get("image") or "") if named else ""
-
-
-def precompiled_tag(version: str, kernel: str, suffix: str) -> str:
-    """The tag that the operator asks the registry for; version is a driver's branch or release."""
-    return f"{version}-{kernel}-{suffix}"

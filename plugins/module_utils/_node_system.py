@@ -64,14 +64,20 @@ def contradictions(found: System) -> list[str]:
     return [f"{key}={told}" for key, told, real in wanted if told and real and told != real]
 
 
-def image_suffix(marks: t.Mapping[str, str]) -> str:
-    """The end of a driver image's tag on a node: rhcos4.18, rhel9.6."""
-    return f"{marks.get(RELEASE + 'ID', '')}{marks.get(RELEASE + 'VERSION_ID', '')}"
+def image_suffixes(marks: t.Mapping[str, str]) -> list[str]:
+    """The ends that a driver image's tag may have on a node: rhcos4.18 alone, or rhel9.6 and rhel9. GPU operators from 26.7 on leave RHEL's minor out."""
+    name, version = (marks.get(RELEASE + key, "") for key in ("ID", "VERSION_ID"))
+    if not name or not version:
+        return []
+    return [f"{name}{version}", f"{name}{version.partition('.')[0]}"] if name == "rhel" else [f"{name}{version}"]
 
 
-def suffix_of_release(release: tuple[int, int], rhcos: str) -> str:
-    """The same for a release that no node runs yet; without RHEL's version it cannot be told."""
+def suffixes_of_release(release: tuple[int, int], rhcos: str, now: str) -> list[str]:
+    """The same for a release that no node runs yet; without RHEL's version it cannot be told. now: the end of today's tag, which shows the operator's way."""
     if release < _RHEL_NAMED:
-        return f"rhcos{release[0]}.{release[1]}"
-    rhel = releases(rhcos)[0]
-    return f"rhel{rhel}" if rhel else ""
+        return [f"rhcos{release[0]}.{release[1]}"]
+    version = releases(rhcos)[0]
+    if not version:
+        return []
+    both = [f"rhel{version}", f"rhel{version.partition('.')[0]}"]
+    return both if not now.startswith("rhel") else both[:1] if "." in now else both[1:]

@@ -11,8 +11,10 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_toolkit as toolkit
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kmm_kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_preflight as kmm_preflight
+from ansible_collections.accelerators.openshift.plugins.module_utils import _update_images as images_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._image_answer import MISSING, THERE, best
 from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_match import Match
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import suffix_of_release
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import suffixes_of_release
 from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import BLOCKING, OK, UNKNOWN, WARNING, Check
 
 Data = dict[str, t.Any]
@@ -33,8 +35,8 @@ class Target(t.NamedTuple):
     images: frozenset[str] | None
 
 
-def checks(matches: t.Sequence[Match], streams: t.Iterable[Data], target: Target) -> list[Check]:
-    """One for each source of drivers in use, and one for the nodes whose driver does not fit today."""
+def checks(matches: t.Sequence[Match], streams: t.Iterable[Data], target: Target, known: images_of.Answers) -> list[Check]:
+    """One for each source of drivers in use, and one for the nodes whose driver does not fit today. known: what was found out about images."""
     if not matches:
         return [Check("driver", OK, "no node has a GPU that a driver is there for")]
     found = []
@@ -42,8 +44,10 @@ def checks(matches: t.Sequence[Match], streams: t.Iterable[Data], target: Target
         nodes = [one for one in matches if one.source == source]
         if source == toolkit.BY_TOOLKIT:
             found.append(_toolkit(nodes, streams, target))
+            if needs := images_of.of_drivers(nodes, target):
+                found.append(images_of.judged("driver image", needs, known, _CODE, f"the RHCOS of {target.version}"))
         elif source == toolkit.BY_IMAGE:
-            found.append(_precompiled(nodes, target))
+            found.append(_precompiled(nodes, target, known))
         elif source == toolkit.BY_PACKAGES:
             what = f"on {len(nodes)} nodes is built with packages of the new kernel, which need entitlements or a mirror"
             found.append(Check("driver (packages)", WARNING, what, "operator.use_ocp_driver_toolkit: true builds it without.", _CODE))
@@ -66,34 +70,18 @@ def _toolkit(nodes: t.Sequence[Match], streams: t.Iterable[Data], target: Target
     return Check(name, UNKNOWN, what, remedy, _CODE, tuple(sorted(images)))
 
 
-def _precompiled(nodes: t.Sequence[Match], target: Target) -> Check:
+def _precompiled(nodes: t.Sequence[Match], target: Target, known: images_of.Answers) -> Check:
     name = "driver (precompiled)"
     if not target.kernel:
         what = f"{len(nodes)} nodes need an image for the kernel of {target.version}, which the cluster does not know before"
         return Check(name, UNKNOWN, what, _LEARN.format(version=target.version), _CODE)
-    suffix = suffix_of_release(target.release, target.rhcos)
-    if not suffix:
+    if not suffixes_of_release(target.release, target.rhcos, ""):
         remedy = "Give rhcos as well: the image's tag ends with the release of RHEL in it."
         return Check(name, UNKNOWN, f"the tag for kernel {target.kernel} cannot be told without the version of RHCOS", remedy, _CODE)
-    wanted = sorted({image for one in nodes if (image := _image_for(one, target.kernel, suffix))})
-    if not wanted:
+    needs = images_of.of_drivers(nodes, target)
+    if not needs:
         return Check(name, UNKNOWN, "no driver DaemonSet shows today which image is asked for", "Mend the stack first.", _CODE)
-    if target.images is None:
-        what = f"needed are {', '.join(wanted)}; what a registry has is not seen from inside the cluster"
-        return Check(name, UNKNOWN, what, f"`skopeo inspect docker://{wanted[0]}`, or give driver_images.", _CODE, tuple(wanted))
-    missing = [image for image in wanted if image not in target.images and image.rpartition(":")[2] not in target.images]
-    if missing:
-        what = f"no image for kernel {target.kernel}: {', '.join(missing)}"
-        return Check(name, BLOCKING, what, "Build and push it before the update.", _CODE, tuple(missing))
-    return Check(name, OK, f"driver_images has {', '.join(wanted)}", evidence=tuple(wanted))
-
-
-def _image_for(node: Match, kernel: str, suffix: str) -> str:
-    """The image of today with the other kernel and system at the end of its tag."""
-    image = toolkit.driver_image(node.daemonset) if node.daemonset else ""
-    repository, _colon, tag = image.rpartition(":")
-    version, found, _rest = tag.partition(f"-{node.system.labelled}")
-    return f"{repository}:{toolkit.precompiled_tag(version, kernel, suffix)}" if repository and found else ""
+    return images_of.judged(name, needs, known, _CODE, f"kernel {target.kernel}")
 
 
 def _today(matches: t.Sequence[Match]) -> Check:
@@ -105,14 +93,14 @@ def _today(matches: t.Sequence[Match]) -> Check:
     return Check("kernels of today", WARNING, f"{len(wrong)} of {len(matches)} nodes have no fitting driver today: {'; '.join(lines)}", remedy, _CODE, lines)
 
 
-def modules(live: t.Iterable[Data], validations: t.Iterable[Data], target: Target) -> list[Check]:
-    """Modules of KMM, by their kernel mappings, and by what a PreflightValidation for that kernel has found."""
+def modules(live: t.Iterable[Data], validations: t.Iterable[Data], target: Target, known: images_of.Answers) -> list[Check]:
+    """Modules of KMM, by their kernel mappings, what a PreflightValidation for that kernel has found, and what is known of their images."""
     proofs = [one for one in validations if (one.get("spec") or {}).get("kernelVersion") == target.kernel]
     results = {(one["namespace"], one["name"]): one for proof in proofs for one in kmm_preflight.modules(proof)}
-    return [_module(one, results, target) for one in live]
+    return [_module(one, results, target, known) for one in live]
 
 
-def _module(live: Data, results: t.Mapping[tuple[str, str], Data], target: Target) -> Check:
+def _module(live: Data, results: t.Mapping[tuple[str, str], Data], target: Target, known: images_of.Answers) -> Check:
     metadata = live["metadata"]
     name, code = f"module {metadata['namespace']}/{metadata['name']}", "UPDATE-KMM"
     if not target.kernel:
@@ -127,6 +115,14 @@ def _module(live: Data, results: t.Mapping[tuple[str, str], Data], target: Targe
     fitting = [one for one in container.get("kernelMappings") or [] if kmm_kernels.fits(one, target.kernel)]
     if not fitting:
         return Check(name, BLOCKING, f"no kernel mapping fits {target.kernel}", "Add a mapping (literal or regexp) to the Module.", code)
-    how = "would be built in the cluster" if (fitting[0].get("build") or container.get("build")) else "has to be in its registry"
+    names, is_built = images_of.of_module(live, target), bool(fitting[0].get("build") or container.get("build"))
+    told = best(names, known) if names else None
+    if told and told.verdict == THERE:
+        return Check(name, OK, f"a kernel mapping fits {target.kernel}, and its image {told.image} is there", evidence=(told.digest,) if told.digest else ())
+    if told and told.verdict == MISSING and not is_built:
+        remedy = "Build and push it before the update, or let KMM build it."
+        return Check(name, BLOCKING, f"a kernel mapping fits {target.kernel}, and there is no image {told.image} ({told.words})", remedy, code, names)
+    how = "would be built in the cluster" if is_built else "has to be in its registry"
+    said = f" ({told.verdict}: {told.words})" if told and not is_built and told.words else ""
     remedy = f"Have it proved: special_resource with backend kmm and a preflight for {target.kernel}, or a PreflightValidationOCP of your own."
-    return Check(name, UNKNOWN, f"a kernel mapping fits {target.kernel}; its image {how}, which nobody has tried", remedy, code)
+    return Check(name, UNKNOWN, f"a kernel mapping fits {target.kernel}; its image {how}, which nobody has tried{said}", remedy, code)

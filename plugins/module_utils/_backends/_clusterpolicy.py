@@ -23,6 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stack_conditions as conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stack_facts as stack_facts
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import blamed, told
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._precompiled import refuse_unmade
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._stack_images import mirrored
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
@@ -117,10 +118,13 @@ def keep(api: Api, params: Data, live: Data | None) -> Foreign | None:
     if live is None or owned(live):
         wanted = cluster_policy.build(params, example(versions(api, params)), live)
         cluster_policy.refuse_switch(params, live, wanted)
+        refuse_unmade(api, params, live or {}, wanted["spec"])
         api.apply(wanted, force_conflicts=live is not None, live=live)
         return None
-    stranger = compare(params, live)
-    return stranger._replace(differs=settle_foreign(api, params, POLICY, cluster_policy.wished(params, live), live))
+    stranger, wishes = compare(params, live), cluster_policy.wished(params, live)
+    if params["adopt"] == "take":
+        refuse_unmade(api, params, live, cluster_policy.merge(live.get("spec") or {}, wishes))
+    return stranger._replace(differs=settle_foreign(api, params, POLICY, wishes, live))
 
 
 def settle_foreign(api: Api, params: Data, kind: Kind, wanted: Data, live: Data) -> list[Data]:

@@ -15,10 +15,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._adoption i
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _clusterpolicy as clusterpolicy
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example_driver
+from ansible_collections.accelerators.openshift.plugins.module_utils._driver_image import Change
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _precompiled as precompiled
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import blamed, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._stack_images import mirrored
 
@@ -42,6 +44,7 @@ def present(api: Api, params: Data) -> Data:
     section, base = _section(api, params, policy)
     wanted = nvidia_driver.build(params, section, base)
     settle_selectors(api, wanted, live, params)
+    refuse_unmade(api, params, wanted, live)
     # Nodes that the ClusterPolicy drives go over with the driver that they have; another one comes when each has its owner.
     going_over = policy is not None and not _is_switched(policy) and (policy["spec"].get("driver") or {}).get("enabled") is not False
     first = [nvidia_driver.as_before(one, policy["spec"]["driver"]) for one in wanted] if policy and going_over else wanted
@@ -89,6 +92,18 @@ def settle_selectors(api: Api, wanted: list[Data], live: list[Data], params: Dat
     nvidia_driver.refuse_overlap(wanted, others, nodes)
     for remark in remarks:
         api.warn(remark)
+
+
+def refuse_unmade(api: Api, params: Data, wanted: list[Data], live: list[Data]) -> None:
+    """Precompiled drivers that nobody has made, of objects that are about to be written."""
+    found = {nvidia_driver.name(one): one for one in live}
+    selectors = [one["spec"]["nodeSelector"] for one in [*wanted, *live] if one["spec"].get("nodeSelector")]
+    changes = [
+        Change((there or {}).get("spec") or {}, one["spec"], tuple(selectors) if one["spec"].get("default") else ())
+        for one in wanted
+        if (there := found.get(nvidia_driver.name(one))) is None or owned(there) or params["adopt"] == "take"
+    ]
+    precompiled.refuse_missing(api, params, changes)
 
 
 def keep(api: Api, params: Data, wanted: list[Data], live: list[Data]) -> list[Data]:

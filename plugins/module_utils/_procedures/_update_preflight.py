@@ -10,17 +10,20 @@ import contextlib
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _drain as drain
+from ansible_collections.accelerators.openshift.plugins.module_utils import _image_answer as image_answer
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operator_support as operator_support
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_drivers as drivers
+from ansible_collections.accelerators.openshift.plugins.module_utils import _update_images as images_of
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_release as releases
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_rollout as rollout
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._driver_toolkit import NAMESPACE, STREAM
+from ansible_collections.accelerators.openshift.plugins.module_utils._driver_toolkit import BY_IMAGE, NAMESPACE, STREAM
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._image_lookup import look_up
 from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import Check, refusal, table, worst
 
 Data = dict[str, t.Any]
@@ -43,7 +46,7 @@ def ensure(api: Api, params: Data) -> Data:
     csvs = [csv for namespace in params["namespaces"] for csv in listed(api, "ClusterServiceVersion", namespace)]
     checks += operator_support.checks(csvs, releases.release(now) if now else release, release)
     gpus = [node for node in api.list(known("Node")) if has_nvidia_pci(labels(node))]
-    checks += [*driver_checks(api, params, gpus, target), *module_checks(api, target), *rollout_checks(api, gpus)]
+    checks += [*driver_checks(api, params, gpus, target), *nic_checks(api, target), *module_checks(api, target), *rollout_checks(api, gpus)]
     facts = {"version": now, "target": version, "checks": [check.to_dict() for check in checks], "verdict": worst(checks), "table": table(checks)}
     if error := refusal(checks, params["fail_on"]):
         error.facts.update(facts)
@@ -62,7 +65,7 @@ def driver_checks(api: Api, params: Data, gpus: list[Data], target: drivers.Targ
     """The operator counts the oldest ClusterPolicy alone."""
     policies = sorted(listed(api, "ClusterPolicy"), key=lambda one: str(one["metadata"].get("creationTimestamp")))
     if not policies or not gpus:
-        return drivers.checks([], [], target)
+        return drivers.checks([], [], target, {})
     namespace = params["gpu_namespace"]
     stream = api.get(known("ImageStream"), STREAM, NAMESPACE)
     snapshot = {
@@ -71,13 +74,35 @@ def driver_checks(api: Api, params: Data, gpus: list[Data], target: drivers.Targ
         "streams": [stream] if stream else [],
     }
     matches = [kernel_match.match(node, policies[0], snapshot) for node in gpus]
-    return drivers.checks(matches, snapshot["streams"], target)
+    return drivers.checks(matches, snapshot["streams"], target, known_of(api, matches, target, namespace))
+
+
+def known_of(api: Api, matches: t.Sequence[kernel_match.Match], target: drivers.Target, namespace: str) -> images_of.Answers:
+    """What the user says of precompiled drivers goes before what the cluster finds out."""
+    told = [one for one in matches if target.images is not None and one.source == BY_IMAGE]
+    asked = images_of.of_drivers([one for one in matches if one not in told], target)
+    found = look_up(api, (image for names in asked for image in names), namespace)
+    return {**found, **images_of.given(images_of.of_drivers(told, target), target.images or ())}
+
+
+def nic_checks(api: Api, target: drivers.Target) -> list[Check]:
+    policies = [one for one in listed(api, "NicClusterPolicy") if (one.get("spec") or {}).get("ofedDriver")]
+    live = api.list(known("DaemonSet"), labels=images_of.NIC_DRIVER) if policies else []
+    needs = images_of.of_nic_drivers(live, policies, target)
+    if not needs:
+        return []
+    answers = look_up(api, (image for names in needs for image in names), live[0]["metadata"]["namespace"])
+    return [images_of.judged("NIC driver image", needs, answers, "UPDATE-DRIVER", images_of.kernel_of(target))]
 
 
 def module_checks(api: Api, target: drivers.Target) -> list[Check]:
     modules = listed(api, "Module")
     validations = [one for kind in VALIDATIONS for one in proofs(api, kind)] if modules else []
-    return drivers.modules(modules, validations, target)
+    answers: dict[str, image_answer.Answer] = {}
+    for namespace in sorted({one["metadata"]["namespace"] for one in modules}):
+        mine = (image for one in modules if one["metadata"]["namespace"] == namespace for image in images_of.of_module(one, target))
+        answers |= look_up(api, mine, namespace)
+    return drivers.modules(modules, validations, target, answers)
 
 
 def proofs(api: Api, kind: str) -> list[Data]:

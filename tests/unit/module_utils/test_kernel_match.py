@@ -264,9 +264,15 @@ def test_releases_in_a_version_of_rhcos(image: str, expected: tuple[str, str]) -
     assert node_system.releases(image) == expected
 
 
-SUFFIXES = [((4, 18), "", "rhcos4.18"), ((4, 19), "9.6.20260101-0", "rhel9.6"), ((5, 0), "9.8.20260801-0", "rhel9.8"), ((4, 22), "", "")]
+SUFFIXES = [
+    ((4, 18), "", "rhcos4.17", ["rhcos4.18"]),
+    ((4, 19), "9.6.20260101-0", "rhcos4.18", ["rhel9.6", "rhel9"]),
+    ((5, 0), "9.8.20260801-0", "rhel9.6", ["rhel9.8"]),
+    ((5, 0), "9.8.20260801-0", "rhel9", ["rhel9"]),
+    ((4, 22), "", "rhel9.6", []),
+]
 
 
-@pytest.mark.parametrize(("release", "rhcos", "suffix"), SUFFIXES)
-def test_the_suffix_of_a_driver_image(release: tuple[int, int], rhcos: str, suffix: str) -> None:
-    assert node_system.suffix_of_release(release, rhcos) == suffix
+@pytest.mark.parametrize(("release", "rhcos", "now", "suffixes"), SUFFIXES)
+def test_the_suffix_of_a_driver_image(release: tuple[int, int], rhcos: str, now: str, suffixes: list[str]) -> None:
+    assert node_system.suffixes_of_release(release, rhcos, now) == suffixes

@@ -15,9 +15,11 @@ import yaml
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operator_support as operator_support
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_drivers as drivers
+from ansible_collections.accelerators.openshift.plugins.module_utils import _update_images as images_of
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_release as releases
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_rollout as rollout
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._image_answer import Answer
 from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import Check, refusal, table, worst
 
 Data = dict[str, t.Any]
@@ -135,6 +137,9 @@ def target(kernel: str = "", rhcos: str = "", images: t.Collection[str] | None =
     return drivers.Target(version, releases.release(version), kernel, rhcos, None if images is None else frozenset(images))
 
 
+NOTHING: t.Final[images_of.Answers] = {}
+
+
 def matches(precompiled: bool = False, **spec: t.Any) -> tuple[list[kernel_match.Match], list[Data]]:
     seen = copy.deepcopy(FIXTURE)
     seen["policies"][0]["spec"] |= spec
@@ -162,13 +167,15 @@ DRIVERS = [
 
 @pytest.mark.parametrize(("precompiled", "wanted", "name", "verdict", "text"), DRIVERS)
 def test_where_the_driver_would_come_from(precompiled: bool, wanted: drivers.Target, name: str, verdict: str, text: str) -> None:
-    found = drivers.checks(*matches(precompiled), wanted)
+    live, streams = matches(precompiled)
+    known = NOTHING if wanted.images is None else images_of.given(images_of.of_drivers(live, wanted), wanted.images)
+    found = drivers.checks(live, streams, wanted, known)
     assert (named(found, name).verdict, text in named(found, name).message) == (verdict, True)
     assert named(found, "kernels of today").verdict == "ok"
 
 
 def test_a_toolkit_without_any_image() -> None:
-    assert named(drivers.checks(matches()[0], [], target()), "driver (Driver Toolkit)").verdict == "blocking"
+    assert named(drivers.checks(matches()[0], [], target(), NOTHING), "driver (Driver Toolkit)").verdict == "blocking"
 
 
 @pytest.mark.parametrize(
@@ -179,13 +186,13 @@ def test_a_toolkit_without_any_image() -> None:
     ],
 )
 def test_drivers_from_elsewhere(spec: Data, name: str, verdict: str) -> None:
-    assert named(drivers.checks(*matches(**spec), target()), name).verdict == verdict
+    assert named(drivers.checks(*matches(**spec), target(), NOTHING), name).verdict == verdict
 
 
 def test_a_node_that_does_not_fit_today() -> None:
     seen = copy.deepcopy(FIXTURE)
     seen["nodes"][0]["status"]["nodeInfo"]["kernelVersion"] = NEW_KERNEL
-    found = drivers.checks([kernel_match.match(seen["nodes"][0], seen["policies"][0], seen)], seen["streams"], target())
+    found = drivers.checks([kernel_match.match(seen["nodes"][0], seen["policies"][0], seen)], seen["streams"], target(), NOTHING)
     assert (named(found, "kernels of today").verdict, "gpu-0: label kernel-version.full" in named(found, "kernels of today").message) == ("warning", True)
 
 
@@ -214,8 +221,24 @@ MODULES = [
 
 @pytest.mark.parametrize(("live", "validations", "kernel", "verdict", "text"), MODULES)
 def test_modules_of_kmm(live: Data, validations: list[Data], kernel: str, verdict: str, text: str) -> None:
-    (check,) = drivers.modules([live], validations, target(kernel))
+    (check,) = drivers.modules([live], validations, target(kernel), NOTHING)
     assert (check.name, check.verdict, text in check.message) == ("module n/nic", verdict, True)
+
+
+@pytest.mark.parametrize(
+    ("mapping", "found", "verdict", "text"),
+    [
+        (ANY, "there", "ok", "its image r.io/nic:1 is there"),
+        (ANY, "missing", "blocking", "there is no image r.io/nic:1 (words)"),
+        (ANY, "not allowed", "unknown", "nobody has tried (not allowed: words)"),
+        (ANY | {"build": {"dockerfileConfigMap": {}}}, "missing", "unknown", "would be built in the cluster"),
+        (ANY | {"build": {"dockerfileConfigMap": {}}}, "there", "ok", "its image r.io/nic:1 is there"),
+    ],
+)
+def test_images_of_modules(mapping: Data, found: str, verdict: str, text: str) -> None:
+    known = {"r.io/nic:1": Answer("r.io/nic:1", found, words="words")}
+    (check,) = drivers.modules([module(mapping | {"containerImage": "r.io/nic:1"})], [], target(NEW_KERNEL), known)
+    assert (check.verdict, text in check.message) == (verdict, True)
 
 
 def pool(paused: bool = False, machines: int = 3, **conditions: str) -> Data:
