@@ -54,8 +54,13 @@ class Package:
     def channels(self) -> dict[str, list[str]]:
         return {str(name): [str(version) for version in versions] for name, versions in self.data["channels"].items()}
 
+    def crds_of(self, version: str) -> tuple[Data, ...]:
+        """A version may bring fewer than the newest one does."""
+        wanted = self.data.get("crds_of", {}).get(version)
+        return self.crds if wanted is None else tuple(crd for crd in self.crds if crd["metadata"]["name"] in wanted)
+
     def csv(self, version: str, failing: bool = False) -> Data:
-        return cluster_service_version(self.data, version, self.crds, replaces=self.replaces(version), failing=failing)
+        return cluster_service_version(self.data, version, self.crds_of(version), replaces=self.replaces(version), failing=failing)
 
     def replaces(self, version: str) -> str | None:
         """The CSV that this version is an upgrade of: the version before it, in whatever channel that one is."""
@@ -64,8 +69,9 @@ class Package:
 
 
 def packages(crds: Crds, scenario: Scenario, folder: Path = PACKAGES) -> list[Package]:
-    """Every package that the scenario's catalogues carry; one in two catalogues twice."""
+    """Every package that the scenario's catalogues carry, with the versions that it names for one (`cluster.catalogue`); one in two catalogues twice."""
     found = [read(path)[0] for path in sorted(folder.glob("*.yml"))]
+    found = [{**data, **scenario.cluster.get("catalogue", {}).get(data["package"], {})} for data in found]
     found = [data for data in found if not scenario.trouble("package_missing", package=data["package"])]
     twice = [{**data, "catalog": trouble["catalog"]} for data in found for trouble in scenario.troubles_of("package_twice", package=data["package"])]
     return [Package(data, tuple(crds(data["package"]))) for data in (*found, *twice)]
@@ -100,7 +106,8 @@ def bundle(package: Package, version: str, scenario: Scenario) -> Data:
     """One version with its objects inline, so that OLM needs neither an image nor an unpack job."""
     csv = package.csv(version, failing=_hits(scenario.trouble("csv_failed", package=package.name), version))
     properties = [_property("olm.package", {"packageName": package.name, "version": version})]
-    for crd in package.crds:
+    crds = package.crds_of(version)
+    for crd in crds:
         spec = crd["spec"]
         properties += [
             _property("olm.gvk", {"group": spec["group"], "kind": spec["names"]["kind"], "version": served["name"]})
@@ -109,7 +116,7 @@ def bundle(package: Package, version: str, scenario: Scenario) -> Data:
         ]
     properties += [_property("olm.package.required", {"packageName": name, "versionRange": ">=0.0.0"}) for name in _required(package.name, scenario)]
     properties.append(_property("olm.csv.metadata", _metadata(csv)))
-    properties += [_property("olm.bundle.object", {"data": _encoded(obj)}) for obj in (csv, *package.crds)]
+    properties += [_property("olm.bundle.object", {"data": _encoded(obj)}) for obj in (csv, *crds)]
     return {
         "schema": "olm.bundle",
         "package": package.name,

@@ -43,7 +43,7 @@ class Client:
 
     def __init__(self, kubeconfig: str | Path, user_agent: str = "sandbox") -> None:
         self.user_agent = user_agent
-        server, context, token = _connection(Path(kubeconfig))
+        server, context, token = connection(Path(kubeconfig))
         self.server = server
         self._headers = urllib3.HTTPHeaderDict({"User-Agent": user_agent, "Accept": JSON} | ({"Authorization": f"Bearer {token}"} if token else {}))
         self._pool = urllib3.PoolManager(num_pools=2, maxsize=16, ssl_context=context, retries=False, timeout=TIMEOUT)
@@ -172,7 +172,8 @@ def _decode(data: bytes) -> Object:
     return answer if isinstance(answer, dict) else {"message": str(answer)}
 
 
-def _connection(kubeconfig: Path) -> tuple[str, ssl.SSLContext, str | None]:
+def connection(kubeconfig: Path) -> tuple[str, ssl.SSLContext, str | None]:
+    """Address, TLS context and token of the current context."""
     config = yaml.safe_load(kubeconfig.read_text())
     context = _named(config["contexts"], config["current-context"])["context"]
     cluster = _named(config["clusters"], context["cluster"])["cluster"]

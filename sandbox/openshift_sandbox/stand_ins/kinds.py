@@ -41,6 +41,7 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "NicClusterPolicy": ("mellanox.com/v1alpha1", "nicclusterpolicies"),
     "Node": ("v1", "nodes"),
     "NodeFeature": ("nfd.k8s-sigs.io/v1alpha1", "nodefeatures"),
+    "NodeFeature.nfd.openshift.io": ("nfd.openshift.io/v1alpha1", "nodefeatures"),
     "NodeFeatureDiscovery": ("nfd.openshift.io/v1", "nodefeaturediscoveries"),
     "NodeFeatureRule": ("nfd.k8s-sigs.io/v1alpha1", "nodefeaturerules"),
     "NodeFeatureRule.nfd.openshift.io": ("nfd.openshift.io/v1alpha1", "nodefeaturerules"),

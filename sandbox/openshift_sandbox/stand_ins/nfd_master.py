@@ -1,21 +1,26 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the real nfd-master, as a local process, while the pods of its Deployment would run it."""
+"""Runs the real nfd-master, as a local process, while the pods of its Deployment would run it; where only the older group is served, on that one."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 from openshift_sandbox.sandbox import Sandbox
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.nfd_instances import instances
+from openshift_sandbox.stand_ins.nfd_older_group import Renaming
 from openshift_sandbox.stand_ins.nfd_operands import MASTER
+from openshift_sandbox.stand_ins.nfd_worker import OLDER_FEATURES, kind_of_features
 
 
 class NfdMaster(Reconciler):
-    kinds = ("NodeFeatureDiscovery", "Deployment", "Node", "ConfigMap")
+    kinds = ("NodeFeatureDiscovery", "NodeFeature", OLDER_FEATURES, "Deployment", "Node", "ConfigMap")
 
     def __init__(self) -> None:
         self._sandbox: Sandbox | None = None
+        self._older_group: Renaming | None = None
         self._argv: list[str] = []
         self._launched = False
 
@@ -26,7 +31,7 @@ class NfdMaster(Reconciler):
         if instance is None or not nodes:
             self.stop()
             return
-        argv = command(self._sandbox, instance.spec)
+        argv = command(self._sandbox, instance.spec, self._kubeconfig(self._sandbox, kind_of_features(cluster)))
         if argv != self._argv:
             self.stop()
         self._argv = argv
@@ -43,9 +48,20 @@ class NfdMaster(Reconciler):
             self._sandbox.processes.stop(MASTER, grace=1.0)
         self._argv, self._launched = [], False
 
+    def _kubeconfig(self, sandbox: Sandbox, features: str) -> Path:
+        kubeconfig = sandbox.component_kubeconfig(MASTER)
+        if features != OLDER_FEATURES:
+            return kubeconfig
+        path = sandbox.component_kubeconfig("nfd-older-group")
+        if self._older_group is None:
+            self._older_group = Renaming(sandbox.port("nfd-older-group"), kubeconfig)
+            self._older_group.write_kubeconfig(path)
+            self._older_group.start()
+        return path
 
-def command(sandbox: Sandbox, spec: Object) -> list[str]:
-    argv = [str(sandbox.binary("control-plane", MASTER)), "-kubeconfig", str(sandbox.component_kubeconfig(MASTER))]
+
+def command(sandbox: Sandbox, spec: Object, kubeconfig: Path) -> list[str]:
+    argv = [str(sandbox.binary("control-plane", MASTER)), "-kubeconfig", str(kubeconfig)]
     argv += ["-port", str(sandbox.port(MASTER)), "-config", "/dev/null"]
     if spec.get("instance"):
         argv += ["-instance", spec["instance"]]

@@ -30,6 +30,7 @@ class NfdOperator(Reconciler):
 
     def __init__(self) -> None:
         self._applied: dict[tuple[str, str, str], tuple[Object, int | None]] = {}
+        self._copied: dict[str, str] = {}
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         for cr in cluster.objects("NodeFeatureDiscovery"):
@@ -72,13 +73,16 @@ class NfdOperator(Reconciler):
             _patch(cluster, cr, {"metadata": {"finalizers": [one for one in metadata["finalizers"] if one != FINALIZER]}})
 
     def _copy_rules(self, cluster: Cluster) -> None:
-        """Spec only, into the group that nfd-master reads."""
-        for rule in cluster.objects(COPIED_RULES):
+        """From 4.19 on, into the group that nfd-master reads: only the spec, with the rule as its controller, and only when the rule itself changes."""
+        for rule in cluster.objects(COPIED_RULES) if cluster.served("NodeFeatureRule") else []:
             metadata = rule["metadata"]
-            copy = cluster.find("NodeFeatureRule", metadata["name"], metadata["namespace"])
-            if copy is None or copy["spec"] != rule["spec"]:
-                place = {"name": metadata["name"], "namespace": metadata["namespace"]}
-                cluster.apply({"apiVersion": "nfd.k8s-sigs.io/v1alpha1", "kind": "NodeFeatureRule", "metadata": place, "spec": rule["spec"]})
+            if self._copied.get(metadata["uid"]) == metadata.get("resourceVersion", ""):
+                continue
+            self._copied[metadata["uid"]] = metadata.get("resourceVersion", "")
+            owner = {"apiVersion": rule["apiVersion"], "kind": rule["kind"], "name": metadata["name"], "uid": metadata["uid"]}
+            references = [owner | {"controller": True, "blockOwnerDeletion": True}]
+            place = {"name": metadata["name"], "namespace": metadata["namespace"], "ownerReferences": references}
+            cluster.apply({"apiVersion": "nfd.k8s-sigs.io/v1alpha1", "kind": "NodeFeatureRule", "metadata": place, "spec": rule["spec"]})
 
 
 def conditions(cluster: Cluster, cr: Object) -> list[Object]:

@@ -12,11 +12,13 @@ import yaml
 
 from openshift_sandbox.hardware import of_node
 from openshift_sandbox.stand_ins.conditions import holds
+from openshift_sandbox.stand_ins.kinds import TABLE
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.nfd_hardware import cpu_of, cpuid_of, has_numa, labels_of
 from openshift_sandbox.stand_ins.nfd_instances import Instance, instances
 from openshift_sandbox.stand_ins.nfd_local import Local, by_node
 
+OLDER_FEATURES: t.Final = "NodeFeature.nfd.openshift.io"
 PREFIX: t.Final = "feature.node.kubernetes.io/"
 NODE_NAME: t.Final = "nfd.node.kubernetes.io/node-name"
 DEFAULT_CLASSES: t.Final = ("03", "0b40", "12")
@@ -41,16 +43,21 @@ class Device:
 ON_EVERY_INSTANCE: t.Final = (Device("0300", "1013", "00b8"), Device("0200", "1d0f", "ec20"), Device("0108", "1d0f", "8061"))
 
 
+def kind_of_features(cluster: Cluster) -> str:
+    """The kind that NFD of this cluster reads and writes: OpenShift up to 4.18 has only the older group."""
+    return "NodeFeature" if cluster.served("NodeFeature") or not cluster.served(OLDER_FEATURES) else OLDER_FEATURES
+
+
 class NfdWorker(Reconciler):
-    kinds = ("NodeFeatureDiscovery", "NodeFeature", "Pod", "Node", "DaemonSet", "Deployment", "ConfigMap")
+    kinds = ("NodeFeatureDiscovery", "NodeFeature", OLDER_FEATURES, "Pod", "Node", "DaemonSet", "Deployment", "ConfigMap")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        if not cluster.served("NodeFeature"):
+        if not (cluster.served("NodeFeature") or cluster.served(OLDER_FEATURES)):
             return
         nodes = {node["metadata"]["name"]: node for node in cluster.objects("Node")}
         for instance in instances(cluster):
             self._publish(cluster, instance, nodes)
-        for feature in cluster.objects("NodeFeature"):
+        for feature in cluster.objects(kind_of_features(cluster)):
             self._collect(cluster, feature, nodes)
 
     def _publish(self, cluster: Cluster, instance: Instance, nodes: dict[str, Object]) -> None:
@@ -63,7 +70,7 @@ class NfdWorker(Reconciler):
             node = nodes.get(pod["spec"].get("nodeName") or "")
             if node and _works(pod, daemon_set) and cluster.due(pod["metadata"]["uid"], "nfd_worker", 0.2):
                 wanted = node_feature(cluster, node, instance, daemon_set, local.get(node["metadata"]["name"]) or Local({}, {}))
-                live = cluster.find("NodeFeature", node["metadata"]["name"], namespace)
+                live = cluster.find(kind_of_features(cluster), node["metadata"]["name"], namespace)
                 if live is None or (live["spec"] != wanted["spec"] and not cluster.trouble("nfd_stale", node=node["metadata"]["name"])):
                     cluster.apply(wanted)
 
@@ -73,7 +80,7 @@ class NfdWorker(Reconciler):
         node, owners = (metadata.get("labels") or {}).get(NODE_NAME), metadata.get("ownerReferences") or []
         orphaned = any(one["kind"] == "DaemonSet" and not cluster.find("DaemonSet", one["name"], metadata["namespace"]) for one in owners)
         if orphaned or (node and node not in nodes and not cluster.trouble("nfd_gc_stopped")):
-            cluster.delete("NodeFeature", metadata["name"], metadata["namespace"])
+            cluster.delete(kind_of_features(cluster), metadata["name"], metadata["namespace"])
 
 
 def node_feature(cluster: Cluster, node: Object, instance: Instance, daemon_set: Object, local: Local) -> Object:
@@ -104,7 +111,7 @@ def node_feature(cluster: Cluster, node: Object, instance: Instance, daemon_set:
     published |= {key if "/" in key else PREFIX + key: value for key, value in local.labels.items()}
     owner = {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": instance.worker, "uid": daemon_set["metadata"]["uid"]}
     metadata = {"name": name, "namespace": daemon_set["metadata"]["namespace"], "labels": {NODE_NAME: name}, "ownerReferences": [owner]}
-    return {"apiVersion": "nfd.k8s-sigs.io/v1alpha1", "kind": "NodeFeature", "metadata": metadata, "spec": {"features": features, "labels": published}}
+    return {"apiVersion": TABLE[kind_of_features(cluster)][0], "kind": "NodeFeature", "metadata": metadata, "spec": {"features": features, "labels": published}}
 
 
 def pci_labels(devices: list[Device], config: str) -> dict[str, str]:

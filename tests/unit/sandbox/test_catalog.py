@@ -214,3 +214,11 @@ def test_a_release_has_the_driver_of_its_time() -> None:
         return next(str(one["image"]) for one in csv["spec"]["relatedImages"] if one["name"] == "driver-image")
 
     assert driver("26.3.2") == driver("26.3.3") != driver("26.7.0")
+
+
+def test_a_scenario_has_versions_of_its_own_and_an_older_one_fewer_kinds() -> None:
+    versions = {"versions": ["4.18.0", "4.19.0"], "channels": {"stable": ["4.18.0", "4.19.0"]}, "crds_of": {"4.18.0": []}}
+    (package,) = (one for one in catalog.packages(crds, Scenario("x", {"catalogue": {"nfd": versions}})) if one.name == "nfd")
+    assert (package.channels, package.replaces("4.19.0")) == ({"stable": ["4.18.0", "4.19.0"]}, "nfd.v4.18.0")
+    owned = {version: csv_of(catalog.bundle(package, version, CALM))["spec"]["customresourcedefinitions"]["owned"] for version in package.versions}
+    assert {version: len(kinds) for version, kinds in owned.items()} == {"4.18.0": 0, "4.19.0": 1}

@@ -120,7 +120,13 @@ def test_rules_of_openshift_s_group_are_copied_without_their_labels(world: World
     copy = world.api.get("NodeFeatureRule", "rule", NAMESPACE)
     assert copy["spec"] == {"rules": [{"name": "a"}]}
     assert "labels" not in copy["metadata"]
+    [owner] = copy["metadata"]["ownerReferences"]
+    assert (owner["apiVersion"], owner["name"], owner["controller"]) == ("nfd.openshift.io/v1alpha1", "rule", True)
     assert len(world.api.all(COPIED_RULES)) == 1
+    # The operator does not look at its copy, only at the rule.
+    world.api.patch("nfd.k8s-sigs.io/v1alpha1", "nodefeaturerules", "rule", NAMESPACE, {"spec": {"rules": []}})
+    world.settle(2)
+    assert world.api.get("NodeFeatureRule", "rule", NAMESPACE)["spec"] == {"rules": []}
 
 
 def test_one_of_two_instances_can_go(world: World) -> None:
