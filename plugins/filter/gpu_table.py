@@ -85,7 +85,7 @@ def _row(pool: Data, name: str, machine: Data, stack: Data, validation: Data) ->
     kind = machine.get("instance_type") or (types[0] if len(types) == 1 else "-")
     expected = stack.get("expected") or machine.get("expected") or pool.get("expected")
     driver = stack.get("driver_version") or validation.get("driver_version") or "-"
-    counts = (_count(expected), _count(stack.get("allocatable")), str(validation.get("validated", "-")))
+    counts = (_count(expected), _count(stack.get("allocatable") or stack.get("offered")), str(validation.get("validated", "-")))
     return (str(pool["name"]), name, kind, "/".join(counts), driver)
 
 

@@ -9,6 +9,7 @@ import typing as t
 
 from openshift_sandbox import hardware
 from openshift_sandbox.stand_ins import gpu_output
+from openshift_sandbox.stand_ins.gpu_cluster import DRIVER
 from openshift_sandbox.stand_ins.gpu_feature_discovery import CUDA, driver_version
 from openshift_sandbox.stand_ins.gpu_troubles import on_node
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
@@ -25,6 +26,15 @@ def devices_wanted(pod: Object) -> int:
     """How many NVIDIA devices of any kind the pod's containers ask for."""
     limits = [(container.get("resources") or {}).get("limits") or {} for container in pod["spec"]["containers"]]
     return sum(int(value) for one in limits for name, value in one.items() if name.startswith("nvidia.com/"))
+
+
+def devices_claimed(cluster: Cluster, pod: Object) -> list[int]:
+    """The devices that the scheduler gave to the pod's claims."""
+    names = [one.get("resourceClaimName") for one in pod["status"].get("resourceClaimStatuses") or []]
+    names += [one.get("resourceClaimName") for one in pod["spec"].get("resourceClaims") or []]
+    claims = [cluster.find("ResourceClaim", name, pod["metadata"]["namespace"]) for name in names if name]
+    given = [one for claim in claims if claim for one in ((claim.get("status") or {}).get("allocation") or {}).get("devices", {}).get("results") or []]
+    return sorted(int(one["device"].rpartition("-")[2]) for one in given if one["driver"] == DRIVER)
 
 
 def program(pod: Object) -> str | None:
@@ -51,7 +61,7 @@ def choose(count: int, present: int, used: t.Mapping[int, tuple[int, int]]) -> l
 
 
 class GpuWorkloads(Reconciler):
-    kinds = ("Node", "Pod")
+    kinds = ("Node", "Pod", "ResourceClaim")
 
     def __init__(self) -> None:
         self._logs = PodLogs()
@@ -65,7 +75,7 @@ class GpuWorkloads(Reconciler):
             node = cluster.find("Node", pod["spec"].get("nodeName") or "")
             if node is None or pod["metadata"].get("deletionTimestamp"):
                 continue
-            if devices_wanted(pod):
+            if devices_wanted(pod) or pod["spec"].get("resourceClaims"):
                 self._workload(cluster, pod, node, pods)
         self._logs.keep_only({pod["metadata"]["uid"] for pod in pods})
 
@@ -75,7 +85,10 @@ class GpuWorkloads(Reconciler):
         if EXIT_CODE in annotations or pod["status"].get("phase") != "Running" or made_of is None or made_of.gpu is None:
             return
         if DEVICES not in annotations:
-            devices = self._allocate(node["metadata"]["name"], devices_wanted(pod), made_of.gpus, pods)
+            wanted = devices_wanted(pod)
+            devices = self._allocate(node["metadata"]["name"], wanted, made_of.gpus, pods) if wanted else devices_claimed(cluster, pod)
+            if not devices:
+                return
             cluster.patch("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], _annotated({DEVICES: ",".join(map(str, devices))}))
             return
         devices = [int(one) for one in annotations[DEVICES].split(",") if one]

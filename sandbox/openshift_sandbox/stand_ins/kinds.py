@@ -9,6 +9,7 @@ import typing as t
 
 TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "BareMetalHost": ("metal3.io/v1alpha1", "baremetalhosts"),
+    "Build": ("build.openshift.io/v1", "builds"),
     "CertificateSigningRequest": ("certificates.k8s.io/v1", "certificatesigningrequests"),
     "ClusterAutoscaler": ("autoscaling.openshift.io/v1", "clusterautoscalers"),
     "ClusterPolicy": ("nvidia.com/v1", "clusterpolicies"),
@@ -51,11 +52,13 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
     "PreflightValidationOCP": ("kmm.sigs.x-k8s.io/v1beta2", "preflightvalidationsocp"),
     "PrometheusRule": ("monitoring.coreos.com/v1", "prometheusrules"),
     "Proxy": ("config.openshift.io/v1", "proxies"),
+    "ResourceClaim": ("resource.k8s.io/v1", "resourceclaims"),
     "ResourceQuota": ("v1", "resourcequotas"),
     "ResourceSlice": ("resource.k8s.io/v1", "resourceslices"),
     "Role": ("rbac.authorization.k8s.io/v1", "roles"),
     "RoleBinding": ("rbac.authorization.k8s.io/v1", "rolebindings"),
     "RuntimeClass": ("node.k8s.io/v1", "runtimeclasses"),
+    "Secret": ("v1", "secrets"),
     "SecurityContextConstraints": ("security.openshift.io/v1", "securitycontextconstraints"),
     "ServiceAccount": ("v1", "serviceaccounts"),
     "ServiceMonitor": ("monitoring.coreos.com/v1", "servicemonitors"),
