@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import threading
 import typing as t
 
 from cluster import Cluster
 from integration.playbook import Playbook
+from integration.stack.driver_gaps import DRIVERS, NEW, OLD, POLICIES, POOLS, QUICK, Gaps, driver, owners
 from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
 
@@ -20,63 +20,9 @@ SCENARIO: t.Final = "gpu-nodes"
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 BACKEND: t.Final = "nvidiadriver"
-DRIVERS: t.Final = ("nvidia.com/v1alpha1", "nvidiadrivers")
-POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies")
-NAMESPACE: t.Final = "nvidia-gpu-operator"
-OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
-POOL: t.Final = "accelerators.openshift/pool"
-OLD, NEW = "580.82.07", "595.91.07"
-
-
-def pool(name: str, gpus: int, nodes: int, **more: t.Any) -> Data:
-    return {"name": name, "node_selector": {POOL: name}, "expected": {"nvidia.com/gpu": gpus}, "min_nodes": nodes, **more}
-
-
-def driver(version: str) -> Data:
-    return {"repository": "nvcr.io/nvidia", "image": "driver", "version": version}
-
-
-POOLS: t.Final = [pool("inference", 1, 2), pool("training", 8, 1)]
-NODES: t.Final = {"inference": {"t4-0", "t4-1"}, "training": {"a100-0"}}
 # Times, names of pods, and labels that outlive the stack for a while.
 TIMED: t.Final = frozenset({"driver_version", "since", "evidence", "lines"})
-QUICK: t.Final[Data] = {"grace": 20, "wait_timeout": 180}
 WANTED: t.Final[Data] = {"backend": BACKEND, "pools": POOLS, **QUICK}
-
-
-def drivers_ready(cluster: Cluster) -> set[str]:
-    """Nodes with a driver that runs, whoever owns it."""
-    pods = cluster.client.list("v1", "pods", NAMESPACE, labels="app.kubernetes.io/component=nvidia-driver")
-    alive = [pod for pod in pods if any(one["type"] == "Ready" and one["status"] == "True" for one in pod["status"].get("conditions") or [])]
-    return {pod["spec"]["nodeName"] for pod in alive}
-
-
-class Gaps:
-    """How many nodes of each pool were without a driver at once, at most."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self._cluster, self._over = cluster, threading.Event()
-        self.most = {"inference": 0, "training": 0}
-        self._thread = threading.Thread(target=self._look)
-
-    def _look(self) -> None:
-        while not self._over.wait(0.05):
-            ready = drivers_ready(self._cluster)
-            for name, nodes in NODES.items():
-                self.most[name] = max(self.most[name], len(nodes - ready))
-
-    def __enter__(self) -> Gaps:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-
-def owners(cluster: Cluster) -> dict[str, str | None]:
-    nodes = cluster.client.list("v1", "nodes", labels=POOL)
-    return {node["metadata"]["name"]: node["metadata"]["labels"].get(OWNER) for node in nodes}
 
 
 def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
