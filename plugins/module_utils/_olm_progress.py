@@ -13,6 +13,7 @@ from dataclasses import replace
 from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
+from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_trouble as trouble
 from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
@@ -23,21 +24,21 @@ class Judge:
     """Believes the resolver only when it has said the same for a while.
 
     In the middle of an upgrade it complains about the CSV that is being replaced, and after a change of the Subscription about what was before;
-    that there is no way to a CSV shows only in that no InstallPlan comes.
+    that there is no way to a CSV shows only in that no InstallPlan comes. A failed unpacking is still told for a while when its Job is deleted.
     """
 
-    def __init__(self, ask: olm.Ask, clock: t.Callable[[], float], patience: float = 10.0) -> None:
+    def __init__(self, ask: olm.Ask, clock: t.Callable[[], float], patience: float = 10.0, grace: float = 60.0) -> None:
         self._ask, self._clock = ask, clock
-        self._patience = {"OLM-RESOLVE": patience, "OLM-NO-UPGRADE": 6 * patience}
+        self._patience = {"ResolutionFailed": patience, "NoWay": 6 * patience, trouble.FAILED: patience, trouble.UNPACKING: grace}
         self._said, self._since = "", 0.0
 
     def __call__(self, seen: olm.Snapshot) -> Readiness:
         verdict, now = judge(seen, self._ask), self._clock()
-        if verdict.code not in self._patience:
+        if verdict.reason not in self._patience:
             self._said = ""
         elif verdict.message != self._said:
             self._said, self._since = verdict.message, now
-        if verdict.code in self._patience and now - self._since < self._patience[verdict.code]:
+        if verdict.reason in self._patience and now - self._since < self._patience[verdict.reason]:
             return replace(verdict, verdict=PENDING)
         return verdict
 
@@ -50,8 +51,8 @@ def judge(seen: olm.Snapshot, ask: olm.Ask) -> Readiness:
     if plan is not None:
         return _refuse(seen, plan, ask) or ready("Approve", f"InstallPlan {plan['metadata']['name']} can be approved")
     plan = olm.current_plan(seen)
-    bad = _trouble(seen["subscription"][0])
-    is_passing = bad is not None and bad.code == "OLM-RESOLVE" and _is_about_what_goes(bad.message, seen)
+    bad = trouble.of(seen["subscription"][0])
+    is_passing = bad is not None and ((bad.code == "OLM-RESOLVE" and _is_about_what_goes(bad.message, seen)) or trouble.is_over(bad, plan, seen, ask))
     if bad is not None and not is_passing and (ask.approve == olm.UPGRADE or not olm.status(seen, "installedCSV")):
         return bad
     if plan is not None and not install_plan.awaits_approval(plan):
@@ -108,32 +109,16 @@ def _is_settled(seen: olm.Snapshot) -> bool:
     return bool(current) and current == olm.status(seen, "installedCSV")
 
 
-def _trouble(subscription: olm.Object) -> Readiness | None:
-    text, where = olm.trouble(subscription), f"Subscription {subscription['metadata']['name']}"
-    found = olm.condition(subscription, "ResolutionFailed")
-    if found and found.get("reason") == "ConstraintsNotSatisfiable":
-        return failed("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
-    if found:
-        return pending("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
-    for kind, code, remedy in _FATAL:
-        found = olm.condition(subscription, kind)
-        if found:
-            return failed(kind, f"{where}: {kind}: {found.get('message') or found.get('reason')}", code=code, remedy=remedy)
-    found = olm.condition(subscription, "CatalogSourcesUnhealthy")
-    if found and not (subscription.get("status") or {}).get("installedCSV"):
-        return pending("CatalogSourcesUnhealthy", f"{where}: {found.get('message')}", code="OLM-CATALOG", remedy=_CATALOG)
-    return None
-
-
 def _installed(seen: olm.Snapshot, ask: olm.Ask, plan: olm.Object | None) -> Readiness:
     installed, current = olm.status(seen, "installedCSV"), olm.status(seen, "currentCSV")
     if not installed:
         if current and plan is not None:
             state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
             return pending("InstalledCSV", f"CSV {current} succeeded; the Subscription does not say so yet") if state.is_ready else state
-        unpacking = olm.condition(seen["subscription"][0], "BundleUnpacking")
-        text = "the bundle is being unpacked" if unpacking else "OLM has not made an InstallPlan yet"
-        return pending("NoInstallPlan", f"Subscription {ask.package}: {text}", code="OLM-PENDING", remedy="Look at the catalog-operator's log.")
+        if olm.condition(seen["subscription"][0], trouble.UNPACKING):
+            return pending("Unpacks", f"Subscription {ask.package}: the bundle is being unpacked", code="OLM-UNPACK", remedy=trouble.UNPACK)
+        text = f"Subscription {ask.package}: OLM has not made an InstallPlan yet"
+        return pending("NoInstallPlan", text, code="OLM-PENDING", remedy="Look at the catalog-operator's log.")
     if current and current != installed and plan is not None and install_plan.is_approved(plan):
         state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
         return state if not state.is_ready else pending("InstalledCSV", f"CSV {current} succeeded; the Subscription still says {installed}")
@@ -177,11 +162,4 @@ def _off_target(installed: str, ask: olm.Ask, at_latest: bool) -> Readiness:
 ASKED_AGAIN: t.Final = "accelerators.openshift/asked-again-after"
 # How the resolver names what the namespace has: @existing/NAMESPACE//CSV.
 _EXISTING: t.Final = re.compile(r"@existing/[^/\s]*//([^\s,]+)")
-_RESOLVE: t.Final = "The text names what excludes what: another channel, a missing dependency, or a second OperatorGroup."
 _NO_WAY: t.Final = "Set another channel, or remove the operator (state: absent) and install that CSV."
-_CATALOG: t.Final = "oc -n openshift-marketplace get catalogsource,pods"
-_UNPACK: t.Final = "The bundle image could not be read: check mirrors and pull secrets, then delete the failed Job in openshift-marketplace."
-_FATAL: t.Final = (
-    ("BundleUnpackFailed", "OLM-UNPACK", _UNPACK),
-    ("InstallPlanFailed", "OLM-PLAN-FAILED", "Correct the cause, delete the InstallPlan and run again."),
-)

@@ -21,6 +21,10 @@ USABLE: t.Final = ("READY", "IDLE")
 CATALOG_REMEDY: t.Final = "Look at the catalogue's pod: oc -n openshift-marketplace get catalogsource,pods."
 
 
+class AwayError(AcceleratorError):
+    """A catalogue that exists does not answer; it may be back in a moment."""
+
+
 def choose(manifests: t.Sequence[Object], name: str, source: str | None) -> Object | None:
     """The package of that name, from the named catalogue where one is named."""
     found = [one for one in manifests if package_name(one) == name and source in (None, catalog(one)[0])]
@@ -65,7 +69,8 @@ def missing(name: str, source: str | None, offered: t.Sequence[Object], catalogs
     if unwell or not states:
         which = ", ".join(f"{key} ({state or 'no state yet'})" for key, state in sorted(unwell.items()) if key) or "no CatalogSource exists"
         message = f"Package {name} is not served, and not every catalogue is READY: {which}."
-        return AcceleratorError("OLM-CATALOG", message, CATALOG_REMEDY, evidence, layer="olm")
+        make = AwayError if unwell and states else AcceleratorError
+        return make("OLM-CATALOG", message, CATALOG_REMEDY, evidence, layer="olm")
     names = sorted({package_name(one) for one in offered if source in (None, catalog(one)[0])})
     near = [one for one in names if name in one or one in name] or difflib.get_close_matches(name, names, n=3, cutoff=0.4)
     hint = f"Did you mean {' or '.join(near)}?" if near else f"The catalogues carry {len(names)} packages, none with a similar name."
@@ -81,7 +86,7 @@ def check_catalog(offer: Object, catalogs: t.Sequence[Object]) -> None:
     name = catalog(offer)[0]
     state = next((catalog_state(one) for one in catalogs if one["metadata"]["name"] == name), "absent")
     if state not in USABLE:
-        raise AcceleratorError("OLM-CATALOG", f"CatalogSource {name} is {state or 'not yet connected'}, not READY.", CATALOG_REMEDY, layer="olm")
+        raise AwayError("OLM-CATALOG", f"CatalogSource {name} is {state or 'not yet connected'}, not READY.", CATALOG_REMEDY, layer="olm")
 
 
 def package_name(manifest: Object) -> str:

@@ -86,6 +86,12 @@ options:
     type: str
     choices: [ask, pin, allow]
     default: ask
+  grace:
+    description:
+      - For how many seconds a trouble that may pass by itself may last before the task fails.
+        Examples are a catalogue that does not answer, and the image of a bundle that cannot be pulled.
+    type: float
+    default: 60
   force:
     description: With O(state=absent), remove the operator although custom resources of its kinds still exist.
     type: bool
@@ -185,6 +191,7 @@ SPEC = ArgumentSpec(
         "allow_csvs": {"type": "list", "elements": "str", "default": []},
         "adopt": {"type": "str", "choices": ["report", "take"], "default": "report"},
         "driver_change": {"type": "str", "choices": ["ask", "pin", "allow"], "default": "ask"},
+        "grace": {"type": "float", "default": 60},
         "force": {"type": "bool", "default": False},
         "remove_crds": {"type": "bool", "default": False},
     },

@@ -12,6 +12,7 @@ import typing as t
 from dataclasses import dataclass
 from pathlib import Path
 
+from openshift_sandbox import bundles
 from openshift_sandbox.crds import read
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.service_version import cluster_service_version, csv_name
@@ -103,7 +104,7 @@ def entries(package: Package, scenario: Scenario) -> list[Data]:
 
 
 def bundle(package: Package, version: str, scenario: Scenario) -> Data:
-    """One version with its objects inline, so that OLM needs neither an image nor an unpack job."""
+    """One version with its objects inline, so that OLM needs neither an image nor an unpack job; or, as real catalogues have it, only the image's name."""
     csv = package.csv(version, failing=_hits(scenario.trouble("csv_failed", package=package.name), version))
     properties = [_property("olm.package", {"packageName": package.name, "version": version})]
     crds = package.crds_of(version)
@@ -116,12 +117,14 @@ def bundle(package: Package, version: str, scenario: Scenario) -> Data:
         ]
     properties += [_property("olm.package.required", {"packageName": name, "versionRange": ">=0.0.0"}) for name in _required(package.name, scenario)]
     properties.append(_property("olm.csv.metadata", _metadata(csv)))
-    properties += [_property("olm.bundle.object", {"data": _encoded(obj)}) for obj in (csv, *crds)]
+    image = bundles.image(package.name, version, scenario)
+    if not image:
+        properties += [_property("olm.bundle.object", {"data": _encoded(obj)}) for obj in (csv, *crds)]
     return {
         "schema": "olm.bundle",
         "package": package.name,
         "name": csv["metadata"]["name"],
-        "image": "",
+        "image": image,
         "properties": properties,
         "relatedImages": csv["spec"]["relatedImages"],
     }

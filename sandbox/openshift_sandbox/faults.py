@@ -17,7 +17,7 @@ from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 Trouble = dict[str, t.Any]
 
 # Troubles that lie in the catalogues' files, which opm reads once.
-IN_CATALOGUES: t.Final = {"catalog_down", "csv_failed", "deprecated", "foreign_csv", "package_missing", "package_twice", "resolution_failed"}
+IN_CATALOGUES: t.Final = {"bundle_image", "catalog_down", "csv_failed", "deprecated", "foreign_csv", "package_missing", "package_twice", "resolution_failed"}
 
 
 def parse(words: t.Sequence[str]) -> Trouble:

@@ -25,6 +25,7 @@ CRASHES: t.Final = {"key": '.metadata.annotations["sandbox.openshift/crash-loop"
 HOLD: t.Final = '.metadata.annotations["sandbox.openshift/hold"]'
 # What is added to the selectors of upstream's stages.
 EXTRA: t.Final[dict[str, list[Stage]]] = {
+    "pod-init-container-running": [{"key": HOLD, "operator": "NotIn", "values": ["pull"]}],
     "pod-init-container-completed": [{"key": HOLD, "operator": "NotIn", "values": ["init"]}],
     "pod-ready": [CRASHES, {"key": HOLD, "operator": "NotIn", "values": ["ready"]}],
 }

@@ -9,7 +9,7 @@ import time
 import typing as t
 from pathlib import Path
 
-from openshift_sandbox import catalog, package_manifests
+from openshift_sandbox import bundles, catalog, package_manifests
 from openshift_sandbox.client import Client
 from openshift_sandbox.crds import operator_crds
 from openshift_sandbox.sandbox import Sandbox, SandboxError
@@ -21,6 +21,7 @@ NAMESPACE: t.Final = "openshift-operator-lifecycle-manager"
 GLOBAL_NAMESPACE: t.Final = "openshift-operators"
 GROUP: t.Final = "operators.coreos.com"
 READY_SECONDS: t.Final = 30.0
+UNPACK_SECONDS: t.Final = 600.0  # OLM's own default
 
 
 def wanted(sandbox: Sandbox) -> bool:
@@ -30,7 +31,9 @@ def wanted(sandbox: Sandbox) -> bool:
 
 def prepare(sandbox: Sandbox) -> None:
     """What needs no API: the catalogues' files and their servers. Safe to repeat; a running server is left alone."""
-    for name, folder in catalog.write(_folder(sandbox), _packages(sandbox), sandbox.scenario).items():
+    found = _packages(sandbox)
+    bundles.lay_out(sandbox.run, found, sandbox.scenario)
+    for name, folder in catalog.write(_folder(sandbox), found, sandbox.scenario).items():
         _serve(sandbox, name, folder)
 
 
@@ -60,13 +63,15 @@ def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS, steady: float =
 def refresh(sandbox: Sandbox) -> None:
     """The scenario's troubles changed: serve catalogues that hold them, and let OLM read them anew."""
     before = _content(sandbox)
-    folders = catalog.write(_folder(sandbox), _packages(sandbox), sandbox.scenario)
+    found = _packages(sandbox)
+    bundles.lay_out(sandbox.run, found, sandbox.scenario)
+    folders = catalog.write(_folder(sandbox), found, sandbox.scenario)
     after = _content(sandbox)
     for name, folder in folders.items():
         if before.get(name) != after[name] or name not in _served(sandbox):
             sandbox.processes.stop(_server(name))
         _serve(sandbox, name, folder)
-    package_manifests.publish(sandbox.client("sandbox-olm"), _packages(sandbox), sandbox.scenario)
+    package_manifests.publish(sandbox.client("sandbox-olm"), found, sandbox.scenario)
 
 
 def _start_operators(sandbox: Sandbox) -> None:
@@ -76,6 +81,7 @@ def _start_operators(sandbox: Sandbox) -> None:
     argv: list[str | Path] = [
         sandbox.binary(FAMILY, "catalog"),
         *("--namespace", catalog.NAMESPACE, "--writeStatusName=", "--opmImage", "x", "--util-image", "x", "--set-workload-user-id=false"),
+        f"--bundle-unpack-timeout={sandbox.scenario.delay('bundle_unpack', UNPACK_SECONDS):g}s",
     ]
     sandbox.processes.start("olm-catalog", argv, env)
 

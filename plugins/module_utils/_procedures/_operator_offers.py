@@ -2,23 +2,60 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A package's offer: one catalogue, or the reason why there is none or more than one."""
+"""A package's offer: one catalogue, or the reason why there is none or more than one. A catalogue that is away is waited for."""
 
 from __future__ import annotations
 
+import functools
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
 
 Object = dict[str, t.Any]
 
 
-def find(api: Api, name: str, source: str | None, source_namespace: str, is_new: bool) -> Object:
-    """The package. A list of all packages is tens of megabytes on a real cluster: it is read only where a get will not do, and with a source only its part."""
+def find(api: Api, name: str, source: str | None, source_namespace: str, is_new: bool, grace: float) -> Object:
+    """The package. That its catalogue does not answer has to last for grace seconds: its pod may just be replaced."""
+    look = functools.partial(_find, api, name, source, source_namespace, is_new)
+    try:
+        return look()
+    except packages.AwayError as exc:
+        judge = _Return(look, exc, api.clock, grace)
+    api.wait({"catalogs": Query(known("CatalogSource"), source_namespace)}, judge, f"package {name}", on_timeout_code=judge.trouble.code)
+    if judge.found is None:
+        raise judge.trouble
+    return judge.found
+
+
+class _Return:
+    """Judge: the catalogue is back, or was away for too long; either way there is nothing more to wait for."""
+
+    def __init__(self, look: t.Callable[[], Object], trouble: AcceleratorError, clock: t.Callable[[], float], grace: float) -> None:
+        self._look, self.trouble, self._clock, self._ends = look, trouble, clock, clock() + grace
+        self.found: Object | None = None
+        self._usable: dict[str, bool] = {}
+
+    def __call__(self, seen: t.Mapping[str, t.Sequence[Object]]) -> Readiness:
+        usable = {one["metadata"]["name"]: packages.catalog_state(one) in packages.USABLE for one in seen["catalogs"]}
+        # Packages are read anew only when a catalogue came or went, or while one that is back is not listed yet.
+        if (usable != self._usable and any(usable.values())) or all(usable.values()):
+            self._usable = usable
+            try:
+                self.found = self._look()
+            except AcceleratorError as exc:
+                self.trouble = exc
+        if self.found is not None or self._clock() >= self._ends:
+            return ready("Over", "the catalogue was waited for")
+        return pending("Away", self.trouble.message, code=self.trouble.code, remedy=self.trouble.remedy)
+
+
+def _find(api: Api, name: str, source: str | None, source_namespace: str, is_new: bool) -> Object:
+    """A list of all packages is tens of megabytes on a real cluster: it is read only where a get will not do, and with a source only its part."""
     kind = known("PackageManifest")
     first = api.get(kind, name, source_namespace)
     found = packages.choose([first] if first else [], name, source)

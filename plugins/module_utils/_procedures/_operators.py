@@ -15,7 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _olm
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_operator import behind
 from ansible_collections.accelerators.openshift.plugins.module_utils._driver_change import PACKAGE as GPU_OPERATOR
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 
@@ -57,7 +57,7 @@ def _ask(api: Api, params: Object, live: Object | None, group: Object | None) ->
 
     if live is None:
         elsewhere.refuse_second_owner(api, params["name"])
-    offer = offers.find(api, params["name"], params["source"] or olm.source(live), params["source_namespace"], live is None)
+    offer = offers.find(api, params["name"], params["source"] or olm.source(live), params["source_namespace"], live is None, params["grace"])
     ask = olm.ask(params, live, offer)
     offers.warn(api, offer, ask)
     if group:
@@ -72,7 +72,7 @@ def follow(api: Api, subscription: Object, ask: olm.Ask, params: Object) -> Obje
     queries |= {"plans": Query(known("InstallPlan"), namespace), "csvs": Query(known("ClusterServiceVersion"), namespace)}
     changes: list[Object] = []
     while True:
-        seen = api.wait(queries, progress.Judge(ask, api.clock), f"operator {ask.package}", on_timeout_code="OLM-PENDING")
+        seen = _wait(api, queries, ask, params["grace"], subscription)
         plan = olm.plan_to_approve(seen, ask)
         if plan is not None:
             progress.check(seen, plan, ask)
@@ -82,6 +82,20 @@ def follow(api: Api, subscription: Object, ask: olm.Ask, params: Object) -> Obje
             continue
         if plan is None or api.check_mode or not api.wait_wanted:
             return _result(api, {**seen, "subscription": seen["subscription"] or [subscription]}, changes)
+
+
+def _wait(api: Api, queries: dict[str, Query], ask: olm.Ask, grace: float, subscription: Object | None) -> olm.Snapshot:
+    """subscription: None where OLM has been asked to unpack anew."""
+    try:
+        return api.wait(queries, progress.Judge(ask, api.clock, grace=grace), f"operator {ask.package}", on_timeout_code="OLM-PENDING")
+    except (NotReadyError, WaitTimeoutError) as exc:
+        if exc.code != "OLM-UNPACK":
+            raise
+        from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_unpack as unpack
+
+        if not isinstance(exc, WaitTimeoutError) and subscription is not None and unpack.begin_again(api, subscription, ask.catalog[1]):
+            return _wait(api, queries, ask, grace, None)
+        raise unpack.explained(api, exc, ask.catalog[1]) from exc
 
 
 def _ask_again(api: Api, seen: olm.Snapshot, ask: olm.Ask) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 from openshift_sandbox.stand_ins.loop import Reconciler, serve
 
 MODULES = (
+    "bundle_unpack",
     "machine_sets",
     "machines",
     "bare_metal_hosts",

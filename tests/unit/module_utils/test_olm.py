@@ -95,7 +95,8 @@ def test_the_refusal_lists_what_is_foreign() -> None:
     [
         (seen(None), ASK, "pending", "OLM-PENDING"),
         (seen(subscription()), ASK, "pending", "OLM-PENDING"),
-        (seen(subscription(conditions=[condition("BundleUnpacking")])), ASK, "pending", "OLM-PENDING"),
+        (seen(subscription(conditions=[condition("BundleUnpacking")])), ASK, "pending", "OLM-UNPACK"),
+        (seen(subscription(conditions=[condition("BundleUnpacking", "x", "image pull failed")])), ASK, "failed", "OLM-UNPACK"),
         (seen(subscription(conditions=[condition("BundleUnpackFailed", "x", "no such image")])), ASK, "failed", "OLM-UNPACK"),
         (seen(subscription(conditions=[condition("CatalogSourcesUnhealthy")])), ASK, "pending", "OLM-CATALOG"),
         (seen(subscription(conditions=[RESOLUTION])), ASK, "failed", "OLM-RESOLVE"),

@@ -12,8 +12,9 @@ import typing as t
 from pathlib import Path
 
 import pytest
+import yaml
 
-from openshift_sandbox import catalog, package_manifests
+from openshift_sandbox import bundles, catalog, package_manifests
 from openshift_sandbox.catalog import Package
 from openshift_sandbox.scenario import Scenario
 
@@ -122,6 +123,21 @@ def test_a_bundle_is_inline_and_provides_its_served_kinds() -> None:
     assert values(blob, "olm.gvk") == [{"group": "example.com", "kind": "Thing", "version": "v1"}]
     assert len(values(blob, "olm.bundle.object")) == 2
     assert csv_of(blob)["spec"]["customresourcedefinitions"]["owned"][0]["version"] == "v1"
+
+
+def test_a_bundle_in_an_image_is_named_by_its_digest_and_laid_out(tmp_path: Path) -> None:
+    trouble = {"type": "bundle_image", "package": "nfd"}
+    blob, nfd = bundle("nfd", None, trouble), load("nfd", trouble)
+    assert values(blob, "olm.bundle.object") == []
+    assert re.fullmatch(r"registry\.example\.com/bundles/nfd@sha256:[0-9a-f]{64}", blob["image"])
+    bundles.lay_out(tmp_path, [nfd, load("kueue-operator", trouble)], Scenario("x", troubles=[trouble]))
+    assert len(list((tmp_path / "bundles").iterdir())) == len(nfd.versions)
+    folder = bundles.folder(tmp_path, blob["image"])
+    (csv,) = catalog.read(folder / "manifests" / "nfd.clusterserviceversion.yaml")
+    assert csv == nfd.csv(nfd.versions[-1])
+    assert yaml.safe_load((folder / "metadata" / "annotations.yaml").read_text())["annotations"]["operators.operatorframework.io.bundle.package.v1"] == "nfd"
+    bundles.lay_out(tmp_path, [nfd], Scenario("x", troubles=[trouble | {"missing": True}]))
+    assert not folder.exists()
 
 
 def test_the_sample_cluster_policy_has_every_required_part() -> None:
