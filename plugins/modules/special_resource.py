@@ -117,7 +117,8 @@ special_resource:
       C(since) is the time in UTC that the API tells, empty where it tells none. C(nodes) are the nodes that are behind, of C(of) nodes;
       a node without a name stands for those that a pool lacks.
     - C(lines) is the same as short lines of text.
-    - C(differs) and C(manager) are about an object that somebody else made (O(adopt)); C(nvidia_drivers) is told by backends V(nvidiadriver) and V(dra).
+    - C(differs) and C(manager) are about an object that somebody else made (O(adopt)); C(nvidia_drivers) is told by backends V(nvidiadriver) and V(dra),
+      C(nvidia_drivers_unlisted), those of this collection that nothing asks for any more, by V(nvidiadriver).
     - C(components) and C(rebuild), nodes whose GPU driver is older than the NIC driver, are told by V(nicclusterpolicy), C(nodes[].devices) by V(dra).
   returned: success, or a failed wait
   type: dict
