@@ -70,7 +70,10 @@ def check(params: dict[str, t.Any]) -> None:
     if registry is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)*/?", registry):
         raise InputError("INPUT-VALUE", f"registry is {registry!r}.", "Write a host and a path without a scheme, such as mirror.example.com:5000/gpu.")
     check_driver(driver, "driver")
-    check_modules(driver.get("kernel_module_type"), params.get("pools") or [], "driver")
+    pools = params.get("pools") or []
+    check_modules(driver.get("kernel_module_type"), pools, "driver")
+    check_branch(driver.get("version"), [pool for pool in pools if not (pool.get("driver") or {}).get("version")], "driver")
+    check_storage(params.get("gds") or {}, driver.get("kernel_module_type"), pools)
     strategy = ((params.get("spec") or {}).get("mig") or {}).get("strategy")
     if strategy is not None and strategy not in ("none", "single", "mixed"):
         raise InputError("INPUT-VALUE", f"spec.mig.strategy is {strategy!r}.", "Allowed are none, single and mixed.")
@@ -102,6 +105,21 @@ def check_modules(wanted: str | None, pools: t.Sequence[dict[str, t.Any]], path:
         if wrong := _driver_modules.contradiction(wanted, pool.get("gpu_models") or []):
             message = f"{path}.kernel_module_type is {wanted}, and {wrong} (pool {pool.get('name')})."
             raise InputError("INPUT-VALUE", message, f"Set {path}.kernel_module_type to auto, or give each pool a driver of its own (backend nvidiadriver).")
+
+
+def check_branch(version: str | None, pools: t.Sequence[dict[str, t.Any]], path: str) -> None:
+    for pool in pools:
+        if wrong := _driver_modules.outgrown(version, pool.get("gpu_models") or []):
+            message = f"{path}.version is {version}, and {wrong} (pool {pool.get('name')})."
+            raise InputError("INPUT-VALUE", message, "Give these GPUs a driver of branch 580; where other pools want a newer one, with backend nvidiadriver.")
+
+
+def check_storage(gds: dict[str, t.Any], wanted: str | None, pools: t.Sequence[dict[str, t.Any]]) -> None:
+    """The policy's driver, where it is auto, chooses by the GPU."""
+    kinds = [(_driver_modules.only(model), f" (pool {pool.get('name')}: {model})") for pool in pools for model in pool.get("gpu_models") or []]
+    for kind, where in [(wanted, ""), *kinds]:
+        if kind == _driver_modules.PROPRIETARY and (wrong := _driver_modules.storage(gds, kind)):
+            raise InputError("INPUT-VALUE", f"{wrong}{where}.", "Switch gds off, or set driver.kernel_module_type to open where every GPU takes that.")
 
 
 def asked(params: dict[str, t.Any]) -> dict[str, t.Any]:

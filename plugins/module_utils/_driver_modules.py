@@ -2,14 +2,22 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Which kernel modules a GPU takes: from Blackwell on, and beside Grace, only open ones; before Turing only proprietary ones."""
+"""Which kernel modules a GPU takes: from Blackwell on, and beside Grace, only open ones; before Turing only proprietary ones.
+
+Checked 2026-11-22. NVIDIA's blog of 2024-07-17 on open modules: Grace Hopper and Blackwell must have them, Maxwell, Pascal and Volta cannot, Turing, Ampere,
+Ada and Hopper take both. NVIDIA's deprecation schedule for Unix drivers: branch 580 is the last for Maxwell, Pascal and Volta. GPUDirect Storage from 2.17.5 on
+works with open modules only: the GPU operator's documentation, and its source v26.7.0, which takes C(auto) of an NVIDIADriver for not open. GDRCopy asks for
+neither kind. Precompiled drivers go with neither of the two.
+"""
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 OPEN: t.Final = "open"
 PROPRIETARY: t.Final = "proprietary"
+LAST_FOR_OLD: t.Final = 580
 # By the start of the catalogue's model, and of the label nvidia.com/gpu.product without NVIDIA's name.
 _ONLY: t.Final = {
     OPEN: ("B200", "B300", "GB200", "GB300", "GH200", "RTX-PRO-"),
@@ -27,3 +35,19 @@ def contradiction(wanted: str | None, models: t.Iterable[str]) -> str:
     """What is wrong with modules of that kind on these GPUs; empty when they fit or the operator chooses."""
     wrong = sorted({model for model in models if only(model) not in ("", wanted)}) if wanted in (OPEN, PROPRIETARY) else []
     return f"{' and '.join(wrong)} GPUs take {only(wrong[0])} kernel modules only" if wrong else ""
+
+
+def outgrown(version: str | None, models: t.Iterable[str]) -> str:
+    """What is wrong with a driver of that version for these GPUs; empty when they fit, or when it is a digest."""
+    branch = re.match(r"\d+", version or "")
+    old = sorted({model for model in models if only(model) == PROPRIETARY}) if branch and int(branch[0]) > LAST_FOR_OLD else []
+    return f"{LAST_FOR_OLD} is the last branch with a driver for {' and '.join(old)} GPUs" if old else ""
+
+
+def storage(gds: dict[str, t.Any], kind: str) -> str:
+    """What is wrong with GPUDirect Storage beside modules of that kind; empty where it is off, of an older version, or of one that is not told."""
+    version = str(gds.get("version") or "")
+    number = tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+    if not gds.get("enabled") or kind == OPEN or not version or (number < (2, 17, 5) and not version.startswith("sha256")):
+        return ""
+    return f"gds.version {version} works with open kernel modules only, and kernel_module_type is {kind}"

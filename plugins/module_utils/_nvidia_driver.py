@@ -6,15 +6,16 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
-from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_options
+from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_modules, _nvidia_driver_options
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import spec as fields
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 
 Data = dict[str, t.Any]
 API_VERSION: t.Final = "nvidia.com/v1alpha1"
@@ -31,12 +32,14 @@ def check(params: Data) -> None:
         raise InputError("INPUT-VALUE", "driver.use_nvidia_driver_crd is false, and NVIDIADriver objects would be disabled.", remedy)
     for index, pool in enumerate(params["pools"]):
         cluster_policy.check_image(pool.get("driver") or {}, f"pools[{index}].driver", "INPUT-DRIVER-IMAGE")
+        cluster_policy.check_branch((pool.get("driver") or {}).get("version"), [pool], f"pools[{index}].driver")
     entries = params.get("nvidia_drivers") or []
     pools = {pool.get("name"): pool for pool in params["pools"]}
     for index, entry in enumerate(entries):
         path = f"nvidia_drivers[{index}]"
         cluster_policy.check_image(entry, path, "INPUT-DRIVER-IMAGE")
         cluster_policy.check_driver(entry, path)
+        cluster_policy.check_branch(entry.get("version"), [pool for pool in params["pools"] if pool.get("name") == entry["name"]], path)
         if [one["name"] for one in entries].count(entry["name"]) > 1:
             raise InputError("INPUT-VALUE", f"{path}.name {entry['name']} is there twice.", "Name each driver once.")
         if entry.get("default") and entry.get("node_selector"):
@@ -60,9 +63,11 @@ def build(params: Data, driver: Data, example: Data) -> list[Data]:
     """The wanted objects. driver: the ClusterPolicy's driver section; example: the installed operator's."""
     base = cluster_policy.merge(example, from_policy(driver))
     pools = list(params["pools"])
-    entries = [entry for entry in params.get("nvidia_drivers") or [] if entry["state"] == "present"]
-    if params.get("nvidia_drivers") is None:
-        entries = [{"name": name} for name in dict.fromkeys(pool["name"] for pool in pools)]
+    given = params.get("nvidia_drivers") or []
+    entries = [entry for entry in given if entry["state"] == "present"]
+    if not entries:
+        leaving = {entry["name"] for entry in given}
+        entries = [{"name": name} for name in dict.fromkeys(pool["name"] for pool in pools) if name not in leaving]
     return [_manifest(entry, base, pools, params) for entry in entries]
 
 
@@ -77,6 +82,8 @@ def _manifest(entry: Data, base: Data, pools: t.Sequence[Data], params: Data) ->
     if not spec.get("default"):
         spec["nodeSelector"] = wishes.get("nodeSelector") or (entry.get("spec") or {}).get("nodeSelector") or selector(pools, name)
     spec["tolerations"] = cluster_policy.wanted_tolerations(params, None)
+    if wrong := _driver_modules.storage(spec.get("gds") or {}, spec.get("kernelModuleType") or "auto"):
+        raise InputError("INPUT-VALUE", f"NVIDIADriver {name}: {wrong}; the operator refuses that.", "Set its kernel_module_type to open.")
     return {"apiVersion": API_VERSION, "kind": "NVIDIADriver", "metadata": {"name": name}, "spec": spec}
 
 
@@ -104,27 +111,55 @@ def as_before(wanted: Data, driver: Data) -> Data:
     return {**wanted, "spec": {**wanted["spec"], **kept}}
 
 
+def refuse_release(csvs: t.Iterable[Data]) -> None:
+    """Before 26.7 no label says whose a node is, and the switch ends the policy's driver pods on all nodes at once (the operator's source, 2026-11)."""
+    found = [str((one.get("spec") or {}).get("version") or "") for one in csvs if name(one).startswith("gpu-operator-certified.")]
+    numbers = [[int(part) for part in re.findall(r"\d+", version)[:2]] for version in found if version]
+    if numbers and max(numbers) < [26, 7]:
+        message = (
+            f"GPU operator {found[0]} is installed: before 26.7 it takes the ClusterPolicy's driver from all nodes at once when NVIDIADriver objects take over."
+        )
+        raise NotReadyError("GPU-NVD-RELEASE", message, "Upgrade it first (olm_operator), or use backend clusterpolicy.")
+
+
+def clashing(wanted: t.Sequence[Data], leaving: t.Sequence[Data], nodes: t.Sequence[Data]) -> list[str]:
+    """Those of the leaving ones that have to go before any wanted one comes."""
+    return [name(one) for one in leaving if any(_shared(one, other, nodes) is not None for other in wanted)]
+
+
+def unlisted(params: Data, wanted: t.Sequence[Data], live: t.Sequence[Data]) -> list[Data]:
+    """Drivers of ours that nothing asks for any more, as when their pool left the list."""
+    told = {name(one) for one in wanted} | {entry["name"] for entry in params.get("nvidia_drivers") or []}
+    return [one for one in live if owned(one) and name(one) not in told]
+
+
 def refuse_overlap(wanted: t.Sequence[Data], others: t.Sequence[Data], nodes: t.Sequence[Data]) -> None:
-    """Two drivers for one node stop both. Judged on the nodes there are, and on selectors of which one holds the other."""
+    """Two drivers for one node stop every driver. Judged on the nodes there are, and on selectors of which one holds the other."""
     drivers = [*wanted, *(one for one in others if one["metadata"]["name"] not in {own["metadata"]["name"] for own in wanted})]
-    plain = [one for one in drivers if not one["spec"].get("default")]
-    for index, one in enumerate(plain):
-        for other in plain[index + 1 :]:
-            mine, theirs = one["spec"].get("nodeSelector") or {}, other["spec"].get("nodeSelector") or {}
-            both = [name(node) for node in nodes if has_nvidia_pci(labels(node)) and matches(mine, labels(node)) and matches(theirs, labels(node))]
-            nested = mine.items() <= theirs.items() or theirs.items() <= mine.items()
-            if both or nested:
-                _refuse(one, other, sorted(both))
+    for index, one in enumerate(drivers):
+        for other in drivers[index + 1 :]:
+            both = _shared(one, other, nodes)
+            if both is not None:
+                _refuse(one, other, both)
     defaults = [name(one) for one in drivers if one["spec"].get("default")]
     if len(defaults) > 1:
         message = f"NVIDIADrivers {' and '.join(sorted(defaults))} are both for all nodes that no other selects."
         raise NotReadyError("GPU-NVD-OVERLAP", message, "Keep one of them.", defaults)
 
 
+def _shared(one: Data, other: Data, nodes: t.Sequence[Data]) -> list[str] | None:
+    """Nodes of both, whether they have a GPU or not; none, but a list, where one selector holds the other."""
+    if one["spec"].get("default") or other["spec"].get("default"):
+        return None
+    mine, theirs = one["spec"].get("nodeSelector") or {}, other["spec"].get("nodeSelector") or {}
+    both = sorted(name(node) for node in nodes if matches(mine, labels(node)) and matches(theirs, labels(node)))
+    return both if both or mine.items() <= theirs.items() or theirs.items() <= mine.items() else None
+
+
 def _refuse(one: Data, other: Data, nodes: list[str]) -> t.NoReturn:
     written = " and ".join(f"{name(driver)} ({_written(driver['spec'].get('nodeSelector') or {})})" for driver in (one, other))
     where = f"node {nodes[0]}{f' and {len(nodes) - 1} more' if nodes[1:] else ''}" if nodes else "every node that one of them selects"
-    message = f"NVIDIADrivers {written} are both for {where}: the operator would drive neither."
+    message = f"NVIDIADrivers {written} are both for {where}: the operator would go on with none at all."
     raise NotReadyError("GPU-NVD-OVERLAP", message, "Give them selectors of which no node has both, or delete one of them.", nodes)
 
 

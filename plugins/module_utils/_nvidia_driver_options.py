@@ -36,7 +36,7 @@ TABLE: t.Final = {
         "type": "list",
         "elements": "dict",
         "description": [
-            "NVIDIADriver objects, each with nodes of its own. Without it there is one for each of O(pools), named after it.",
+            "NVIDIADriver objects, each with nodes of its own. Where no entry is to be present, there is one for each of O(pools), named after it.",
             "What an entry leaves out is as in O(driver), and else as in the ClusterPolicy and in the installed operator's example.",
         ],
         "options": {

@@ -43,11 +43,12 @@ def present(api: Api, params: Data) -> Data:
     live = [] if api.check_mode and not api.served(DRIVER) else api.list(DRIVER)
     section, base = _section(api, params, policy)
     wanted = nvidia_driver.build(params, section, base)
-    settle_selectors(api, wanted, live, params)
+    clashing = settle_selectors(api, wanted, live, params)
     refuse_unmade(api, params, wanted, live)
     # Nodes that the ClusterPolicy drives go over with the driver that they have; another one comes when each has its owner.
     going_over = policy is not None and not _is_switched(policy) and (policy["spec"].get("driver") or {}).get("enabled") is not False
     first = [nvidia_driver.as_before(one, policy["spec"]["driver"]) for one in wanted] if policy and going_over else wanted
+    _leave(api, clashing)
     foreign = keep(api, params, first, live)
     stranger = clusterpolicy.keep(api, params, policy)
     with blamed(stranger or theirs, clusterpolicy.CAUSES):
@@ -55,9 +56,29 @@ def present(api: Api, params: Data) -> Data:
         if first != wanted:
             foreign = keep(api, params, wanted, api.list(DRIVER) if not api.check_mode else live)
             snapshot = _observe(api, params, wanted)
-    _leave(api, params)
+    _leave(api, _leaving(params))
     found = {**stack.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
-    return {**found, "nvidia_drivers": truth.summarize(snapshot, wanted), "differs": [*found["differs"], *foreign]}
+    return {
+        **found,
+        "nvidia_drivers": truth.summarize(snapshot, wanted),
+        "nvidia_drivers_unlisted": _unlisted(api, nvidia_driver.unlisted(params, wanted, live)),
+        "differs": [*found["differs"], *foreign],
+    }
+
+
+def _unlisted(api: Api, drivers: list[Data]) -> list[Data]:
+    """They stay: another playbook may have them in its list, and its pool may be of no node just now."""
+    found = []
+    for one in drivers:
+        title = nvidia_driver.name(one)
+        found += truth.summarize({"drivers": [one], "nodes": api.list(known("Node"), labels=f"{truth.OWNER}={title}")}, [one])
+        nodes = found[-1]["nodes"]
+        where = f"drives {len(nodes)} nodes ({', '.join(nodes[:5])}{', …' if nodes[5:] else ''})" if nodes else "drives no node"
+        api.warn(
+            f"NVIDIADriver {title} was made by this collection and is in neither pools nor nvidia_drivers; it stays and {where}. "
+            f"`nvidia_drivers: [{{name: {title}, state: absent}}]` removes it, and with it the driver of its nodes."
+        )
+    return found
 
 
 def _is_switched(policy: Data) -> bool:
@@ -80,18 +101,20 @@ def _policy_serves(params: Data, policy: Data | None) -> Foreign | None:
 def _section(api: Api, params: Data, policy: Data | None) -> tuple[Data, Data]:
     """The ClusterPolicy's driver section as it will be, and the installed operator's example of an NVIDIADriver."""
     csvs = clusterpolicy.versions(api, params)
+    nvidia_driver.refuse_release(csvs)
     return clusterpolicy.foreseen(params, policy, csvs).get("driver") or {}, example_driver(csvs)
 
 
-def settle_selectors(api: Api, wanted: list[Data], live: list[Data], params: Data) -> None:
-    leaving = {entry["name"] for entry in params.get("nvidia_drivers") or [] if entry["state"] == "absent"}
-    ours = {nvidia_driver.name(one) for one in wanted}
-    others = [one for one in live if nvidia_driver.name(one) not in ours and (nvidia_driver.name(one) not in leaving or not owned(one))]
+def settle_selectors(api: Api, wanted: list[Data], live: list[Data], params: Data) -> list[str]:
+    """Names of leaving ones that have to go first."""
+    ours, leaving = {nvidia_driver.name(one) for one in wanted}, [one for one in live if owned(one) and nvidia_driver.name(one) in _leaving(params)]
+    others = [one for one in live if nvidia_driver.name(one) not in ours and one not in leaving]
     remarks = nvidia_driver.undecided(wanted)
-    nodes = api.list(known("Node")) if others or remarks else []
+    nodes = api.list(known("Node")) if others or remarks or leaving else []
     nvidia_driver.refuse_overlap(wanted, others, nodes)
     for remark in remarks:
         api.warn(remark)
+    return nvidia_driver.clashing(wanted, leaving, nodes)
 
 
 def refuse_unmade(api: Api, params: Data, wanted: list[Data], live: list[Data]) -> None:
@@ -119,10 +142,13 @@ def keep(api: Api, params: Data, wanted: list[Data], live: list[Data]) -> list[D
     return differs
 
 
-def _leave(api: Api, params: Data) -> None:
-    for entry in params.get("nvidia_drivers") or []:
-        if entry["state"] == "absent":
-            api.delete(DRIVER, entry["name"])
+def _leaving(params: Data) -> list[str]:
+    return [entry["name"] for entry in params.get("nvidia_drivers") or [] if entry["state"] == "absent"]
+
+
+def _leave(api: Api, names: list[str]) -> None:
+    for title in names:
+        api.delete(DRIVER, title)
 
 
 def _observe(api: Api, params: Data, wanted: list[Data]) -> dict[str, list[Data]]:

@@ -67,6 +67,48 @@ def test_entries_win_over_pools_and_the_raw_spec_over_entries() -> None:
     assert (rest["spec"]["default"], "nodeSelector" in rest["spec"]) == (True, False)
 
 
+def test_a_driver_that_is_to_go_alone_leaves_those_of_the_pools() -> None:
+    """A pool's driver is removed by name; that says nothing of the others."""
+    wanted = params(pool("a", driver=TRIPLE), pool("gone"), nvidia_drivers=[entry("gone") | {"state": "absent"}])
+    assert [nvidia_driver.name(one) for one in nvidia_driver.build(wanted, {}, {})] == ["a"]
+
+
+def test_ours_that_nothing_asks_for_any_more() -> None:
+    ours = {"labels": {"app.kubernetes.io/managed-by": "accelerators.openshift"}}
+    live = [{"metadata": {"name": title} | (ours if title != "theirs" else {}), "spec": {}} for title in ("a", "old", "leaving", "theirs")]
+    given = {"nvidia_drivers": [entry("leaving") | {"state": "absent"}]}
+    assert [nvidia_driver.name(one) for one in nvidia_driver.unlisted(given, [driver("a")], live)] == ["old"]
+
+
+def test_a_leaving_driver_goes_first_where_its_nodes_are_wanted() -> None:
+    leaving = [driver("renamed", x="1"), driver("elsewhere", x="2")]
+    assert nvidia_driver.clashing([driver("new", x="1")], leaving, [node("n", x="1")]) == ["renamed"]
+
+
+@pytest.mark.parametrize(("kind", "version", "fits"), [("auto", "2.20.5", False), ("auto", "v2.16.1", True), ("open", "2.20.5", True), ("auto", "", True)])
+def test_gpudirect_storage_wants_open_modules(kind: str, version: str, fits: bool) -> None:
+    given = params(pool("a"), nvidia_drivers=[entry("a", kernel_module_type=kind, gds={"enabled": True, "version": version})])
+    if fits:
+        assert nvidia_driver.build(given, {}, {})
+        return
+    with pytest.raises(InputError, match="open kernel modules only"):
+        nvidia_driver.build(given, {}, {})
+
+
+@pytest.mark.parametrize(("version", "serves"), [("26.3.2", False), ("25.10.1", False), ("26.7.0", True), ("27.1.0", True)])
+def test_an_operator_that_knows_no_owners_is_refused(version: str, serves: bool) -> None:
+    csvs = [
+        {"metadata": {"name": f"gpu-operator-certified.v{version}"}, "spec": {"version": version}},
+        {"metadata": {"name": "nfd.4.20"}, "spec": {"version": "4.20"}},
+    ]
+    if serves:
+        nvidia_driver.refuse_release(csvs)
+        return
+    with pytest.raises(NotReadyError) as caught:
+        nvidia_driver.refuse_release(csvs)
+    assert caught.value.code == "GPU-NVD-RELEASE"
+
+
 def test_going_over_keeps_the_policys_driver() -> None:
     wanted = {"metadata": {"name": "a"}, "spec": OLDER | {"nodeSelector": {}}}
     assert nvidia_driver.as_before(wanted, TRIPLE | {"kernelModuleType": "open"})["spec"] == TRIPLE | {"kernelModuleType": "open", "nodeSelector": {}}
@@ -85,6 +127,8 @@ def test_going_over_keeps_the_policys_driver() -> None:
         ({"nvidia_drivers": [entry("a", upgrade_policy={"max_unavailable": "x"})]}, "nvidia_drivers[0].upgrade_policy.max_unavailable"),
         ({"pools": []}, "nvidia_drivers nor pools"),
         ({"pools": [pool("a", driver={"version": "1"})]}, "pools[0].driver.version"),
+        ({"pools": [pool("a", driver=TRIPLE, gpu_models=["V100"])]}, "pools[0].driver.version is 595.91.07, and 580 is the last branch"),
+        ({"pools": [pool("a", gpu_models=["V100"])], "nvidia_drivers": [entry("a", **TRIPLE)]}, "nvidia_drivers[0].version is 595.91.07, and 580"),
     ],
 )
 def test_what_cannot_work_is_refused_by_its_path(given: Data, path: str) -> None:
@@ -99,6 +143,7 @@ def test_what_cannot_work_is_refused_by_its_path(given: Data, path: str) -> None
         ([driver("a", x="1"), driver("b", y="1")], [], [node("n", x="1", y="1")]),
         ([driver("a", x="1"), driver("b", x="1", y="1")], [], []),
         ([driver("a", x="1")], [driver("theirs")], []),
+        ([driver("a", x="1")], [driver("theirs", y="1")], [{"metadata": {"name": "no-gpu", "labels": {"x": "1", "y": "1"}}}]),
         ([driver("a", x="1")], [driver("theirs", y="1")], [node("n", x="1", y="1")]),
         ([{"metadata": {"name": name}, "spec": {"default": True}} for name in "ab"], [], []),
     ],
