@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_devices as devices
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import merge, merge_tolerations
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import camel
@@ -51,6 +52,7 @@ def check(params: Data) -> None:
     if kmm.get("version") and length > _LONGEST:
         message = f"namespace and name have {length} characters, and with kmm.version they may have {_LONGEST}: they become part of a label's name."
         raise InputError("INPUT-VALUE", message, "Shorten the name.")
+    devices.check(params)
     if not selector(params):
         message = "kmm.selector is missing, and the pools have no node_selector in common." if params["pools"] else "kmm.selector is missing."
         raise InputError("INPUT-REQUIRED", message, "Give labels that all nodes of the pools have.")
@@ -66,11 +68,27 @@ def _check_images(kmm: Data, loader: Data) -> None:
         if not mapping.get("container_image") and not kmm.get("container_image"):
             message = f"kmm.kernel_mappings[{index}].container_image is missing, and kmm.container_image too."
             raise InputError("INPUT-REQUIRED", message, "Give the image here, or once for all mappings.")
+    _check_signing(kmm)
     for path, build in _each(kmm, "build"):
         if bool(build.get("dockerfile")) == bool(build.get("dockerfile_config_map")):
             raise InputError(
                 "INPUT-VALUE", f"{path} needs either dockerfile or dockerfile_config_map.", "dockerfile is the text, the other a ConfigMap that exists."
             )
+
+
+def _check_signing(kmm: Data) -> None:
+    """KMM's webhook wants the files; without a build there has to be an image to sign."""
+    root = str(kmm.get("dir_name") or "/opt").rstrip("/")
+    for path, sign in _each(kmm, "sign"):
+        if not sign.get("files_to_sign"):
+            raise InputError("INPUT-REQUIRED", f"{path}.files_to_sign is missing.", f"Give the modules' paths in the image, such as {root}/lib/modules/*/*.ko.")
+        if strange := [file for file in sign["files_to_sign"] if not file.startswith(f"{root}/")]:
+            raise InputError("INPUT-VALUE", f"{path}.files_to_sign has {strange[0]}, which is not below {root}.", "Set kmm.dir_name, or correct the path.")
+    for index, mapping in enumerate(kmm.get("kernel_mappings") or []):
+        sign = {**(kmm.get("sign") or {}), **(mapping.get("sign") or {})}
+        if sign and not (mapping.get("build") or kmm.get("build") or sign.get("unsigned_image")):
+            message = f"kmm.kernel_mappings[{index}] is to be signed, and has neither build nor sign.unsigned_image."
+            raise InputError("INPUT-REQUIRED", message, "Give the image whose modules are signed; container_image names the signed one.")
 
 
 def _each(kmm: Data, key: str) -> list[tuple[str, Data]]:

@@ -10,6 +10,8 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _diff, _geometry_live, _pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm as kmm
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_devices as devices
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_images as images
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
@@ -19,13 +21,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
-STEP: t.Final = f"{kmm.PREFIX}/resource-type"
 ACTION: t.Final = f"{kmm.PREFIX}/worker-action"
-KERNEL: t.Final = f"{kmm.PREFIX}/target-kernel"
-_STEPS: t.Final = {"BuildImage": ("build", "GPU-KMM-BUILD"), "SignImage": ("signing", "GPU-KMM-SIGN")}
+ROLE: t.Final = f"{kmm.PREFIX}/role"
+_ROLES: t.Final = {"dra": "DRA driver"}
 _PASSING: t.Final = ("GPU-IMAGE", "GPU-KMM-BUILD", "GPU-KMM-SIGN", "GPU-KMM-LOAD", "GPU-KMM-PLUGIN", "GPU-KMM-SELECTOR")
 # Once the module is loaded, devices come within moments or never.
-_LAST: t.Final = ("GPU-ALLOC",)
+_LAST: t.Final = ("GPU-ALLOC", "GPU-DRA-SLICES")
 
 
 def entry(config: Data | None, part: str, module: Data) -> Data | None:
@@ -39,7 +40,7 @@ class Judge:
     """The verdict on nodes of pools, or without pools on what the Module's own numbers say."""
 
     def __init__(self, params: Data, clock: t.Callable[[], float], only: str = "") -> None:
-        self._params, self._only = params, only
+        self._params, self._only, self._driver = params, only, devices.driver(params)
         self._patience = Patience(clock, params["grace"], (*_PASSING, *_LAST))
         self.seen: Snapshot = {}
 
@@ -60,14 +61,14 @@ class Judge:
         first += [part for node in wanted for part in judge_node(node, module, snapshot)]
         if not self._only:
             first += [judge_numbers(module)]
-        return first, [part for pool in pools for part in _pool_nodes.judge_devices(nodes, pool)]
+        return first, [part for pool in pools for part in devices.judge(nodes, pool, self._driver, snapshot.get("slices", ()))]
 
     def summarize(self, snapshot: Snapshot) -> Data:
         first, last = self._parts(snapshot)
         verdict = worst([*first, *last])
         module = next(iter(snapshot.get("modules") or []), dict[str, t.Any]())
         status = module.get("status") or {}
-        nodes = _pool_nodes.summarize_nodes(snapshot.get("nodes", ()), self._params["pools"])
+        nodes = devices.summarize(snapshot.get("nodes", ()), self._params["pools"], self._driver, snapshot.get("slices", ()))
         return {
             "name": self._params["name"],
             "state": verdict.verdict,
@@ -89,8 +90,9 @@ def _config(node: Data, snapshot: Snapshot) -> Data | None:
 
 
 def judge_node(node: Data, module: Data, snapshot: Snapshot) -> list[Readiness]:
-    """Causes first: what keeps KMM off the node, pods that failed, then where the module is."""
-    found = [_judge_reach(node, module), _judge_version(node, module), *_judge_pods(node, snapshot["pods"]), _judge_loaded(node, module, snapshot)]
+    """Causes first: what keeps KMM off the node, an image that cannot be had, pods that failed, then where the module is."""
+    found = [_judge_reach(node, module), _judge_version(node, module), *_judge_image(node, module, snapshot)]
+    found += [*_judge_pods(node, module, snapshot), _judge_loaded(node, module, snapshot)]
     return [part for part in found if part is not None]
 
 
@@ -125,16 +127,22 @@ def _judge_version(node: Data, module: Data) -> Readiness | None:
     return _part(pending, node, "Version", what, "GPU-KMM-VERSION", f"oc label node {node['metadata']['name']} {label}={version} --overwrite")
 
 
-def _judge_pods(node: Data, pods: t.Iterable[Data]) -> t.Iterator[Readiness]:
-    for pod in pods:
-        marks = pod["metadata"].get("labels") or {}
-        here = pod["spec"].get("nodeName") == node["metadata"]["name"] and marks.get(STEP) not in _STEPS
-        if not here and marks.get(KERNEL) != kernels.kernel_of(node):
+def _judge_image(node: Data, module: Data, snapshot: Snapshot) -> list[Readiness]:
+    """Nothing of what went wrong with an image that the node has by now."""
+    kernel, wanted = kernels.kernel_of(node), entry(_config(node, snapshot), "spec", module)
+    if wanted is not None and wanted["config"]["containerImage"] == kernels.image_for(module, kernel):
+        return []
+    return [images.as_part(node["metadata"]["name"], one) for one in images.troubles(kernel, module, snapshot)]
+
+
+def _judge_pods(node: Data, module: Data, snapshot: Snapshot) -> t.Iterator[Readiness]:
+    """While the node is not told of a change, its worker still fails at what is to be replaced."""
+    behind = _behind(node, module, snapshot)
+    for pod in snapshot["pods"]:
+        found, marks = trouble(pod), pod["metadata"].get("labels") or {}
+        if found is None or pod["spec"].get("nodeName") != node["metadata"]["name"] or images.step_of(pod) or (behind and marks.get(ACTION) == "Load"):
             continue
-        found = trouble(pod)
-        if found is None:
-            continue
-        step, code = _STEPS.get(marks.get(STEP, ""), ("loading", "GPU-KMM-LOAD") if ACTION in marks else ("device plugin", "GPU-KMM-PLUGIN"))
+        step, code = ("loading", "GPU-KMM-LOAD") if ACTION in marks else (_ROLES.get(marks.get(ROLE, ""), "device plugin"), "GPU-KMM-PLUGIN")
         if "Image" in found.reason:
             step, code = "image", "GPU-IMAGE"
         name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
@@ -143,20 +151,28 @@ def _judge_pods(node: Data, pods: t.Iterable[Data]) -> t.Iterator[Readiness]:
         yield _part(pending, node, f"Pod:{step}", f"{step}: pod {name} is in {found.reason}: {found.message}", code, remedy)
 
 
-def _judge_loaded(node: Data, module: Data, snapshot: Snapshot) -> Readiness | None:
-    config, kernel = _config(node, snapshot), kernels.kernel_of(node)
-    wanted, there = entry(config, "spec", module), entry(config, "status", module)
-    boot = (node.get("status", {}).get("nodeInfo") or {}).get("bootID", "")
+def _behind(node: Data, module: Data, snapshot: Snapshot) -> str:
+    """What the node is not told yet."""
+    wanted, kernel = entry(_config(node, snapshot), "spec", module), kernels.kernel_of(node)
     image = kernels.image_for(module, kernel)
     container = (module["spec"].get("moduleLoader") or {}).get("container") or {}
     modprobe = {key: value for key, value in (container.get("modprobe") or {}).items() if key not in ("args", "rawArgs")}
-    what = ""
     if wanted is None:
-        what = "waits for the image of its kernel"
-    elif wanted["config"]["kernelVersion"] != kernel:
-        what = f"is prepared for kernel {wanted['config']['kernelVersion']}, and runs {kernel}"
-    elif (image and wanted["config"]["containerImage"] != image) or not _diff.covers(wanted["config"].get("modprobe"), modprobe):
-        what = "is not told of the Module's change yet"
+        return f"waits for the image of its kernel{images.progress(kernel, module, snapshot)}"
+    config = wanted["config"]
+    if config["kernelVersion"] != kernel:
+        return f"is prepared for kernel {config['kernelVersion']}, and runs {kernel}{images.progress(kernel, module, snapshot)}"
+    if (image and config["containerImage"] != image) or not _diff.covers(config.get("modprobe"), modprobe):
+        return f"is not told of the Module's change yet{images.progress(kernel, module, snapshot)}"
+    return ""
+
+
+def _judge_loaded(node: Data, module: Data, snapshot: Snapshot) -> Readiness | None:
+    config, boot = _config(node, snapshot), (node.get("status", {}).get("nodeInfo") or {}).get("bootID", "")
+    wanted, there = entry(config, "spec", module), entry(config, "status", module)
+    what = _behind(node, module, snapshot)
+    if what or wanted is None:
+        pass
     elif there is None or there["config"] != wanted["config"] or there.get("version") != wanted.get("version"):
         what = "the kernel module is being loaded"
     elif there.get("bootId", boot) != boot:

@@ -69,10 +69,16 @@ SIGNATURES: t.Final = (
         "Set deleteEmptyDir in driver.upgrade_policy, or delete those pods.",
     ),
     Signature(
-        r"not signed by a key that is trusted|Loading of unsigned module is rejected|Required key not available",
+        r"not signed by a key that is trusted|Loading of unsigned module is rejected|Required key not available|Key was rejected by service",
         "GPU-DRV-SIGN",
         "Secure Boot rejects the kernel module",
         "Turn Secure Boot off in the machine set, or use precompiled signed drivers.",
+    ),
+    Signature(
+        r"sign-file: /run/secrets/(key|cert)/",
+        "GPU-KMM-SIGN",
+        "what a Secret holds is no key, or no certificate, to sign with",
+        "Put the private key in PEM under `key` of key_secret, and its certificate in DER under `cert` of cert_secret.",
     ),
     Signature(
         r"RmInitAdapter failed|not supported by open nvidia\.ko",

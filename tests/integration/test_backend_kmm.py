@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import typing as t
 
@@ -121,14 +122,18 @@ def test_what_cannot_work_is_found_before_anything_is_written(playbook: Playbook
     unfit = playbook.module("special_resource", **options(kmm={"kernel_mappings": other}))
     assert unfit["code"] == "GPU-KMM-KERNEL"
     assert all(name in unfit["msg"] for name in cards)
-    unsigned = playbook.module("special_resource", **options(kmm={"sign": {"key_secret": "it-key", "cert_secret": "it-cert"}}))
+    unsigned = playbook.module("special_resource", **options(kmm={"sign": signing("it-none"), "build": {"dockerfile": "FROM dtk"}}))
     assert unsigned["code"] == "GPU-KMM-MISSING"
-    assert "kmm.sign.key_secret: there is no Secret it-key" in unsigned["msg"]
+    assert "kmm.sign.key_secret: there is no Secret it-none" in unsigned["msg"]
     lonely = playbook.module("special_resource", **options(kmm={"create_service_accounts": False}))
     assert "kmm.service_account: there is no ServiceAccount card-loader" in lonely["msg"]
     assert audit.writes(unfit, unsigned, lonely) == []
     wrong = playbook.module("special_resource", **options(kmm={"kernel_mappings": [{"regexp": "(", "container_image": "i"}]}))
     assert (wrong["code"], audit.of(wrong)) == ("INPUT-VALUE", [])
+    nothing = playbook.module("special_resource", **options(kmm={"sign": signing() | {"files_to_sign": []}}))
+    assert "kmm.sign.files_to_sign is missing" in nothing["msg"]
+    source = playbook.module("special_resource", **options(kmm={"sign": signing()}))
+    assert "kmm.kernel_mappings[0] is to be signed, and has neither build nor sign.unsigned_image" in source["msg"]
 
 
 def test_each_step_that_fails_is_named_with_its_log(cluster: Cluster, playbook: Playbook, cards: list[str]) -> None:
@@ -150,6 +155,49 @@ def test_each_step_that_fails_is_named_with_its_log(cluster: Cluster, playbook: 
     assert (cards[0] in unsigned["msg"], "kmm.sign" in unsigned["remedy"]) == (True, True)
     healed = playbook.module("special_resource", **options())
     assert not healed.failed, healed.result
+
+
+@pytest.fixture
+def secrets(cluster: Cluster) -> t.Iterator[None]:
+    """A key with its certificate, and what is none."""
+    contents = {"it-key": {"key": b"-----BEGIN PRIVATE KEY-----"}, "it-cert": {"cert": b"\x30\x82"}, "it-no-key": {"key": b"hello"}}
+    for name, data in contents.items():
+        encoded = {key: base64.b64encode(value).decode() for key, value in data.items()}
+        cluster.client.create({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": SPACE}, "data": encoded})
+    yield
+    for name in contents:
+        cluster.client.delete("v1", "secrets", name, SPACE)
+
+
+def signing(key: str = "it-key") -> Data:
+    return {"key_secret": key, "cert_secret": "it-cert", "files_to_sign": ["/opt/lib/modules/*/card.ko"]}
+
+
+def test_secure_boot_wants_signed_modules(cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str], secrets: None) -> None:
+    """An unsigned module is refused by its node, a key that is none by the step that signs; with a key the same task repairs it."""
+
+    def image(tag: str, sign: Data | None = None) -> Data:
+        mapping = {"regexp": r"^5\.14\.", "container_image": f"quay.io/acme/card:{tag}", "build": {"dockerfile": "FROM dtk"}}
+        return options(kmm={"kernel_mappings": [mapping]} | ({"sign": sign} if sign else {}))
+
+    with trouble(cluster, "kmm_secure_boot", trusts="it-cert"):
+        unsigned = playbook.module("special_resource", **image("unsigned"))
+        assert (unsigned["code"], "could not insert 'card': Required key not available" in unsigned["msg"]) == ("GPU-DRV-SIGN", True)
+        assert any(name in unsigned["msg"] for name in cards)
+        assert all(word in unsigned["remedy"] for word in ("kmm.sign", "another container_image"))
+        keyless = playbook.module("special_resource", **image("signed", signing("it-no-key")))
+        assert (keyless["code"], "signing: Build card-sign-" in keyless["msg"]) == ("GPU-KMM-SIGN", True)
+        assert "sign-file: /run/secrets/key/key" in keyless["msg"]
+        assert "under `key` of key_secret" in keyless["remedy"]
+        assert any("sign-file" in line for line in keyless["evidence"])
+        signed = playbook.module("special_resource", **image("signed", signing()))
+        assert not signed.failed, signed.result
+        assert {one["image"] for one in signed["special_resource"]["nodes"]} == {"quay.io/acme/card:signed"}
+        again = playbook.module("special_resource", **image("signed", signing()))
+        assert (again.changed, audit.writes(again)) == (False, [])
+    with trouble(cluster, "kmm_secure_boot", trusts="it-other-cert"):
+        untrusted = playbook.module("special_resource", **image("untrusted", signing()))
+    assert (untrusted["code"], "Key was rejected by service" in untrusted["msg"]) == ("GPU-DRV-SIGN", True)
 
 
 def test_a_kernel_to_come_is_verified(playbook: Playbook, audit: Audit, cards: list[str]) -> None:

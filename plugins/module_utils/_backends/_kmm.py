@@ -10,6 +10,8 @@ import contextlib
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm as kmm
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_devices as devices
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_images as images
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_parts as parts
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_preflight as preflight
@@ -20,6 +22,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kinds impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools, nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import keep, look, remove, told
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._kmm_verification import verify
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._kmm_versions import Versions
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
@@ -30,7 +33,12 @@ NAMESPACE: t.Final = "openshift-kmm"
 MODULE: t.Final = known("Module")
 # A Module has no observedGeneration: numbers and nodes may be those of before for a moment.
 _REACTION: t.Final = 2.0
-_SECURE_BOOT: t.Final = "Set kmm.sign, with a key whose certificate the nodes' firmware trusts (mokutil --import), or turn Secure Boot off."
+BUILD: t.Final = known("Build")
+_OF_IMAGES: t.Final = ("GPU-KMM-BUILD", "GPU-KMM-SIGN")
+_SECURE_BOOT: t.Final = (
+    "Set kmm.sign, with a key whose certificate the nodes' firmware trusts (mokutil --import), and another container_image, as KMM signs none that is"
+    " there already; or turn Secure Boot off."
+)
 
 
 def check(params: Data) -> None:
@@ -43,12 +51,16 @@ def present(api: Api, params: Data) -> Data:
     if not kmm.is_preflight_only(params):
         done = _load(api, params)
     if (params["kmm"] or {}).get("preflight"):
-        done["preflight"] = _verify(api, params)
+        done["preflight"] = verify(api, params)
     return done
 
 
 def _load(api: Api, params: Data) -> Data:
     wanted, options = kmm.build(params), params["kmm"] or {}
+    if devices.driver(params):
+        from ansible_collections.accelerators.openshift.plugins.module_utils._backends._dra import refuse_old_cluster
+
+        refuse_old_cluster(api, "kmm.device_plugin")
     nodes = api.list(known("Node"), labels=selector(wanted["spec"]["selector"]))
     _survey(api, params, wanted, nodes)
     _require(api, params)
@@ -103,58 +115,40 @@ def _require(api: Api, params: Data) -> None:
 
 
 def _wait(api: Api, params: Data, wanted: Data, judge: state.Judge, stage: str, settle: float = 0.0) -> dict[str, list[Data]]:
+    name, namespace = params["name"], params["namespace"]
     queries = {
-        "modules": Query(MODULE, params["namespace"], params["name"]),
+        "modules": Query(MODULE, namespace, name),
         "nodes": Query(known("Node"), labels=selector(wanted["spec"]["selector"])),
         "configs": Query(known("NodeModulesConfig")),
-        "pods": Query(known("Pod"), params["namespace"], labels=f"{kmm.PREFIX}/module.name={params['name']}"),
+        "pods": Query(known("Pod"), namespace, labels=f"{kmm.PREFIX}/module.name={name}"),
+        "pulls": Query(known("Pod"), namespace, labels=f"{images.OWNER}={name}"),
     }
+    if images.are_made(wanted) and api.served(BUILD):
+        queries["builds"] = Query(BUILD, namespace, labels=f"{kmm.PREFIX}/module.name={name}")
+    if devices.driver(params):
+        queries["slices"] = Query(known("ResourceSlice"))
     try:
         return api.wait(queries, judge, stage, settle)
     except (NotReadyError, WaitTimeoutError) as exc:
-        _explain(api, exc, judge.seen.get("pods", ()))
+        _explain(api, exc, judge.seen)
         exc.facts["special_resource"] = judge.summarize(judge.seen)
         raise
 
 
-def _explain(api: Api, exc: AcceleratorError, pods: t.Iterable[Data]) -> None:
-    """Logs of up to three pods that failed; a known text brings its code and remedy."""
-    for pod in [pod for pod in pods if trouble(pod)][:3]:
+def _explain(api: Api, exc: AcceleratorError, seen: t.Mapping[str, t.Sequence[Data]]) -> None:
+    """Logs of up to three pods that failed, of the step that is the cause first; a known text brings its code and remedy."""
+    broken = [pod["metadata"] for pod in (*seen.get("pods", ()), *seen.get("pulls", ())) if trouble(pod)]
+    made, others = images.pods_of_builds(seen.get("builds", ())), [(one["namespace"], one["name"]) for one in broken]
+    cause = [*made, *(place for place in others if not made)] if exc.code in _OF_IMAGES else others
+    for place in dict.fromkeys([*cause, *made, *others][:3]):
         with contextlib.suppress(AcceleratorError):
-            lines = [line for line in api.log(pod["metadata"]["namespace"], pod["metadata"]["name"], tail_lines=60).splitlines() if line.strip()]
-            exc.evidence += [f"{pod['metadata']['name']}: {line}" for line in lines[-10:]]
+            lines = [line for line in api.log(*place, tail_lines=60).splitlines() if line.strip()]
+            exc.evidence += [f"{place[1]}: {line}" for line in lines[-10:]]
             found = next(((line, known_text) for line in lines if (known_text := recognise(line))), None)
-            if found and exc.code in ("GPU-KMM-LOAD", "GPU-KMM-BUILD", "GPU-KMM-SIGN", "GPU-KMM-PLUGIN"):
+            if found and place in cause and exc.code in (*_OF_IMAGES, "GPU-KMM-LOAD", "GPU-KMM-PLUGIN"):
                 line, text = found
                 exc.message += f" Its log says that {text.meaning}: {line.strip()}"
                 exc.code, exc.remedy = text.code, _SECURE_BOOT if text.code == "GPU-DRV-SIGN" else text.remedy
-
-
-def _verify(api: Api, params: Data) -> Data:
-    asked = params["kmm"]["preflight"]
-    kind = known(preflight.kind_of(asked))
-    if not api.served(kind):
-        kind = kind._replace(api_version="kmm.sigs.x-k8s.io/v1beta1")
-    wanted = preflight.build(asked, kind.api_version)
-    live = look(api, kind, wanted)
-    # What was verified once is not looked at again, so the new look is a new object.
-    is_stale = live is not None and bool(preflight.failures(live))
-    if is_stale:
-        api.delete(kind, wanted["metadata"]["name"])
-    if not (is_stale and api.check_mode):
-        api.apply(wanted, force_conflicts=True)
-    judge = preflight.Judge(params["name"], params["namespace"])
-    queries = {"preflights": Query(kind, None, wanted["metadata"]["name"]), "modules": Query(MODULE)}
-    try:
-        snapshot = api.wait(queries, judge, f"preflight of kernel {asked['kernel_version']}")
-    except (NotReadyError, WaitTimeoutError) as exc:
-        exc.facts["special_resource"] = {"preflight": _verdicts(asked, judge.seen)}
-        raise
-    return _verdicts(asked, snapshot)
-
-
-def _verdicts(asked: Data, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Data:
-    return {"kernel_version": asked["kernel_version"], "modules": [one for live in snapshot.get("preflights", ()) for one in preflight.modules(live)]}
 
 
 def absent(api: Api, params: Data) -> Data:

@@ -15,7 +15,6 @@ Object = dict[str, t.Any]
 PREFIX: t.Final = "kmm.node.kubernetes.io"
 MODULE: t.Final = f"{PREFIX}/module.name"
 ACTION: t.Final = f"{PREFIX}/worker-action"
-KIND: t.Final = f"{PREFIX}/resource-type"
 API: t.Final = "kmm.sigs.x-k8s.io/v1beta1"
 OPERATOR: t.Final = "kmm-operator-controller"
 
@@ -38,6 +37,11 @@ def version_label(module: Object) -> str:
 
 def _place(module: t.Mapping[str, t.Any]) -> tuple[str, str]:
     return place(dict(module)) if "metadata" in module else (module["namespace"], module["name"])
+
+
+def dns_safe(kernel: str) -> str:
+    """As labels and names of Builds have a kernel."""
+    return re.sub(r"[^a-z0-9]", "-", kernel.lower()).strip("-")
 
 
 def kernel_of(node: Object) -> str:
@@ -93,6 +97,7 @@ def owner(module: Object) -> Object:
 
 
 def pod(module: Object, name: str, labels: t.Mapping[str, str], image: str, node: str | None, command: t.Sequence[str]) -> Object:
+    """Only pods of workers are labelled with their Module."""
     namespace, module_name = place(module)
     spec: Object = {
         "restartPolicy": "Never",
@@ -100,5 +105,6 @@ def pod(module: Object, name: str, labels: t.Mapping[str, str], image: str, node
         "tolerations": module["spec"].get("tolerations") or [],
         "containers": [{"name": "worker" if ACTION in labels else "puller", "image": image, "command": list(command)}],
     }
-    metadata = {"name": name, "namespace": namespace, "labels": {MODULE: module_name, **labels}, "ownerReferences": [owner(module)]}
+    marks = {**labels, **({MODULE: module_name} if ACTION in labels else {})}
+    metadata = {"name": name, "namespace": namespace, "labels": marks, "ownerReferences": [owner(module)]}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec | ({"nodeName": node} if node else {})}

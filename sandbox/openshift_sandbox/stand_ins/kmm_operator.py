@@ -49,7 +49,7 @@ def plugin(module: Object, key: str, role: str) -> Object:
 
 
 class KmmOperator(Reconciler):
-    kinds = ("DaemonSet", "Deployment", "Module", "Node", "NodeModulesConfig", "Pod")
+    kinds = ("Build", "DaemonSet", "Deployment", "Module", "Node", "NodeModulesConfig", "Pod", "Secret")
 
     def __init__(self) -> None:
         self._images = Images()
@@ -75,7 +75,6 @@ class KmmOperator(Reconciler):
                 self._schedule(cluster, module, node)
             else:
                 self._withdraw(cluster, module, node["metadata"]["name"])
-        self._images.tidy(cluster, module)
         status = {"moduleLoader": self._numbers(cluster, module, nodes)}
         for key, role in PLUGINS:
             status |= {key: self._run(cluster, module, key, role, len(nodes))} if module["spec"].get(key) else {}
@@ -89,7 +88,7 @@ class KmmOperator(Reconciler):
         label = (node["metadata"].get("labels") or {}).get(modules.version_label(module))
         if mapping is None or (version and label is None):
             self._withdraw(cluster, module, name)
-        elif (not version or label == version) and self._images.has(cluster, module, mapping, kernel, name):
+        elif (not version or label == version) and self._images.has(cluster, module, mapping, kernel):
             self._write(cluster, name, module, entry(module, modules.config_for(module, kernel) or {}))
 
     def _withdraw(self, cluster: Cluster, module: Object, node: str) -> None:

@@ -9,13 +9,15 @@ import typing as t
 
 from openshift_sandbox.stand_ins import kmm_modules as modules
 from openshift_sandbox.stand_ins.gpu_troubles import on_node
+from openshift_sandbox.stand_ins.kmm_images import REGISTRY
 from openshift_sandbox.stand_ins.kmm_modules import ACTION, OPERATOR, Object
 from openshift_sandbox.stand_ins.loop import Cluster, Reconciler
 from openshift_sandbox.stand_ins.pod_logs import PodLogs
 
 EXIT: t.Final = "sandbox.openshift/exit-code"
 IMAGE: t.Final = "registry.redhat.io/kmm/kernel-module-management-worker-rhel9:v2.6.0"
-REFUSED: t.Final = "modprobe: ERROR: could not insert 'fpga': Required key not available"
+REFUSED: t.Final = "modprobe: ERROR: could not insert '{}': {}"
+UNSIGNED, UNTRUSTED = "Required key not available", "Key was rejected by service"
 
 Key = tuple[str, str]
 
@@ -67,9 +69,9 @@ class KmmWorkers(Reconciler):
         if live["metadata"].get("deletionTimestamp"):
             return False
         annotations = live["metadata"].get("annotations") or {}
-        trouble = on_node(cluster, "kmm_worker_fails", node) if action == "Load" else None
+        trouble = _refusal(cluster, node, entry) if action == "Load" else ""
         if trouble and EXIT not in annotations:
-            self._logs.write(cluster, live, ["Loading the kernel module", str(trouble.get("text", REFUSED))])
+            self._logs.write(cluster, live, ["Running modprobe", trouble])
             cluster.patch("Pod", name, entry["namespace"], {"metadata": {"annotations": {EXIT: "1"}}})
         phase, done = (live.get("status") or {}).get("phase"), live["metadata"]["labels"][ACTION] == action
         if (phase == "Succeeded" and not trouble) or not done or (EXIT in annotations and not trouble):
@@ -98,6 +100,17 @@ class KmmWorkers(Reconciler):
         changes.update({key: value for key, value in right.items() if labels.get(key) != value})
         if changes:
             cluster.patch("Node", node["metadata"]["name"], None, {"metadata": {"labels": changes}})
+
+
+def _refusal(cluster: Cluster, node: Object, entry: Object) -> str:
+    """What modprobe says where it fails. A node with Secure Boot wants modules that are signed, for a certificate that it trusts."""
+    config, signed = entry["config"], REGISTRY.get(entry["config"]["containerImage"], "")
+    if trouble := on_node(cluster, "kmm_worker_fails", node):
+        return str(trouble.get("text", REFUSED.format(config["modprobe"]["moduleName"], UNSIGNED)))
+    boot = on_node(cluster, "kmm_secure_boot", node)
+    if boot is None or (signed and signed == boot.get("trusts", signed)):
+        return ""
+    return REFUSED.format(config["modprobe"]["moduleName"], UNTRUSTED if signed else UNSIGNED)
 
 
 RECONCILERS: t.Final = (KmmWorkers,)

@@ -16,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 
 Data = dict[str, t.Any]
 KERNEL = "5.14.0-570.12.1.el9_6.x86_64"
+LABEL = "5-14-0-570-12-1-el9-6-x86-64"
 IMAGE = "quay.io/acme/card:${KERNEL_FULL_VERSION}"
 POOL = {"name": "cards", "node_selector": {"pool": "cards"}, "expected": {"example.com/card": 2}}
 READY = "kmm.node.kubernetes.io/openshift-kmm.card.ready"
@@ -55,6 +56,18 @@ def pod(labels: Data, reason: str = "Error", node_name: str | None = "n1", waiti
         container["state"] = {"waiting": {"reason": reason, "message": "manifest unknown"}}
     spec = {"nodeName": node_name} if node_name else {}
     return {"metadata": {"name": "p", "namespace": "openshift-kmm", "labels": labels}, "spec": spec, "status": {"containerStatuses": [container]}}
+
+
+def pull(kind: str = "until-success") -> Data:
+    found = pod({"kmm.node.kubernetes.io/image-owner": "card", "kmm.node.kubernetes.io/pull-pod-type": kind}, "ImagePullBackOff", None, waiting=True)
+    return found | {"spec": {"containers": [{"image": CONFIG["containerImage"]}]}}
+
+
+def build(step: str, phase: str) -> Data:
+    """As KMM makes them on OpenShift."""
+    labels = {"kmm.openshift.io/build.type": step, "kmm.node.kubernetes.io/target-kernel": LABEL}
+    status = {"phase": phase, "message": "Dockerfile build strategy has failed."}
+    return {"metadata": {"name": "card-build", "namespace": "openshift-kmm", "labels": labels}, "status": status}
 
 
 def judged(seen: Data, after: float = 0.0, **more: t.Any) -> t.Any:
@@ -176,16 +189,16 @@ OTHER = ENTRY | {"config": CONFIG | {"containerImage": "quay.io/acme/card:old"}}
         ({"nodes": [node(kernel="5.14.0-999.el9.x86_64")]}, "GPU-KMM-PENDING", "runs 5.14.0-999"),
         ({"nodes": [node(kernel="6.1.0")]}, "GPU-KMM-KERNEL", "no kernel mapping fits its kernel 6.1.0"),
         ({"pods": [pod({"kmm.node.kubernetes.io/worker-action": "Load"})]}, "GPU-KMM-LOAD", "loading: pod p"),
-        ({"pods": [pod({"kmm.node.kubernetes.io/resource-type": "PullImage"}, "ImagePullBackOff", waiting=True)]}, "GPU-IMAGE", "manifest unknown"),
+        ({"pods": [pod({"kmm.node.kubernetes.io/worker-action": "Load"}, "ImagePullBackOff", waiting=True)]}, "GPU-IMAGE", "manifest unknown"),
+        ({"configs": [], "pulls": [pull()]}, "GPU-IMAGE", "image: pod p is in ImagePullBackOff: manifest unknown"),
+        ({"configs": [], "pulls": [pull("one-time-pull")]}, "GPU-KMM-PENDING", "waits for the image"),
+        ({"configs": [], "builds": [build("BuildImage", "Failed")]}, "GPU-KMM-BUILD", "build: Build card-build is Failed: Dockerfile"),
+        ({"configs": [], "builds": [build("SignImage", "Failed")]}, "GPU-KMM-SIGN", "signing: Build card-build is Failed"),
+        ({"configs": [], "builds": [build("SignImage", "Running")]}, "GPU-KMM-PENDING", r"(signing card-build is Running)"),
         (
-            {"pods": [pod({"kmm.node.kubernetes.io/resource-type": "BuildImage", "kmm.node.kubernetes.io/target-kernel": KERNEL}, node_name=None)]},
+            {"configs": [], "pods": [pod({"kmm.node.kubernetes.io/resource-type": "BuildImage", "kmm.node.kubernetes.io/target-kernel": LABEL}, node_name=None)]},
             "GPU-KMM-BUILD",
             "build: pod p",
-        ),
-        (
-            {"pods": [pod({"kmm.node.kubernetes.io/resource-type": "SignImage", "kmm.node.kubernetes.io/target-kernel": KERNEL}, node_name=None)]},
-            "GPU-KMM-SIGN",
-            "signing: pod p",
         ),
         ({"pods": [pod({})]}, "GPU-KMM-PLUGIN", "device plugin: pod p"),
         ({"nodes": [node(devices="1")]}, "GPU-ALLOC", "example.com/card 1 of 2"),
