@@ -13,7 +13,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._readiness 
 
 Data = dict[str, t.Any]
 # What v1beta1 says by the same words in other clothes.
-_OLD: t.Final = {"True": "Success", "False": "InProgress"}
+# KMM before 2.4, whichever version of the API it serves: one word for "not yet" and "no".
+_REQUEUED: t.Final = "Requeued"
+_WAITING: t.Final = "Waiting for "
 
 
 def kind_of(asked: Data) -> str:
@@ -32,22 +34,33 @@ def build(asked: Data, api_version: str) -> Data:
 
 
 def modules(live: Data) -> list[Data]:
-    """A list in v1beta2, a map by name in v1beta1."""
+    """A list in v1beta2. In v1beta1 a map by name, which from KMM 2.1 on has every Module by namespace/name, too."""
     status = live.get("status") or {}
     if isinstance(status.get("modules"), list):
         entries = status["modules"]
     else:
-        entries = [{"namespace": "", "name": name, **one} for name, one in sorted((status.get("crStatuses") or {}).items())]
+        by_key = status.get("crStatuses") or {}
+        placed = {key.partition("/")[2] for key in by_key if "/" in key}
+        entries = [{"namespace": key.rpartition("/")[0], "name": key.rpartition("/")[2], **one} for key, one in sorted(by_key.items()) if key not in placed]
     return [
         {
             "name": one["name"],
             "namespace": one.get("namespace") or "",
-            "status": _OLD.get(one.get("verificationStatus", ""), one.get("verificationStatus", "")),
+            "status": _status(one),
             "stage": one.get("verificationStage", ""),
             "reason": one.get("statusReason", ""),
         }
         for one in entries
     ]
+
+
+def _status(one: Data) -> str:
+    """Before 2.4 what failed is queued again; a build or a signing that is under way is, too, and says so."""
+    said = str(one.get("verificationStatus", ""))
+    if said == "False":
+        given_up = one.get("verificationStage") == _REQUEUED and not str(one.get("statusReason", "")).startswith(_WAITING)
+        return "Failure" if given_up else "InProgress"
+    return "Success" if said == "True" else said
 
 
 def failures(live: Data) -> list[Data]:

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for KMM's PreflightValidation: each Module against a kernel to come. The real one looks into the image's layers."""
+"""Stands in for PreflightValidation of KMM 2.4 and later: each Module against a kernel to come. The real one pulls, builds and signs for it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from openshift_sandbox.stand_ins.conditions import timestamp
 from openshift_sandbox.stand_ins.kmm_modules import OPERATOR, Object
 from openshift_sandbox.stand_ins.loop import Cluster, Reconciler
 
-VERIFIED: t.Final = "Verification successful ({}), this Module will not be verified again in this Preflight CR"
 KINDS: t.Final = ("PreflightValidation", "PreflightValidationOCP")
 
 
 def verdict(cluster: Cluster, module: Object, spec: Object) -> tuple[str, str]:
     """Status and reason, in KMM's words."""
-    name, kernel = module["metadata"]["name"], spec["kernelVersion"]
+    kernel = spec["kernelVersion"]
     mapping = modules.mapping_for(module, kernel)
     if mapping is None:
-        return "Failure", f"failed to process kernel mapping in the module {name} for kernel version {kernel}"
-    image = modules.image_for(mapping, kernel)
-    if mapping.get("build"):
-        return "Success", VERIFIED.format("build compiles and image pushed" if spec.get("pushBuiltImage") else "build compiles")
-    if cluster.trouble("kmm_image_missing", image=image, kernel=kernel):
-        return "Failure", f"image {image} inaccessible or does not exists"
-    return "Success", VERIFIED.format("image accessible and verified")
+        return "Failure", "mapping not found"
+    if not cluster.trouble("kmm_image_missing", image=modules.image_for(mapping, kernel), kernel=kernel):
+        return "Success", "verified image exists"
+    if not (mapping.get("build") or mapping.get("sign")):
+        return "Failure", "verified image does not exist"
+    failed = [one for key, one in (("build", "kmm_build_fails"), ("sign", "kmm_sign_fails")) if mapping.get(key) and cluster.trouble(one, kernel=kernel)]
+    return ("Failure", "verified image does not exist and build/sign failed") if failed else ("Success", "verified image exists")
 
 
 class KmmPreflight(Reconciler):
@@ -51,7 +50,7 @@ class KmmPreflight(Reconciler):
                 after.append(known)
                 continue
             done = cluster.due((preflight["metadata"]["uid"], namespace, name), "kmm_preflight", 0.5)
-            status, reason = verdict(cluster, module, preflight["spec"]) if done else ("InProgress", "Verification has not started yet")
+            status, reason = verdict(cluster, module, preflight["spec"]) if done else ("InProgress", "verification is not finished yet")
             entry = {"name": name, "namespace": namespace, "verificationStatus": status, "statusReason": reason}
             after.append(entry | {"verificationStage": "Done" if done else "Image", "lastTransitionTime": known.get("lastTransitionTime") or timestamp()})
         if after != list(before.values()):

@@ -196,7 +196,10 @@ OTHER = ENTRY | {"config": CONFIG | {"containerImage": "quay.io/acme/card:old"}}
         ({"configs": [], "builds": [build("SignImage", "Failed")]}, "GPU-KMM-SIGN", "signing: Build card-build is Failed"),
         ({"configs": [], "builds": [build("SignImage", "Running")]}, "GPU-KMM-PENDING", r"(signing card-build is Running)"),
         (
-            {"configs": [], "pods": [pod({"kmm.node.kubernetes.io/resource-type": "BuildImage", "kmm.node.kubernetes.io/target-kernel": LABEL}, node_name=None)]},
+            {
+                "configs": [],
+                "pods": [pod({"kmm.node.kubernetes.io/resource-type": "BuildImage", "kmm.node.kubernetes.io/target-kernel": LABEL}, node_name=None)],
+            },
             "GPU-KMM-BUILD",
             "build: pod p",
         ),
@@ -276,6 +279,16 @@ def test_the_older_api_says_it_by_name() -> None:
     live = {"spec": {"kernelVersion": "6.1"}, "status": {"crStatuses": {"card": {"verificationStatus": "True", "verificationStage": "Done"}}}}
     assert preflight.modules(live)[0]["status"] == "Success"
     assert preflight.Judge("", "")({"preflights": [live], "modules": [kmm.build(params())]}).is_ready
+
+
+def test_the_older_api_has_each_module_twice_and_no_word_for_failure() -> None:
+    """v1beta1 of KMM 2.1 to 2.3: by name, where two may meet, and by namespace/name; what failed is False and queued again."""
+    failed = {"verificationStatus": "False", "verificationStage": "Requeued", "statusReason": "image i inaccessible or does not exists"}
+    building = {"verificationStatus": "False", "verificationStage": "Requeued", "statusReason": "Waiting for build verification"}
+    new = {"verificationStatus": "False", "verificationStage": "Image"}
+    entries = {"a/card": failed, "b/card": building, "card": building, "new": new}
+    found = [(one["namespace"], one["name"], one["status"]) for one in preflight.modules({"status": {"crStatuses": entries}})]
+    assert found == [("a", "card", "Failure"), ("b", "card", "InProgress"), ("", "new", "InProgress")]
 
 
 def test_the_check_is_named_after_its_kernel() -> None:

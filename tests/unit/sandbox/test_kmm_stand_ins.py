@@ -115,8 +115,8 @@ def test_what_signs_nothing(secrets: tuple[bytes, ...], text: str) -> None:
 @pytest.mark.parametrize(
     ("kernel", "status", "reason"),
     [
-        (KERNEL, "Success", "image accessible and verified"),
-        ("6.1", "Failure", "failed to process kernel mapping in the module card for kernel version 6.1"),
+        (KERNEL, "Success", "verified image exists"),
+        ("6.1", "Failure", "mapping not found"),
     ],
 )
 def test_a_kernel_to_come(tmp_path: Path, kernel: str, status: str, reason: str) -> None:
@@ -129,11 +129,15 @@ def test_a_kernel_to_come(tmp_path: Path, kernel: str, status: str, reason: str)
     assert reason in entry["statusReason"]
 
 
-def test_a_build_is_verified_by_building() -> None:
+@pytest.mark.parametrize(
+    ("troubles", "status", "reason"),
+    [([], "Success", "verified image exists"), (["kmm_build_fails"], "Failure", "verified image does not exist and build/sign failed")],
+)
+def test_what_is_not_there_is_verified_by_building(tmp_path: Path, troubles: list[str], status: str, reason: str) -> None:
+    made = world(tmp_path, {"type": "kmm_image_missing"}, *({"type": one} for one in troubles))
     mapping = {"regexp": "^5", "containerImage": "i", "build": {"dockerfileConfigMap": {"name": "d"}}}
-    container = {"modprobe": {}, "kernelMappings": [mapping]}
-    module = {"metadata": {"name": "card", "namespace": SPACE}, "spec": {"selector": {}, "moduleLoader": {"container": container}}}
-    assert "build compiles" in kmm_preflight.verdict(t.cast(t.Any, None), module, {"kernelVersion": KERNEL})[1]
+    module = {"metadata": {"name": "card", "namespace": SPACE}, "spec": {"moduleLoader": {"container": {"modprobe": {}, "kernelMappings": [mapping]}}}}
+    assert kmm_preflight.verdict(made.cluster, module, {"kernelVersion": KERNEL}) == (status, reason)
 
 
 def test_what_a_plugin_offers_is_in_its_arguments() -> None:
