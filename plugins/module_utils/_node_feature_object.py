@@ -63,12 +63,12 @@ def check_present(features: t.Sequence[Manifest]) -> None:
             raise _wrong(f"features[{index}]", "publishes nothing", "Give it labels, attributes, flags or instances.")
 
 
-def build(entry: Manifest, node: str, namespace: str) -> Manifest:
+def build(entry: Manifest, node: str, namespace: str, api_version: str = API_VERSION) -> Manifest:
     attributes = {name: {"elements": _texts(values)} for name, values in (entry.get("attributes") or {}).items()}
     flags: Manifest = {name: {"elements": {str(flag): {} for flag in values}} for name, values in (entry.get("flags") or {}).items()}
     instances = {name: {"elements": [{"attributes": _texts(one)} for one in values]} for name, values in (entry.get("instances") or {}).items()}
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": api_version,
         "kind": "NodeFeature",
         "metadata": {"name": f"{entry['name']}-{node}", "namespace": namespace, "labels": {NODE_NAME: node, ENTRY: entry["name"]}},
         "spec": {

@@ -144,6 +144,12 @@ def held_back(allowed: str | None, rules: t.Sequence[Manifest]) -> list[str]:
     return [f"labelWhiteList {allowed!r} of the instance holds back {', '.join(held)}: no node will have it."] if held else []
 
 
+def copied_from(rule: Manifest) -> str:
+    """The uid of the rule in OpenShift's older group that the NFD operator keeps this one after; empty where it stands for itself."""
+    owners = rule["metadata"].get("ownerReferences") or []
+    return next((str(one["uid"]) for one in owners if one.get("controller") and str(one.get("apiVersion")).startswith(f"{GROUPS[1]}/")), "")
+
+
 def full(key: str) -> str:
     """nfd-master puts its own domain before a key without one."""
     return key if "/" in key else f"{FEATURE}{key}"

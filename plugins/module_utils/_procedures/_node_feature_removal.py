@@ -15,33 +15,31 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._api import
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_rule import Given
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, owned, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _node_feature_groups as groups
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._node_features import (
-    FEATURE,
     INSTANCE,
     NODE,
     Manifest,
     Params,
     found_instances,
-    kind_of_rules,
     upstream,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready, worst
 
 
 class Part(t.NamedTuple):
-    """Rules and NodeFeatures that go, and those that stay."""
+    """Rules and NodeFeatures that go, and those that stay; each that goes with its kind."""
 
-    kind: Kind | None
-    rules: list[Manifest]
-    features: list[Manifest]
+    rules: list[tuple[Kind, Manifest]]
+    features: list[tuple[Kind, Manifest]]
     other_rules: list[Manifest]
     other_features: list[Manifest]
 
     def given(self) -> Given:
         """What only those that go have given to nodes."""
-        going = [*(_given(rule) for rule in self.rules), *(node_feature_object.given(one) for one in self.features)]
+        going = [*(_given(rule) for _kind, rule in self.rules), *(node_feature_object.given(one) for _kind, one in self.features)]
         labels, resources, taints = (frozenset().union(*(getattr(one, field) for one in going)) for field in Given._fields)
         return Given(labels, resources, taints).without([*(_given(rule) for rule in self.other_rules), *map(node_feature_object.given, self.other_features)])
 
@@ -52,7 +50,7 @@ def absent(api: Api, params: Params) -> dict[str, t.Any]:
     is_partial = bool(params["rules"] or params["features"])
     part = _chosen(api, params, is_partial)
     given = part.given()
-    removed = {"rules": _deleted(api, part.kind, part.rules), "features": _deleted(api, FEATURE, part.features)}
+    removed = {"rules": _deleted(api, part.rules), "features": _deleted(api, part.features)}
     if given:
         _until_gone(api, params, given, instances)
     live = next((one for one in instances if one["metadata"]["name"] == params["name"] and one["metadata"]["namespace"] == params["namespace"]), None)
@@ -63,27 +61,44 @@ def absent(api: Api, params: Params) -> dict[str, t.Any]:
     return {"name": params["name"], "namespace": params["namespace"], "available": available, "rules": [], "features": [], "nodes": [], "removed": removed}
 
 
-def _deleted(api: Api, kind: Kind | None, objects: list[Manifest]) -> list[str]:
-    return [one["metadata"]["name"] for one in objects if kind and api.delete(kind, one["metadata"]["name"], one["metadata"].get("namespace"))]
+def _deleted(api: Api, objects: list[tuple[Kind, Manifest]]) -> list[str]:
+    """Names. The operator's copy of a rule of ours goes with it."""
+    sources = {one["metadata"]["uid"] for _kind, one in objects if owned(one)}
+    gone = [
+        one["metadata"]["name"]
+        for kind, one in objects
+        if api.delete(kind, one["metadata"]["name"], one["metadata"].get("namespace"), owned_only=node_feature_rule.copied_from(one) not in sources)
+    ]
+    return list(dict.fromkeys(gone))
 
 
 def _chosen(api: Api, params: Params, is_partial: bool) -> Part:
     names, entries = ({one["name"] for one in params[option]} for option in ("rules", "features"))
-    kind = kind_of_rules(api)
-    rules = api.list(kind) if kind else []
-    going = [one for one in rules if (one["metadata"]["name"] in names if is_partial else owned(one)) and _is_here(one, params)]
-    features = _features(api, going, entries if is_partial else None)
+    kind = groups.kind_of_rules(api)
+    # Those of the older group first: as long as one is there, the operator makes its copy anew.
+    rules = [(groups.OLDER_RULE, one) for one in groups.older(api, kind, groups.OLDER_RULE)]
+    rules += [(kind, one) for one in api.list(kind)] if kind else []
+    sources = {one["metadata"]["uid"] for _kind, one in rules if owned(one)}
+
+    def is_ours(rule: Manifest) -> bool:
+        return owned(rule) or node_feature_rule.copied_from(rule) in sources
+
+    going = [(of, one) for of, one in rules if (one["metadata"]["name"] in names if is_partial else is_ours(one)) and _is_here(one, params)]
+    of_features, features = _features(api, [one for _kind, one in going], entries if is_partial else None)
     mine = [one for one in features if owned(one) and one["metadata"]["namespace"] == params["namespace"] and _is_of(one, entries, is_partial)]
     # A foreign rule that is named stays, and the Api says so.
-    ours = [one for one in going if owned(one)]
-    return Part(kind, going, mine, [one for one in rules if one not in ours], [one for one in features if one not in mine])
+    ours = [one for _kind, one in going if is_ours(one)]
+    is_asked = bool(entries) or not is_partial
+    left = groups.older(api, of_features, groups.OLDER_FEATURE, namespace=params["namespace"], labels=selector(MANAGED_BY)) if is_asked else []
+    published = [(groups.OLDER_FEATURE, one) for one in left if _is_of(one, entries, is_partial)] + [(of_features, one) for one in mine]
+    return Part(going, published, [one for _kind, one in rules if one not in ours], [one for one in features if one not in mine])
 
 
-def _features(api: Api, rules: list[Manifest], entries: set[str] | None) -> list[Manifest]:
+def _features(api: Api, rules: list[Manifest], entries: set[str] | None) -> tuple[Kind, list[Manifest]]:
     """Ours, and those of others that publish what the rules give: read in small pages, since those of workers are long."""
     keys = frozenset().union(*(_given(rule).labels for rule in rules))
     if entries == set() and not keys:
-        return []
+        return groups.FEATURE, []
 
     def keep(feature: Manifest) -> Manifest | None:
         published = (feature.get("spec") or {}).get("labels") or {}
@@ -91,9 +106,9 @@ def _features(api: Api, rules: list[Manifest], entries: set[str] | None) -> list
         return {**feature, "spec": {"labels": published}} if is_wanted else None
 
     try:
-        return api.list(FEATURE, keep=keep)
+        return groups.features(api, keep=keep)
     except KindNotServedError:
-        return []
+        return groups.FEATURE, []
 
 
 def _is_here(rule: Manifest, params: Params) -> bool:

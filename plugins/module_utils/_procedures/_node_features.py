@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
@@ -19,11 +18,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_expectation import Judge
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _node_feature_groups as groups
 
 Params = dict[str, t.Any]
 Manifest = dict[str, t.Any]
 INSTANCE: t.Final = known("NodeFeatureDiscovery")
-FEATURE: t.Final = known("NodeFeature")
 NODE: t.Final = known("Node")
 # Of so many nodes the NodeFeatures are read when a label is missing; each can be 100 kB.
 _EXPLAINED: t.Final = 5
@@ -74,14 +73,6 @@ def upstream(api: Api) -> list[Manifest]:
     return api.list(known("Deployment"), labels=selector(node_feature.UPSTREAM))
 
 
-def kind_of_rules(api: Api) -> Kind | None:
-    """Group and scope of NodeFeatureRule depend on the release, so the server is asked, once a task."""
-    for group in node_feature_rule.GROUPS:
-        with contextlib.suppress(KindNotServedError):
-            return api.resolve(f"{group}/v1alpha1", "NodeFeatureRule")
-    return None
-
-
 def _keep_instance(api: Api, params: Params, instances: list[Manifest], live: Manifest | None) -> None:
     if live is None:
         api.apply(node_feature.build(params, None))
@@ -100,12 +91,14 @@ def _keep_instance(api: Api, params: Params, instances: list[Manifest], live: Ma
 def _keep_rules(api: Api, params: Params) -> None:
     if not params["rules"]:
         return
-    kind = kind_of_rules(api)
+    kind = groups.kind_of_rules(api)
     if kind is None and not api.check_mode:
         raise node_feature.no_rules()
-    place = (kind.api_version, kind.namespaced) if kind else ()
     for rule in params["rules"]:
-        api.apply(node_feature_rule.build(rule, params["namespace"], *place), force_conflicts=params["adopt"] == "take")
+        if kind is None:
+            api.apply(node_feature_rule.build(rule, params["namespace"]))
+        else:
+            groups.keep_rule(api, kind, node_feature_rule.build(rule, params["namespace"], kind.api_version, kind.namespaced), params["adopt"] == "take")
 
 
 def _keep_features(api: Api, params: Params) -> None:
@@ -117,21 +110,26 @@ def _keep_features(api: Api, params: Params) -> None:
         names = [str(node["metadata"]["name"]) for node in node_labels.selected(nodes, entry)]
         if absent := sorted(set(entry["nodes"] or ()) - set(names)):
             api.warn(f"features[{entry['name']}]: node {', '.join(absent)} is not there; run this again once it is.")
-        wanted = [node_feature_object.build(entry, name, params["namespace"]) for name in names]
-        there = {one["metadata"]["name"]: one for one in _published(api, params["namespace"], entry["name"])}
+        mark = selector({node_feature_object.ENTRY: entry["name"]})
+        kind, published = _published(api, params["namespace"], mark)
+        wanted = [node_feature_object.build(entry, name, params["namespace"], kind.api_version) for name in names]
+        there = {one["metadata"]["name"]: one for one in published}
+        is_new = any(feature["metadata"]["name"] not in there for feature in wanted)
         for feature in wanted:
             api.apply(feature, live=there.pop(feature["metadata"]["name"], None))
         for name in there:
-            api.delete(FEATURE, name, params["namespace"])
+            api.delete(kind, name, params["namespace"])
+        if is_new:
+            groups.drop(api, groups.OLDER_FEATURE, groups.older(api, kind, groups.OLDER_FEATURE, namespace=params["namespace"], labels=mark))
 
 
-def _published(api: Api, namespace: str, entry: str) -> list[Manifest]:
+def _published(api: Api, namespace: str, labels: str) -> tuple[Kind, list[Manifest]]:
     try:
-        return api.list(FEATURE, namespace, labels=selector({node_feature_object.ENTRY: entry}))
+        return groups.features(api, namespace, labels=labels)
     except KindNotServedError:
         if not api.check_mode:
             raise
-        return []
+        return groups.FEATURE, []
 
 
 def _waited(api: Api, params: Params, judge: Judge, charts: list[Manifest]) -> dict[str, list[Manifest]]:
@@ -152,7 +150,7 @@ def _explained(api: Api, evidence: list[str], missing: dict[str, tuple[Manifest,
     """Each line with the reason, as far as the NodeFeatures of its node tell."""
     names = sorted(missing)[:_EXPLAINED]
     try:
-        features = api.list(FEATURE, labels=f"{node_feature_object.NODE_NAME} in ({','.join(names)})")
+        _kind, features = groups.features(api, labels=f"{node_feature_object.NODE_NAME} in ({','.join(names)})")
     except AcceleratorError:
         return evidence
     causes = {name: {node_feature_object.cause(missing[name][0], label, features): label for label in missing[name][1]} for name in names}
@@ -161,10 +159,11 @@ def _explained(api: Api, evidence: list[str], missing: dict[str, tuple[Manifest,
 
 def _orphans(api: Api, params: Params) -> list[dict[str, str]]:
     nodes = {one["metadata"]["name"] for one in api.list(NODE, metadata_only=True)}
-    found = node_feature_object.orphans(api.list(FEATURE, metadata_only=True), nodes)
+    kind, features = groups.features(api, metadata_only=True)
+    found = node_feature_object.orphans(features, nodes)
     if params["stale_features"] == "remove":
         for one in found:
-            api.delete(FEATURE, one.name, one.namespace, owned_only=False)
+            api.delete(kind, one.name, one.namespace, owned_only=False)
     elif found:
         collector = api.get(known("Deployment"), "nfd-gc", params["namespace"])
         api.warn(report.orphans_found(found, collector))
