@@ -84,8 +84,8 @@ def judge(needs: t.Sequence[Need], known: t.Mapping[str, Answer], ours: t.Collec
     if refused:
         need = refused[0][0]
         image = " or ".join(need.images)
-        others = f" ({len(refused) - 1} more nodes lack theirs)" if refused[1:] else ""
-        message = f"Node {need.node}: there is no precompiled driver for kernel {need.kernel}: {image} is not in the registry{others}. Nothing was changed."
+        others = f"; also missing for {', '.join(other.node for other, _one in refused[1:4])}{', …' if refused[4:] else ''}" if refused[1:] else ""
+        message = f"Node {need.node}: there is no precompiled driver for kernel {need.kernel}: {image} is not in the registry{others}."
         evidence = [f"{need.node}: kernel {need.kernel}, {one.image}: {one.words}" for need, one in refused]
         raise NotReadyError("GPU-DRV-PRECOMPILED", message, f"Build and push {need.images[0]}, or set driver.use_precompiled to false.", evidence)
     warnings = [f"Node {need.node} is in none of the pools, and has no precompiled driver for its kernel {need.kernel}: {one.image}" for need, one in missing]

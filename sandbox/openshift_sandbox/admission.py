@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The admission webhooks of the Machine API: their server's process, and the configurations by which the API server asks it."""
+"""The admission webhooks of the Machine API, and the one that answers look-ups of images: their server's process, and how the API server asks it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,18 @@ from openshift_sandbox.pki import Authority
 from openshift_sandbox.sandbox import Sandbox
 
 NAME: t.Final = "machine-webhook"
-DEFAULTING, VALIDATING = "/mutate", "/validate"
+DEFAULTING, VALIDATING, IMAGES = "/mutate", "/validate", "/images"
+MACHINES, LOOK_UPS = "machine.openshift.io", "image.openshift.io"
 GROUP: t.Final = "admissionregistration.k8s.io/v1"
 TIMEOUT_SECONDS: t.Final = 3
 
 Object = dict[str, t.Any]
 
 
-def wanted(sandbox: Sandbox) -> bool:
-    return "machine.openshift.io" not in sandbox.scenario.cluster.get("absent_groups", [])
+def wanted(sandbox: Sandbox) -> list[str]:
+    """Groups of the cluster that have a webhook here."""
+    absent = sandbox.scenario.cluster.get("absent_groups", [])
+    return [group for group in (MACHINES, LOOK_UPS) if group not in absent]
 
 
 def start(sandbox: Sandbox) -> None:
@@ -31,8 +34,9 @@ def start(sandbox: Sandbox) -> None:
     authority.server(NAME)
     sandbox.processes.start(NAME, [sys.executable, "-m", "openshift_sandbox.stand_ins.admission_server", "--dir", sandbox.directory])
     own_server.wait_ready(sandbox, NAME, "the Machine API's webhook is silent")
-    client = sandbox.client("machine-api-operator")
-    for configuration in configurations(f"https://127.0.0.1:{sandbox.port(NAME)}", authority.certificate.read_bytes()):
+    client, groups = sandbox.client("machine-api-operator"), wanted(sandbox)
+    url, certificate = f"https://127.0.0.1:{sandbox.port(NAME)}", authority.certificate.read_bytes()
+    for configuration in (*(configurations(url, certificate) if MACHINES in groups else ()), *([look_ups(url, certificate)] if LOOK_UPS in groups else ())):
         client.apply(configuration)
 
 
@@ -48,6 +52,14 @@ def configurations(url: str, certificate: bytes) -> list[Object]:
         }
         for kind, prefix, path, operations in kinds
     ]
+
+
+def look_ups(url: str, certificate: bytes) -> Object:
+    """The sandbox's own: by it a CRD answers as an aggregated API would, and says so when its server is away."""
+    name, resource = "image-look-ups.sandbox.openshift", "imagestreamimports"
+    rule = {"apiGroups": [LOOK_UPS], "apiVersions": ["v1"], "resources": [resource], "operations": ["CREATE"]}
+    webhook = _webhook("", resource, f"{url}{IMAGES}", certificate, ["CREATE"]) | {"name": name, "failurePolicy": "Fail", "rules": [rule]}
+    return {"apiVersion": GROUP, "kind": "MutatingWebhookConfiguration", "metadata": {"name": name}, "webhooks": [webhook]}
 
 
 def _webhook(name: str, resource: str, url: str, certificate: bytes, operations: list[str]) -> Object:

@@ -31,7 +31,8 @@ def look_up(api: Api, images: t.Iterable[str], namespace: str) -> dict[str, imag
     except KindNotServedError:
         return image_answer.not_asked(wanted, "this cluster has no API that looks images up")
     except ForbiddenError as exc:
-        return image_answer.not_asked(wanted, f"{exc.message} {exc.remedy}")
+        missing = f"the identity lacks the verb create on imagestreamimports.image.openshift.io in namespace {namespace}"
+        return image_answer.not_asked(wanted, missing if exc.code == "API-FORBIDDEN" else exc.message)
     except ApiError as exc:
         return image_answer.not_asked(wanted, exc.message)
     return image_answer.answers(wanted, told)

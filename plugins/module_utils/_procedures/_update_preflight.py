@@ -19,12 +19,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _upd
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_rollout as rollout
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._driver_toolkit import BY_IMAGE, NAMESPACE, STREAM
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ForbiddenError, KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._image_lookup import look_up
-from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import Check, refusal, table, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import UNKNOWN, Check, refusal, table, worst
 
 Data = dict[str, t.Any]
 KMM: t.Final = "kmm.sigs.x-k8s.io"
@@ -46,7 +46,10 @@ def ensure(api: Api, params: Data) -> Data:
     csvs = [csv for namespace in params["namespaces"] for csv in listed(api, "ClusterServiceVersion", namespace)]
     checks += operator_support.checks(csvs, releases.release(now) if now else release, release)
     gpus = [node for node in api.list(known("Node")) if has_nvidia_pci(labels(node))]
-    checks += [*driver_checks(api, params, gpus, target), *nic_checks(api, target), *module_checks(api, target), *rollout_checks(api, gpus)]
+    checks += driver_checks(api, params, gpus, target)
+    checks += or_unknown("NIC driver image", "UPDATE-DRIVER", lambda: nic_checks(api, target))
+    checks += or_unknown("modules", "UPDATE-KMM", lambda: module_checks(api, target))
+    checks += rollout_checks(api, gpus)
     facts = {"version": now, "target": version, "checks": [check.to_dict() for check in checks], "verdict": worst(checks), "table": table(checks)}
     if error := refusal(checks, params["fail_on"]):
         error.facts.update(facts)
@@ -59,6 +62,14 @@ def listed(api: Api, kind: str, namespace: str | None = None) -> list[Data]:
     with contextlib.suppress(KindNotServedError):
         return api.list(known(kind), namespace)
     return []
+
+
+def or_unknown(name: str, code: str, look: t.Callable[[], list[Check]]) -> list[Check]:
+    """Operators that most clusters lack, and that an identity may not be allowed to look for."""
+    try:
+        return look()
+    except ForbiddenError as exc:
+        return [Check(name, UNKNOWN, exc.message, exc.remedy, code)]
 
 
 def driver_checks(api: Api, params: Data, gpus: list[Data], target: drivers.Target) -> list[Check]:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Stands in for the server of the Machine API's admission webhooks; really the machine-set controller serves them, behind a Service.
 
-A process of its own, since the API server asks it about the Machines that a new sandbox is filled with.
+It answers look-ups of images as well (image_imports). A process of its own, since the API server asks it about the Machines that a new sandbox is filled with.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from pathlib import Path
 from openshift_sandbox import admission
 from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox
+from openshift_sandbox.scenario import LiveScenario
+from openshift_sandbox.stand_ins import image_imports
 from openshift_sandbox.stand_ins.admission_platform import Context, Object
 from openshift_sandbox.stand_ins.admission_review import PLATFORMS, defaulted, validated
 
@@ -34,13 +36,18 @@ class Server(ThreadingHTTPServer):
         # The handshake belongs to the connection's own thread: a client that is slow with it holds up nobody.
         self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
         self.client = Client(sandbox.component_kubeconfig("stand-ins"), "openshift-stand-ins")
-        cluster = sandbox.scenario.cluster
+        self.scenario = LiveScenario(sandbox.directory)
+        cluster = self.scenario.now.cluster
         self.platform = PLATFORMS.get(cluster["platform"])
         self.context = Context(cluster["infrastructure_name"], cluster["region"], self._has_secret)
 
     def answer(self, path: str, request: Object) -> Object:
         """The response of an AdmissionReview."""
         obj, response = request["object"], {"uid": request["uid"], "allowed": True}
+        if path == admission.IMAGES:
+            problem = image_imports.refusal(obj["spec"], bool(request.get("dryRun")))
+            found = image_imports.status(obj["spec"], self.scenario.now)
+            return response | (_denied(problem) if problem else _patched([{"op": "add", "path": "/status", "value": found}]))
         if path == admission.DEFAULTING:
             made, problems = defaulted(self.platform, obj, self.context)
             if problems:
@@ -48,7 +55,7 @@ class Server(ThreadingHTTPServer):
             changes = {"/metadata/labels": made["metadata"].get("labels"), "/spec": made["spec"]}
             before = {"/metadata/labels": obj["metadata"].get("labels"), "/spec": obj["spec"]}
             patch = [{"op": "add", "path": key, "value": value} for key, value in changes.items() if value != before[key]]
-            return response | ({"patchType": "JSONPatch", "patch": base64.b64encode(json.dumps(patch).encode()).decode()} if patch else {})
+            return response | (_patched(patch) if patch else {})
         verdict = validated(self.platform, obj, request.get("oldObject"), self.context)
         warnings = {"warnings": verdict.warnings} if verdict.warnings else {}
         return response | warnings | (_denied(verdict.text) if verdict.errors else {})
@@ -77,6 +84,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: t.Any) -> None:
         """The API server's audit log tells enough."""
+
+
+def _patched(operations: list[Object]) -> Object:
+    return {"patchType": "JSONPatch", "patch": base64.b64encode(json.dumps(operations).encode()).decode()}
 
 
 def _denied(text: str) -> Object:

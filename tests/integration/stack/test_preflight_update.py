@@ -15,6 +15,8 @@ from integration.patience import until
 from integration.playbook import ROOT, Playbook, Run, TaskResult
 from integration.wire import Audit
 
+from openshift_sandbox import faults
+
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "before-update"
 POOL: t.Final = {"name": "training", "node_selector": {"accelerators.openshift/pool": "training"}, "replicas": 2, "expected": {"nvidia.com/gpu": 1}}
@@ -38,6 +40,16 @@ def patched(cluster: Cluster, kind: tuple[str, str, str, str | None], change: Da
         yield
     finally:
         cluster.client.patch(*kind, back)
+
+
+@contextlib.contextmanager
+def trouble(cluster: Cluster, kind: str, **fields: t.Any) -> t.Iterator[None]:
+    sandbox = cluster.needs_sandbox()
+    faults.add(sandbox, kind, fields)
+    try:
+        yield
+    finally:
+        faults.clear(sandbox, kind, fields)
 
 
 def test_a_cluster_without_gpus(playbook: Playbook, audit: Audit, in_process: bool) -> None:
@@ -158,7 +170,13 @@ def test_modules_of_kmm(cluster: Cluster, playbook: Playbook) -> None:
     until(lambda: client.request("GET", f"/apis/{group}/v1beta2/preflightvalidationsocp")[0] == 200, "PreflightValidationOCPs are served")
     client.create(made)
     asked = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}
-    untried = playbook.module("preflight_update", **asked)
+    found = playbook.module("preflight_update", **asked)
+    assert (verdicts(found)["module default/nic"], found.failed) == ("ok", False)
+    with trouble(cluster, "kmm_image_missing", image="r.io/nic:1"):
+        missing = playbook.module("preflight_update", **asked)
+    assert (missing["code"], "there is no image r.io/nic:1" in missing["message"]) == ("UPDATE-KMM", True)
+    with trouble(cluster, "registry_closed", host="r.io"):
+        untried = playbook.module("preflight_update", **asked)
     assert (verdicts(untried)["module default/nic"], untried.failed) == ("unknown", False)
     proof = {"apiVersion": f"{group}/v1beta2", "kind": "PreflightValidationOCP", "metadata": {"name": "next"}, "spec": {"kernelVersion": KERNEL}}
     client.create(proof)
@@ -171,13 +189,48 @@ def test_modules_of_kmm(cluster: Cluster, playbook: Playbook) -> None:
     client.delete(f"{group}/v1beta1", "modules", "nic", "default")
 
 
-def test_precompiled_drivers_and_the_images_that_are_there(playbook: Playbook, stack: Run) -> None:
+def test_precompiled_drivers_and_the_images_that_are_there(cluster: Cluster, playbook: Playbook, audit: Audit, stack: Run) -> None:
     driver = {"usePrecompiled": True, "repository": "registry.example.com/nvidia", "image": "gpu-driver-rhel9", "version": "595"}
     run = playbook.tasks({"accelerators.openshift.special_resource": {"pools": [POOL], "grace": 60, "wait_timeout": 180, "spec": {"driver": driver}}})
     assert run.rc == 0, run.output[-3000:]
-    needed = f"registry.example.com/nvidia/gpu-driver-rhel9:595-{KERNEL}-rhel9.8"
-    asked = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}
-    results = [playbook.module("preflight_update", **asked, **more) for more in ({}, {"driver_images": [needed]}, {"driver_images": []})]
-    assert [verdicts(one)["driver (precompiled)"] for one in results] == ["unknown", "ok", "blocking"]
-    assert f"skopeo inspect docker://{needed}" in str(results[0]["checks"])
-    assert (results[2]["code"], needed in results[2]["message"]) == ("UPDATE-DRIVER", True)
+    needed = [f"registry.example.com/nvidia/gpu-driver-rhel9:595-{KERNEL}-{system}" for system in ("rhel9.8", "rhel9")]
+    asked, name = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}, "driver (precompiled)"
+    told = [playbook.module("preflight_update", **asked, **more) for more in ({"driver_images": [needed[0]]}, {"driver_images": []})]
+    assert [verdicts(one)[name] for one in told] == ["ok", "blocking"]
+    assert (told[1]["code"], needed[0] in told[1]["message"]) == ("UPDATE-DRIVER", True)
+    assert not [one for one in audit.of(*told) if one.resource.startswith("imagestreamimports")]
+    # The cluster itself looks, in check mode as well, and leaves nothing behind.
+    seen = [playbook.module("preflight_update", check=check, **asked) for check in (False, True)]
+    assert [verdicts(one)[name] for one in seen] == ["ok", "ok"]
+    assert any(f"{needed[0]} is sha256:" in line for line in next(one["evidence"] for one in seen[0]["checks"] if one["name"] == name))
+    assert [one.resource for one in audit.of(*seen) if one.verb == "create"] == ["imagestreamimports.image.openshift.io"] * 2
+    assert audit.writes(*seen) == []
+    assert cluster.client.list("image.openshift.io/v1", "imagestreamimports") == []
+    with trouble(cluster, "driver_image_missing", kernel=KERNEL):
+        missing = playbook.module("preflight_update", **asked)
+    assert (missing["code"], verdicts(missing)[name]) == ("UPDATE-DRIVER", "blocking")
+    assert f'{needed[0]} or {needed[1]} (dockerimage.image.openshift.io "{needed[0]}" not found)' in missing["message"]
+
+
+def test_what_nobody_can_find_out_stays_unknown(cluster: Cluster, playbook: Playbook, audit: Audit, stack: Run) -> None:
+    asked, name = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}, "driver (precompiled)"
+    host = {"host": "registry.example.com"}
+    with trouble(cluster, "registry_closed", **host):
+        closed = playbook.module("preflight_update", **asked)
+    with trouble(
+        cluster, "registry_closed", **host, reason="InternalError", text='registry.example.com/d: Get "https://registry.example.com/v2/": i/o timeout'
+    ):
+        away = playbook.module("preflight_update", **asked)
+    restricted = cluster.needs_sandbox().directory / "kubeconfig-restricted"
+    reader = playbook.tasks({"accelerators.openshift.preflight_update": asked}, kubeconfig=restricted).tasks[-1]
+    for result, words in (
+        (closed, "not allowed: you may not have access to the container image"),
+        (away, "unreachable: registry.example.com/d: Get"),
+        (reader, "not asked: the identity lacks the verb create on imagestreamimports.image.openshift.io in namespace nvidia-gpu-operator"),
+    ):
+        assert (result.failed, verdicts(result)[name]) == (False, "unknown"), result.result
+        assert words in said(result, name)
+        assert "skopeo inspect docker://registry.example.com/nvidia/gpu-driver-rhel9:595-" in str(result["checks"])
+    # Whoever may not even read what most clusters lack is told so, and told the rest.
+    assert (verdicts(reader)["modules"], verdicts(reader)["NIC driver image"]) == ("unknown", "unknown")
+    assert audit.writes(closed, away, reader) == []
