@@ -7,13 +7,16 @@
 from __future__ import annotations
 
 import typing as t
+from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import condition, reason, state
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nvidia_driver import name
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import selector as pods_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING, Readiness, failed, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import on_node
+from ansible_collections.accelerators.openshift.plugins.module_utils._stages import DRIVER
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
@@ -90,8 +93,7 @@ def _owned_by(daemonset: Data, driver: Data) -> bool:
 
 
 def _part(node: Data, reason: str, what: str, code: str, remedy: str) -> Readiness:
-    line = f"{name(node)}: {what}"
-    return pending(f"{reason}:{name(node)}", f"Node {line}.", code=code, remedy=remedy, details=(line,))
+    return replace(on_node(PENDING, node, reason, what, code, remedy, stage=DRIVER), message=f"Node {name(node)}: {what}.")
 
 
 def summarize(snapshot: Snapshot, wanted: t.Sequence[Data]) -> list[Data]:

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import re
 import typing as t
+from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import READY
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, part
+from ansible_collections.accelerators.openshift.plugins.module_utils._stages import CRD
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
 # As the operator names its states -> component of the operand.
@@ -30,12 +34,12 @@ _STATES: t.Final = {
 _LISTED: t.Final = re.compile(r"states not ready: \[([^\]]*)\]")
 
 
-def behind(snapshot: Snapshot, pools: t.Sequence[dict[str, t.Any]]) -> dict[str, dict[str, str]]:
-    """Node outside the pools -> operands of it that are not Ready, with what is wrong."""
+def behind(snapshot: Snapshot, pools: t.Sequence[dict[str, t.Any]], daemonsets: t.Sequence[dict[str, t.Any]] | None = None) -> dict[str, dict[str, str]]:
+    """Node outside the pools -> operands of it that are not Ready, with what is wrong. daemonsets: theirs, where they are not the GPU operator's."""
     ours = {node["metadata"]["name"] for pool in pools for node in nodes_of(snapshot["nodes"], pool)}
     revisions = operands.current_revisions(snapshot["revisions"])
     found: dict[str, dict[str, str]] = {}
-    daemonsets = [one for one in snapshot["daemonsets"] if operands.is_operand(one)]
+    daemonsets = [one for one in snapshot["daemonsets"] if operands.is_operand(one)] if daemonsets is None else daemonsets
     for node, pods in operands.by_node(snapshot["pods"]).items():
         notes = {} if node in ours or not node else {one.component: one.note for one in _late(daemonsets, pods, revisions)}
         if notes:
@@ -58,4 +62,24 @@ def blamed(snapshot: Snapshot, policy: dict[str, t.Any], pools: t.Sequence[dict[
     components = {component for notes in others.values() for component in notes}
     if not {_STATES.get(state, state) for state in states} <= components:
         return []
+    return _named(others)
+
+
+def _named(others: t.Mapping[str, t.Mapping[str, str]]) -> list[str]:
     return [f"{node} ({next(iter(notes))} {next(iter(notes.values()))})" for node, notes in sorted(others.items())]
+
+
+def told(others: t.Mapping[str, t.Mapping[str, str]]) -> list[dict[str, t.Any]]:
+    """For the reader: nothing waits for them."""
+    return [{"name": node, "operands": [{"name": one, "note": note} for one, note in notes.items()]} for node, notes in sorted(others.items())]
+
+
+def with_status(parts: t.Sequence[Part], status: Part, others: t.Mapping[str, t.Mapping[str, str]], title: str) -> list[Part]:
+    """A custom resource that is not ready for nodes outside the pools alone holds nothing up; where nothing else explains it, it is the trouble itself."""
+    said = [one for one in [*parts, status] if one.stage == CRD and one.waits]
+    if not said or not all(one.is_ready or one in said for one in parts):
+        return [*parts, status]
+    if not others:
+        return [replace(one, waits=False) if one in said else one for one in [*parts, status]]
+    what = f"{title} is notReady for nodes outside the pools alone: {'; '.join(_named(others))}."
+    return [*(one for one in parts if one not in said), part(READY, "OthersNotReady", what, stage=CRD)]

@@ -30,7 +30,19 @@ PODS: t.Final = {
     stages.METRICS: ("nvidia-dcgm-",),
     stages.ALLOCATABLE: ("nvidia-mig-manager-", "nvidia-device-plugin-", "nvidia-vgpu-device-manager-"),
 }
-_CALM: t.Final = ("GPU-TAINT", "GPU-OPTED-OUT", "GPU-PAUSED", "GPU-NODES", "GPU-NODE-NOTREADY", "GPU-NODE-UPDATING", "GPU-CP-IGNORED", "GPU-CP-CONFLICT")
+_CALM: t.Final = (
+    "GPU-CP-CONFLICT",
+    "GPU-CP-IGNORED",
+    "GPU-MODE",
+    "GPU-NODES",
+    "GPU-NODE-NOTREADY",
+    "GPU-NODE-UPDATING",
+    "GPU-OPTED-OUT",
+    "GPU-PAUSED",
+    "GPU-TAINT",
+    "NIC-IGNORED",
+    "NIC-TAINT",
+)
 
 
 class Source(t.NamedTuple):

@@ -32,16 +32,16 @@ PAUSED: t.Final = "paused-"
 def judge_node(node: dict[str, t.Any], pool: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> list[Part]:
     if updating := node_update.judge(node):
         return [placed(updating, pool["name"], _name(node))]
-    upgrade = _judge_upgrade(node)
+    upgrade = judge_upgrade(node)
     found: list[Readiness | None] = [
-        _judge_alive(node),
+        judge_alive(node),
         _judge_taints(node, policy, snapshot),
         _judge_features(node, policy),
         _judge_opt_out(node),
         kernel_match.judge(node, policy, snapshot),
         *_judge_operands(node, policy, snapshot),
         upgrade,
-        _judge_paused(node, snapshot, upgrade),
+        judge_paused(node, snapshot, upgrade),
         *judge_devices(node, pool, snapshot, is_upgrading=upgrade is not None),
     ]
     return [placed(one, pool["name"], _name(node)) for one in found if one is not None]
@@ -51,7 +51,7 @@ def _name(node: dict[str, t.Any]) -> str:
     return str(node["metadata"]["name"])
 
 
-def _judge_alive(node: dict[str, t.Any]) -> Part | None:
+def judge_alive(node: dict[str, t.Any]) -> Part | None:
     if geometry.is_ready(node):
         return None
     since = next((str(one.get("lastTransitionTime") or "") for one in node["status"].get("conditions") or [] if one["type"] == "Ready"), "")
@@ -131,7 +131,7 @@ def _judge_operands(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: 
     return parts
 
 
-def _judge_upgrade(node: dict[str, t.Any]) -> Part | None:
+def judge_upgrade(node: dict[str, t.Any]) -> Part | None:
     state = geometry.labels(node).get(UPGRADE, "")
     if state == "upgrade-failed":
         remedy = f"Look at the driver pod of the node, then `oc label node {_name(node)} {UPGRADE}=upgrade-required --overwrite`."
@@ -143,7 +143,7 @@ def _judge_upgrade(node: dict[str, t.Any]) -> Part | None:
     return on_node(PENDING, node, "Upgrading", f"the driver upgrade is at {state}", "GPU-UPG-RUNNING", remedy, stage=stages.DRIVER)
 
 
-def _judge_paused(node: dict[str, t.Any], snapshot: Snapshot, upgrade: Part | None) -> Part | None:
+def judge_paused(node: dict[str, t.Any], snapshot: Snapshot, upgrade: Part | None) -> Part | None:
     """Paused operands are wanted by no DaemonSet, so the operator calls them ready; once the driver runs again nothing may be paused."""
     marks = geometry.labels(node)
     paused = [key.removeprefix(operands.DEPLOY) for key, value in sorted(marks.items()) if key.startswith(operands.DEPLOY) and value.startswith(PAUSED)]

@@ -22,7 +22,7 @@ _CRASH: t.Final = ("CrashLoopBackOff", "RunContainerError", "CreateContainerErro
 
 
 # Operands whose files others wait for on the node, and one that waits for nobody.
-AWAITED: t.Final = ("driver", "container-toolkit")
+AWAITED: t.Final = ("driver", "container-toolkit", "dra-driver")
 INDEPENDENT: t.Final = ("node-status-exporter",)
 
 # Failures whose cause is in the log of that container, and others of which it may know more.
@@ -31,11 +31,17 @@ _HINTED_BY_LOGS: t.Final = (
     "GPU-ALLOC",
     "GPU-CP-NOTREADY",
     "GPU-CP-OPERAND",
+    "GPU-DRA-NOTREADY",
+    "GPU-DRA-SLICES",
     "GPU-DRV-OUTDATED",
     "GPU-MIG-FAILED",
     "GPU-MIG-RUNNING",
     "GPU-UPG-FAILED",
     "GPU-UPG-RUNNING",
+    "NIC-ALLOC",
+    "NIC-DRV",
+    "NIC-STATE",
+    "NIC-UPG",
 )
 
 
@@ -135,13 +141,6 @@ def _unscheduled(pod: dict[str, t.Any] | None) -> str:
     conditions = (pod or {}).get("status", {}).get("conditions") or []
     texts = [entry.get("message", "") for entry in conditions if entry["type"] == "PodScheduled" and entry["status"] == "False"]
     return f" ({texts[0]})" if texts and texts[0] else ""
-
-
-def suspects(pods: t.Iterable[dict[str, t.Any]], limit: int = 3) -> list[tuple[str, str, str]]:
-    """(namespace, pod, container) whose logs explain a failed stack, drivers first."""
-    found = [(pod["metadata"], trouble(pod)) for pod in pods]
-    broken = [(metadata["namespace"], metadata["name"], one.container) for metadata, one in found if one]
-    return sorted(broken, key=lambda entry: ("driver" not in entry[1], entry))[:limit]
 
 
 def explain(error: AcceleratorError, pod: str, container: str, log: str) -> None:

@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _sta
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import behind
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import behind, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Stage
 
@@ -91,7 +91,5 @@ def _seen(node: Data, daemonsets: t.Sequence[Data], pods: t.Sequence[Data], poli
 
 
 def others(snapshot: Snapshot, pools: t.Sequence[Data]) -> list[Data]:
-    """Nodes outside the pools on which an operand is not Ready: for the reader, nothing waits for them."""
-    if not pools:
-        return []
-    return [{"name": node, "operands": [{"name": one, "note": note} for one, note in notes.items()]} for node, notes in sorted(behind(snapshot, pools).items())]
+    """Nodes outside the pools on which an operand is not Ready."""
+    return told(behind(snapshot, pools)) if pools else []

@@ -109,13 +109,12 @@ RETURN = r"""
 special_resource:
   description:
     - The stack as the cluster holds it. On failure it is what was seen last.
-    - C(pools), C(others), C(stages) and C(lines) are told by backends of the NVIDIA GPU Operator.
     - C(pools) has each pool by itself; one may be C(ready) while another one failed the task.
-      C(others) are nodes outside the pools with an operand that is not Ready.
+      C(others) are nodes outside the pools on which something of the operator is not Ready.
     - C(stages) has, in order, C(catalogue), C(install plan), C(csv), C(crd), and with pools C(nfd labels), C(driver), C(toolkit), C(device plugin),
-      C(validator), C(metrics), C(allocatable). C(verdict) is C(ready), C(pending), C(failed), or C(waiting) for the stage that C(consequence_of) names.
-      C(since) is the time in UTC that the API tells, empty where it tells none. C(nodes) are the nodes that are behind, of C(of) nodes;
-      a node without a name stands for those that a pool lacks.
+      C(validator), C(metrics), C(allocatable); other backends have stages of their own in between. C(verdict) is C(ready), C(pending), C(failed), or
+      C(waiting) for the stage that C(consequence_of) names. C(since) is the time in UTC that the API tells, empty where it tells none.
+      C(nodes) are the nodes that are behind, of C(of) nodes; a node without a name stands for those that a pool lacks.
     - C(lines) is the same as short lines of text.
     - C(differs) and C(manager) are about an object that somebody else made (O(adopt)); C(nvidia_drivers) is told by backends V(nvidiadriver) and V(dra),
       C(nvidia_drivers_unlisted), those of this collection that nothing asks for any more, by V(nvidiadriver).

@@ -6,28 +6,27 @@
 
 from __future__ import annotations
 
-import contextlib
 import typing as t
-from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu_cluster as gpu_cluster
+from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu_cluster_truth as gpu_truth
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver as nvidia_driver
-from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_truth as truth
 from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_slices, _stack
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _clusterpolicy as clusterpolicy
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _nvidiadriver as nvidiadriver
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example, example_driver, example_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluster_summary import summarize
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, worst
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, suspects
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stage_facts as stage_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
+from ansible_collections.accelerators.openshift.plugins.module_utils._stage_judge import Judge
 
 Data = dict[str, t.Any]
 NAME: t.Final = gpu_cluster.NAME
@@ -48,8 +47,9 @@ def present(api: Api, params: Data) -> Data:
     csvs = clusterpolicy.versions(api, params)
     section = cluster_policy.merge(example(csvs).get("driver") or {}, cluster_policy.asked(params).get("driver") or {})
     wanted = nvidia_driver.build(params, section, example_driver(csvs))
-    there = api.list(nvidiadriver.DRIVER) if api.served(nvidiadriver.DRIVER) or not api.check_mode else []
+    there = _drivers(api, params)
     nvidiadriver.settle_selectors(api, wanted, there, params)
+    nvidiadriver.refuse_unmade(api, params, wanted, there)
     differs = nvidiadriver.keep(api, params, wanted, there)
     live = api.get(CLUSTER, NAME) if api.served(CLUSTER) or not api.check_mode else None
     manifest = gpu_cluster.build(params, example_of("GPUCluster", csvs), live)
@@ -58,7 +58,18 @@ def present(api: Api, params: Data) -> Data:
     else:
         differs += clusterpolicy.settle_foreign(api, params, CLUSTER, manifest["spec"], live)
     snapshot = observe(api, params, wanted)
-    return {**gpu_cluster.summarize(snapshot, params["pools"]), "nvidia_drivers": truth.summarize(snapshot, wanted), "differs": differs}
+    return {**summarize(snapshot, params["pools"], wanted), "differs": differs}
+
+
+def _drivers(api: Api, params: Data) -> list[Data]:
+    """Where the kind is not served, an operator that check mode only foretells may bring it."""
+    if api.check_mode and not api.served(nvidiadriver.DRIVER):
+        return []
+    try:
+        return api.list(nvidiadriver.DRIVER)
+    except KindNotServedError as exc:
+        stage_facts.explain_absent(api, NAME, params["namespace"], gpu_truth.CHAIN, exc)
+        raise
 
 
 def refuse_old_cluster(api: Api, otherwise: str = "backend clusterpolicy") -> None:
@@ -79,23 +90,25 @@ def observe(api: Api, params: Data, wanted: t.Sequence[Data]) -> dict[str, list[
         "pods": Query(known("Pod"), params["namespace"]),
         "revisions": Query(known("ControllerRevision"), params["namespace"]),
         "slices": Query(SLICE),
+        "streams": Query(known("ImageStream"), "openshift", "driver-toolkit"),
     }
-    patience = Patience(api.clock, params["grace"], (*truth.PASSING, *gpu_cluster.PASSING))
-    seen: dict[str, list[Data]] = {}
+    judge = Judge(
+        lambda snapshot: gpu_truth.judge(snapshot, params["pools"], wanted),
+        gpu_truth.CHAIN,
+        Patience(api.clock, params["grace"], gpu_truth.PASSING),
+    )
 
-    def judge(snapshot: dict[str, list[Data]]) -> Readiness:
-        seen.update(snapshot)
-        parts = patience.harden([*truth.judge(snapshot, wanted), *gpu_cluster.judge(snapshot, params["pools"])])
-        return replace(worst(parts), details=one_line_each(parts))
+    def told(seen: dict[str, list[Data]], parts: list[Part]) -> Data:
+        return summarize(seen, params["pools"], wanted, parts)
 
     try:
-        return api.wait(queries, judge, "DRA stack", clusterpolicy.settling(api, params))
+        snapshot = api.wait(queries, judge, "DRA stack", clusterpolicy.settling(api, params))
     except (NotReadyError, WaitTimeoutError) as exc:
-        for namespace, pod, container in suspects(seen.get("pods", ())):
-            with contextlib.suppress(AcceleratorError):
-                explain(exc, pod, container, api.log(namespace, pod, container, tail_lines=60))
-        exc.facts["special_resource"] = gpu_cluster.summarize(seen, params["pools"]) if seen else {}
+        stage_facts.explain(api, params["namespace"], judge, exc, gpu_truth.PODS, told)
         raise
+    if note := next((one for one in judge.parts if one.reason == "OthersNotReady"), None):
+        api.warn(note.message)
+    return snapshot
 
 
 def absent(api: Api, params: Data) -> Data:

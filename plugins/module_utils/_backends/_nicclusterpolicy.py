@@ -6,19 +6,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_cluster_policy as nic
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_stack as stack
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _clusterpolicy as clusterpolicy
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nic_summary import summarize
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools, nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stage_facts as stage_facts
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import blamed, keep, look, told
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, suspects
 
 Data = dict[str, t.Any]
 NAME: t.Final = nic.NAME
@@ -36,13 +36,17 @@ def check(params: Data) -> None:
 
 def present(api: Api, params: Data) -> Data:
     here = {"metadata": {"name": NAME}}
-    live = look(api, POLICY, here)
+    try:
+        live = look(api, POLICY, here)
+    except KindNotServedError as exc:
+        stage_facts.explain_absent(api, NAME, params["namespace"], stack.CHAIN, exc)
+        raise
     manifest = nic.build(params, nic.images_of(clusterpolicy.versions(api, params)), live)
     stranger = keep(api, POLICY, manifest, params["adopt"], live)
     with blamed(stranger, CAUSES):
         snapshot = observe(api, params, clusterpolicy.settling(api, params))
     rebuild = outlived(api, params, snapshot)
-    summary = stack.summarize(snapshot, params["pools"], nic.offered(params))
+    summary = summarize(snapshot, params["pools"], nic.offered(params))
     return {**summary, "rebuild": rebuild, **told(stranger)}
 
 
@@ -54,15 +58,15 @@ def observe(api: Api, params: Data, settle: float) -> dict[str, list[Data]]:
         "pods": Query(known("Pod"), params["namespace"]),
         "revisions": Query(known("ControllerRevision"), params["namespace"]),
     }
-    judge = stack.Judge(params, api.clock)
+    judge, offered = stack.judging(params, api.clock), nic.offered(params)
     try:
-        return api.wait(queries, judge, "NIC stack", settle)
+        snapshot = api.wait(queries, judge, "NIC stack", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
-        for namespace, pod, container in suspects(judge.seen.get("pods", ())):
-            with contextlib.suppress(AcceleratorError):
-                explain(exc, pod, container, api.log(namespace, pod, container, tail_lines=60))
-        exc.facts["special_resource"] = stack.summarize(judge.seen, params["pools"], nic.offered(params)) if judge.seen else {}
+        stage_facts.explain(api, params["namespace"], judge, exc, stack.PODS, lambda seen, parts: summarize(seen, params["pools"], offered, parts))
         raise
+    if note := next((one for one in judge.parts if one.reason == "OthersNotReady"), None):
+        api.warn(note.message)
+    return snapshot
 
 
 def outlived(api: Api, params: Data, snapshot: dict[str, list[Data]]) -> list[str]:

@@ -9,7 +9,6 @@ import typing as t
 
 from openshift_sandbox.stand_ins import nic_daemon_sets
 from openshift_sandbox.stand_ins.conditions import condition, merged
-from openshift_sandbox.stand_ins.gpu_readiness import daemon_set_ready, latest_revision
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.nic_daemon_sets import APPLIED, STATES
 
@@ -27,7 +26,7 @@ CONDITIONS: t.Final = {
 
 
 class NetworkOperator(Reconciler):
-    kinds = ("NicClusterPolicy", "Deployment", "DaemonSet", "ControllerRevision", "ImageStream", "Node", "Pod")
+    kinds = ("NicClusterPolicy", "Deployment", "DaemonSet", "ImageStream", "Node")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == OPERATOR), None)
@@ -59,18 +58,13 @@ class NetworkOperator(Reconciler):
             return "error", str(error)
         self._remove(cluster, policy, key, daemon_set, namespace, {one["metadata"]["name"] for one in wanted})
         applied = [self._applied(cluster, one) for one in wanted]
-        return ("ready", "") if all(self._ready(cluster, one) for one in applied) else ("notReady", "")
+        return ("ready", "") if all(daemon_set_ready(one) for one in applied) else ("notReady", "")
 
     def _applied(self, cluster: Cluster, wanted: Object) -> Object:
         live = cluster.find("DaemonSet", wanted["metadata"]["name"], wanted["metadata"]["namespace"])
         if live and (live["metadata"].get("annotations") or {}).get(APPLIED) == wanted["metadata"]["annotations"][APPLIED]:
             return live
         return cluster.apply(wanted)
-
-    def _ready(self, cluster: Cluster, live: Object) -> bool:
-        uid, namespace = live["metadata"]["uid"], live["metadata"]["namespace"]
-        pods = [pod for pod in cluster.objects("Pod", namespace) if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences", []))]
-        return daemon_set_ready(live, pods, latest_revision(cluster.objects("ControllerRevision", namespace), live))
 
     def _remove(self, cluster: Cluster, policy: Object, key: str, name: str, namespace: str, keep: set[str]) -> None:
         """DaemonSets of a component that is not asked for any more, and of kernels that no node has."""
@@ -86,6 +80,13 @@ class NetworkOperator(Reconciler):
         before = policy.get("status") or {}
         if any(before.get(field) != value for field, value in wanted.items()):
             cluster.patch("NicClusterPolicy", policy["metadata"]["name"], None, {"status": wanted}, "status")
+
+
+def daemon_set_ready(daemon_set: Object) -> bool:
+    """Numbers alone, of whichever generation; none wanted is taken for not counted yet."""
+    status = daemon_set.get("status") or {}
+    wanted, there = status.get("desiredNumberScheduled", 0), status.get("numberAvailable", 0)
+    return bool(wanted and wanted == there == status.get("updatedNumberScheduled", 0))
 
 
 def version_of(deployment: Object) -> tuple[int, ...]:

@@ -29,6 +29,7 @@ POOLS: t.Final[list[Data]] = [
     {"name": "inference", "node_selector": {POOL: "inference"}, "expected": {"nvidia.com/gpu": 1}, "min_nodes": 2},
     {"name": "training", "node_selector": {POOL: "training"}, "expected": {"nvidia.com/gpu": 8}},
 ]
+STAGES: t.Final = ["catalogue", "install plan", "csv", "crd", "nfd labels", "driver", "dra driver", "validator", "metrics", "allocatable"]
 WANTED: t.Final[Data] = {"backend": BACKEND, "pools": POOLS, "grace": 5, "wait_timeout": 120}
 GONE: t.Final[Data] = {"backend": BACKEND, "state": "absent", "wait_timeout": 120}
 CLAIM: t.Final[Data] = {
@@ -46,6 +47,19 @@ POD: t.Final[Data] = {
         "containers": [{"name": "main", "image": "registry.example.com/cuda:1", "resources": {"claims": [{"name": "gpu"}]}}],
     },
 }
+
+
+def stage(found: t.Any, name: str) -> Data:
+    return next(one for one in found["special_resource"]["stages"] if one["name"] == name)
+
+
+def behind(found: t.Any) -> dict[str, tuple[str, str]]:
+    """Stage -> verdict and what it waits for, of those that are not ready."""
+    return {one["name"]: (one["verdict"], one["consequence_of"]) for one in found["special_resource"]["stages"] if one["verdict"] != "ready"}
+
+
+def pools(found: t.Any) -> dict[str, bool]:
+    return {one["name"]: one["ready"] for one in found["special_resource"]["pools"]}
 
 
 def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
@@ -67,6 +81,9 @@ def test_a_claim_gets_a_gpu_and_holds_the_stack(cluster: Cluster, playbook: Play
         ("inference", {"nvidia.com/gpu": 1}, 1),
         ("training", {"nvidia.com/gpu": 8}, 8),
     ]
+    assert [(one["name"], one["verdict"]) for one in found["stages"]] == [(name, "ready") for name in STAGES]
+    assert found["lines"] == [f"ready: {', '.join(STAGES)}"]
+    assert pools(made) == {"inference": True, "training": True}
     assert all(device["uuid"].startswith("GPU-") for one in found["nodes"] for device in one["devices"])
     cluster.client.create(CLAIM)
     cluster.client.create(POD)
@@ -84,19 +101,23 @@ def test_a_claim_gets_a_gpu_and_holds_the_stack(cluster: Cluster, playbook: Play
 
 
 def test_ready_with_a_gpu_less_is_seen_through(cluster: Cluster, playbook: Playbook) -> None:
+    """The operator counts DaemonSets, not devices."""
     sandbox = cluster.needs_sandbox()
     faults.add(sandbox, "gpu_lost", {"node": "a100-0", "count": 1})
-    faults.add(sandbox, "gpucluster_lies", {})
     try:
         fewer = until(lambda: len(slices(cluster)["a100-0"]) == 7, "the slice has a GPU less")
         assert fewer
         found = playbook.module("special_resource", **WANTED)
     finally:
         faults.clear(sandbox, "gpu_lost", {})
-        faults.clear(sandbox, "gpucluster_lies", {})
     assert (found["code"], found["special_resource"]["state"]) == ("GPU-DRA-SLICES", "ready")
     assert "a100-0" in found["msg"]
     assert "7 of 8 nvidia.com/gpu" in found["msg"]
+    assert behind(found) == {"allocatable": ("failed", "")}
+    assert [one["node"] for one in stage(found, "allocatable")["nodes"]] == ["a100-0"]
+    assert pools(found) == {"inference": True, "training": False}
+    assert stage(found, "csv")["evidence"][0].endswith("Succeeded.") or stage(found, "csv")["since"], stage(found, "csv")
+    assert found["special_resource"]["lines"][-1].startswith("allocatable FAILED on 1 of 3 nodes: a100-0: its ResourceSlices offer 7 of 8 nvidia.com/gpu")
 
 
 def slices(cluster: Cluster) -> dict[str, list[Data]]:
@@ -109,8 +130,24 @@ def test_a_label_of_the_other_stack_is_named(cluster: Cluster, playbook: Playboo
         found = playbook.module("special_resource", **WANTED | {"wait_timeout": 3})
     finally:
         cluster.client.patch("v1", "nodes", "t4-0", None, {"metadata": {"labels": {MODE: None}}})
-    assert found["code"] == "GPU-MODE"
+    assert (found["code"], found["special_resource"]["state"]) == ("GPU-MODE", "ready")
     assert f"oc label node t4-0 {MODE}-" in found["remedy"]
+    assert behind(found) == {"nfd labels": ("pending", "")}
+
+
+def test_ready_although_a_node_was_left_out(cluster: Cluster, playbook: Playbook) -> None:
+    """A DaemonSet that wants a pod less is as ready as before; so is the GPUCluster."""
+    label = "nvidia.com/gpu.deploy.dra-driver"
+    cluster.client.patch("v1", "nodes", "t4-1", None, {"metadata": {"labels": {label: "false"}}})
+    try:
+        until(lambda: "t4-1" not in slices(cluster), "its slice is gone")
+        found = playbook.module("special_resource", **WANTED)
+    finally:
+        cluster.client.patch("v1", "nodes", "t4-1", None, {"metadata": {"labels": {label: "true"}}})
+    assert (found["code"], found["special_resource"]["state"]) == ("GPU-OPTED-OUT", "ready")
+    assert f"oc label node t4-1 {label}-" in found["remedy"]
+    assert behind(found) == {"dra driver": ("failed", ""), "allocatable": ("waiting", "dra driver")}
+    assert "allocatable waits for dra driver" in found["special_resource"]["lines"]
 
 
 def test_the_two_stacks_exclude_each_other(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
@@ -127,6 +164,34 @@ def test_the_two_stacks_exclude_each_other(cluster: Cluster, playbook: Playbook,
         cluster.client.delete("nvidia.com/v1", "clusterpolicies", "theirs")
     assert (found["code"], audit.writes(found)) == ("GPU-CP-CONFLICT", [])
     assert "theirs" in found["msg"]
+
+
+def test_a_driver_that_is_not_built_is_the_cause_and_nodes_of_nobody_matter_to_no_one(cluster: Cluster, playbook: Playbook) -> None:
+    """Only one pool is asked for: the GPUCluster waits for the other node, which no NVIDIADriver drives."""
+    sandbox, alone = cluster.needs_sandbox(), WANTED | {"pools": POOLS[:1]}
+    trouble = {"node": "t4-0", "text": "Loading of unsigned module is rejected"}
+    faults.add(sandbox, "driver_crashloop", trouble)
+    try:
+        found = playbook.module("special_resource", **alone)
+    finally:
+        faults.clear(sandbox, "driver_crashloop", trouble)
+    assert found["code"] == "GPU-DRV-SIGN", found["msg"]
+    assert {name: cause for name, (_verdict, cause) in behind(found).items()} == {
+        "driver": "",
+        "dra driver": "driver",
+        "validator": "driver",
+        "metrics": "driver",
+        "allocatable": "driver",
+    }
+    assert [one["node"] for one in stage(found, "driver")["nodes"] if one["verdict"] == "failed"] == ["t4-0"]
+    assert found["special_resource"]["lines"][-1] == "dra driver, validator, metrics, allocatable wait for driver"
+    assert any("Loading of unsigned module is rejected" in line for line in found["evidence"])
+    healed = playbook.module("special_resource", **alone)
+    assert not healed.failed, healed.result
+    assert healed["special_resource"]["state"] == "notReady"
+    assert pools(healed) == {"inference": True}
+    assert [one["name"] for one in healed["special_resource"]["others"]] == ["a100-0"]
+    assert "nodes outside the pools alone: a100-0" in healed["warnings"][0]
 
 
 POLICY: t.Final[Data] = {

@@ -29,9 +29,25 @@ FEWER: t.Final[Data] = {"ofed_driver": {}, "rdma_shared_device_plugin": {"resour
 WANTED: t.Final[Data] = {"backend": BACKEND, "nic_cluster_policy": NICS, "pools": [ETHERNET, INFINIBAND], "grace": 5, "wait_timeout": 90}
 
 
+STAGES: t.Final = ["catalogue", "install plan", "csv", "crd", "nfd labels", "driver", "device plugin", "secondary", "allocatable"]
+
+
+def stage(found: t.Any, name: str) -> Data:
+    return next(one for one in found["special_resource"]["stages"] if one["name"] == name)
+
+
+def behind(found: t.Any) -> dict[str, tuple[str, str]]:
+    """Stage -> verdict and what it waits for, of those that are not ready."""
+    return {one["name"]: (one["verdict"], one["consequence_of"]) for one in found["special_resource"]["stages"] if one["verdict"] != "ready"}
+
+
+def pools(found: t.Any) -> dict[str, bool]:
+    return {one["name"]: one["ready"] for one in found["special_resource"]["pools"]}
+
+
 def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
-    pools = [ETHERNET | {"expected": {"rdma/rdma_a": 10}}, INFINIBAND | {"expected": {"rdma/rdma_a": 10}}]
-    case = Case("special_resource", WANTED, WANTED | {"nic_cluster_policy": FEWER, "pools": pools}, {"backend": BACKEND, "state": "absent"})
+    fewer = [one | {"expected": {"rdma/rdma_a": 10}} for one in (ETHERNET, INFINIBAND)]
+    case = Case("special_resource", WANTED, WANTED | {"nic_cluster_policy": FEWER, "pools": fewer}, {"backend": BACKEND, "state": "absent"})
     walks = Walks(playbook, audit)
     for in_process in (True, False):
         walks.check(case, in_process)
@@ -48,6 +64,9 @@ def test_what_is_returned(cluster: Cluster, playbook: Playbook) -> None:
         ("ethernet", {"rdma/rdma_a": 63}, True),
         ("infiniband", {"rdma/rdma_a": 63}, True),
     ]
+    assert [(one["name"], one["verdict"]) for one in found["stages"]] == [(name, "ready") for name in STAGES]
+    assert found["lines"] == [f"ready: {', '.join(STAGES)}"]
+    assert pools(made) == {"ethernet": True, "infiniband": True}
     spec = cluster.client.get(API, "nicclusterpolicies", NAME)["spec"]
     assert spec["ofedDriver"]["repository"] == "nvcr.io/nvidia/mellanox"
 
@@ -60,6 +79,8 @@ def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, play
     faults.add(sandbox, "nicclusterpolicy_lies", {})
     try:
         found = playbook.module("special_resource", **WANTED)
+        faults.clear(sandbox, "nicclusterpolicy_lies", {})
+        other = playbook.module("special_resource", **WANTED | {"pools": [INFINIBAND]})
     finally:
         faults.clear(sandbox, "nic_driver_build", {})
         faults.clear(sandbox, "nicclusterpolicy_lies", {})
@@ -67,6 +88,15 @@ def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, play
     assert "worker-1" in found["msg"]
     assert ".driver-ready" in found["msg"]
     assert "startup_probe" in found["remedy"]
+    assert behind(found) == {"driver": ("failed", ""), "device plugin": ("waiting", "driver"), "allocatable": ("waiting", "driver")}
+    assert [(one["node"], one["verdict"]) for one in stage(found, "driver")["nodes"] if one["verdict"] == "failed"] == [("worker-1", "failed")]
+    assert stage(found, "csv")["since"]
+    assert found["special_resource"]["lines"][-1] == "device plugin, allocatable wait for driver"
+    # The broken node is in no pool now, and the policy waits for it.
+    assert not other.failed, other.result
+    assert pools(other) == {"infiniband": True}
+    assert [one["name"] for one in other["special_resource"]["others"]] == ["worker-1"]
+    assert "for nodes outside the pools alone: worker-1" in other["warnings"][0]
     healed = playbook.module("special_resource", **WANTED)
     assert not healed.failed, healed.result
 
@@ -75,6 +105,32 @@ def test_a_node_without_the_label_is_told_to_have_it(cluster: Cluster, playbook:
     found = playbook.module("special_resource", **WANTED | {"pools": [ETHERNET, {"name": "plain", "node_selector": {"node-role.kubernetes.io/master": ""}}]})
     assert found["code"] == "NIC-LABEL"
     assert "0200 misses InfiniBand" in found["remedy"]
+
+
+def test_ready_although_a_node_offers_nothing(cluster: Cluster, playbook: Playbook) -> None:
+    """The plugin runs on a node of which none of its selectors speaks, and the operator looks no further."""
+    only = {"ofed_driver": {}, "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a", "device_ids": ["ffff"]}]}}
+    found = playbook.module("special_resource", **WANTED | {"nic_cluster_policy": only, "pools": [ETHERNET]})
+    assert (found["code"], found["special_resource"]["state"]) == ("NIC-ALLOC", "ready")
+    assert behind(found) == {"allocatable": ("failed", "")}
+    assert "it offers 0 of 63 rdma/rdma_a" in found["special_resource"]["lines"][-1]
+    assert "device_ids" in found["remedy"]
+    healed = playbook.module("special_resource", **WANTED)
+    assert not healed.failed, healed.result
+
+
+def test_ready_although_a_node_may_have_no_pod(cluster: Cluster, playbook: Playbook) -> None:
+    """A DaemonSet does not count nodes whose taints it does not tolerate."""
+    taint = {"key": "example.com/maintenance", "value": "disks", "effect": "NoSchedule"}
+    cluster.client.patch("v1", "nodes", "worker-2", None, {"spec": {"taints": [taint]}})
+    try:
+        found = playbook.module("special_resource", **WANTED | {"wait_timeout": 4})
+    finally:
+        cluster.client.patch("v1", "nodes", "worker-2", None, {"spec": {"taints": None}})
+    assert (found["code"], found["special_resource"]["state"]) == ("NIC-TAINT", "ready")
+    assert behind(found) == {"driver": ("pending", "")}
+    assert [one["node"] for one in stage(found, "driver")["nodes"]] == ["worker-2"]
+    assert pools(found) == {"ethernet": True, "infiniband": False}
 
 
 def test_somebody_elses_policy_is_reported_then_taken(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
@@ -86,8 +142,14 @@ def test_somebody_elses_policy_is_reported_then_taken(cluster: Cluster, playbook
     assert (reported.changed, audit.writes(reported)) == (False, [])
     assert [one["path"] for one in reported["special_resource"]["differs"]] == ["spec.ofedDriver.version"]
     # Nobody replaces a driver by itself unless the policy says so, and the policy says so only afterwards.
+    sandbox = cluster.needs_sandbox()
+    faults.add(sandbox, "nicclusterpolicy_lies", {})
     taken = playbook.module("special_resource", **driver, adopt="take")
-    assert (taken.changed, taken["code"]) == (True, "NIC-DRV-OUTDATED")
+    faults.clear(sandbox, "nicclusterpolicy_lies", {})
+    assert (taken.changed, taken["code"], taken["special_resource"]["state"]) == (True, "NIC-DRV-OUTDATED", "ready")
+    assert {one["state"] for one in taken["special_resource"]["components"]} == {"ready"}
+    assert behind(taken) == {"driver": ("failed", "")}
+    assert stage(taken, "driver")["since"]
     assert "autoUpgrade: true" in taken["remedy"]
     upgraded = playbook.module("special_resource", **driver | {"nic_cluster_policy": {"ofed_driver": {"upgrade_policy": {"autoUpgrade": True}}}}, adopt="take")
     assert not upgraded.failed, upgraded.result
@@ -118,8 +180,8 @@ def test_bad_input_sends_no_request(playbook: Playbook, audit: Audit, options: D
 def test_the_role_in_the_whole_chain(cluster: Cluster, playbook: Playbook) -> None:
     """It finds the operator that is there, and takes both away; the file's last test."""
     assert not playbook.module("special_resource", backend=BACKEND, state="absent").failed
-    pools = [{"name": "ethernet", "existing": {"node_selector": {"rdma": "ethernet"}, "expected": {"nvidia.com/gpu": 4}}}]
-    given: Data = {"gpu_pools": pools, "nvidia_network_operator_nic_cluster_policy": NICS, "nvidia_network_operator_grace": 5}
+    plan = [{"name": "ethernet", "existing": {"node_selector": {"rdma": "ethernet"}, "expected": {"nvidia.com/gpu": 4}}}]
+    given: Data = {"gpu_pools": plan, "nvidia_network_operator_nic_cluster_policy": NICS, "nvidia_network_operator_grace": 5}
     made = playbook.playbook("enable_gpus", "--tags", "nvidia_network_operator", **given)
     assert (made.rc, made.changed) == (0, 1), made.output[-3000:]
     again = playbook.playbook("enable_gpus", "--tags", "nvidia_network_operator", **given)

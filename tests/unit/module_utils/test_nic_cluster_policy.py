@@ -12,8 +12,10 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_cluster_policy as nic
+from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_node as nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_stack as stack
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._nic_summary import summarize
 
 Data = dict[str, t.Any]
 
@@ -22,6 +24,7 @@ IMAGES = {
     "k8s-rdma-shared-dev-plugin": {"repository": "nvcr.io/nvidia/mellanox", "version": "v26.7.0"},
 }
 RDMA: Data = {"resources": [{"name": "rdma_a", "hca_max": 63, "link_types": ["infiniband"]}]}
+READY: list[Data] = [{"type": "Ready", "status": "True", "lastTransitionTime": "2026-11-22T02:00:00Z"}]
 POOL: Data = {"name": "ib", "node_selector": {"pool": "ib"}}
 
 
@@ -31,8 +34,8 @@ def params(**more: t.Any) -> Data:
 
 
 def node(**labels: str) -> Data:
-    marks = {"pool": "ib", stack.PRESENT: "true", stack.WAITS: "false", **labels}
-    return {"metadata": {"name": "n1", "labels": marks}, "spec": {}, "status": {"allocatable": {"rdma/rdma_a": "63"}}}
+    marks = {"pool": "ib", nodes.PRESENT: "true", nodes.WAITS: "false", **labels}
+    return {"metadata": {"name": "n1", "labels": marks}, "spec": {}, "status": {"conditions": READY, "allocatable": {"rdma/rdma_a": "63"}}}
 
 
 def daemonset(name: str, selector: Data, **labels: str) -> Data:
@@ -52,14 +55,14 @@ def policy(state: str = "ready", **status: t.Any) -> Data:
 
 
 def world(**more: t.Any) -> dict[str, list[Data]]:
-    driver = daemonset("mofed", {stack.PRESENT: "true"}, **{stack.DRIVER: ""})
-    plugin = daemonset("rdma-shared-dp-ds", {stack.PRESENT: "true", stack.WAITS: "false"})
+    driver = daemonset("mofed", {nodes.PRESENT: "true"}, **{nodes.DRIVER: ""})
+    plugin = daemonset("rdma-shared-dp-ds", {nodes.PRESENT: "true", nodes.WAITS: "false"})
     found = {"policies": [policy()], "nodes": [node()], "daemonsets": [driver, plugin], "pods": [pod("mofed"), pod("rdma-shared-dp-ds")], "revisions": []}
     return found | more
 
 
 def verdict(snapshot: dict[str, list[Data]], **more: t.Any) -> t.Any:
-    return stack.Judge(params(**more), lambda: 0.0)(snapshot)
+    return stack.judging(params(**more), lambda: 0.0)(snapshot)
 
 
 def test_images_are_written_out() -> None:
@@ -169,7 +172,7 @@ def offering(number: int) -> Data:
 
 def unlabelled() -> Data:
     made = node()
-    del made["metadata"]["labels"][stack.PRESENT]
+    del made["metadata"]["labels"][nodes.PRESENT]
     return made
 
 
@@ -182,10 +185,10 @@ def tainted() -> Data:
     ("changes", "code", "said"),
     [
         ({"nodes": [unlabelled()]}, "NIC-LABEL", "pci-15b3.present is missing"),
-        ({"daemonsets": []}, "NIC-DRV", "no NIC driver's DaemonSet yet"),
+        ({"daemonsets": []}, "NIC-DRV", "no NIC driver's DaemonSet is made for its kernel"),
         ({"pods": [pod("mofed", False)]}, "NIC-DRV", "the NIC driver is not Ready"),
         ({"pods": [crashing(), pod("rdma-shared-dp-ds")]}, "NIC-DRV-CRASH", "CrashLoopBackOff"),
-        ({"nodes": [node(**{stack.UPGRADE: "cordon-required"})]}, "NIC-UPG", "cordon-required"),
+        ({"nodes": [node(**{nodes.UPGRADE: "cordon-required"})]}, "NIC-UPG", "cordon-required"),
         ({"pods": [pod("mofed")]}, "NIC-OPERAND", "rdma-shared-dp-ds has no pod"),
         ({"nodes": [offering(0)]}, "NIC-ALLOC", "offers 0 of at least 1 rdma/rdma_a"),
         ({"nodes": [tainted()]}, "NIC-TAINT", "dedicated:NoSchedule"),
@@ -206,8 +209,119 @@ def test_a_pools_expectation_is_exact() -> None:
 
 def test_a_gpu_driver_that_is_older_than_the_nic_driver() -> None:
     new, old = pod("mofed"), pod("gpu")
-    new["metadata"] |= {"labels": {stack.DRIVER: ""}, "creationTimestamp": "2026-11-21T10:00:00Z"}
+    new["metadata"] |= {"labels": {nodes.DRIVER: ""}, "creationTimestamp": "2026-11-21T10:00:00Z"}
     old["metadata"]["creationTimestamp"] = "2026-11-21T09:00:00Z"
     assert stack.outlived({"n1", "n2"}, [new], [old]) == ["n1"]
     old["metadata"]["creationTimestamp"] = "2026-11-21T11:00:00Z"
     assert stack.outlived({"n1"}, [new], [old]) == []
+
+
+def stages(snapshot: dict[str, list[Data]], *pools: Data, **more: t.Any) -> dict[str, tuple[str, str]]:
+    """Stage -> verdict, and what it waits for, as a judge without patience leaves them."""
+    found = told(snapshot, *pools, **more)["stages"]
+    return {one["name"]: (one["verdict"], one["consequence_of"]) for one in found if one["verdict"] != "ready"}
+
+
+def told(snapshot: dict[str, list[Data]], *pools: Data, **more: t.Any) -> Data:
+    asked = params(pools=list(pools) or [POOL], **more)
+    judge = stack.judging(asked, lambda: 0.0)
+    judge(snapshot)
+    return summarize(snapshot, asked["pools"], nic.offered(asked), judge.parts)
+
+
+def test_every_stage_is_told() -> None:
+    found = told(world(pods=[pod("mofed", conditions=READY), pod("rdma-shared-dp-ds", conditions=READY)]))
+    names = ["catalogue", "install plan", "csv", "crd", "nfd labels", "driver", "device plugin", "secondary", "allocatable"]
+    assert [(one["name"], one["verdict"]) for one in found["stages"]] == [(name, "ready") for name in names]
+    assert found["lines"] == [f"ready: {', '.join(names)}"]
+    by_name = {one["name"]: one for one in found["stages"]}
+    assert by_name["driver"]["since"] == "2026-11-22T02:00:00Z"
+    assert by_name["secondary"]["evidence"] == ["nothing of it is asked for"]
+    assert by_name["csv"]["evidence"] == ["not looked at, since what it brings is there"]
+
+
+NEWER: Data = {"metadata": {"labels": {"controller-revision-hash": "b"}, "ownerReferences": [{"kind": "DaemonSet", "uid": "mofed"}]}, "revision": 2}
+BEHIND: Data = {"device plugin": ("waiting", "driver"), "allocatable": ("waiting", "driver")}
+
+
+# Each of them with a policy that says ready.
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"pods": [crashing()], "nodes": [offering(0)]}, {"driver": ("failed", ""), **BEHIND}),
+        ({"pods": [], "nodes": [offering(0)]}, {"driver": ("pending", ""), **BEHIND}),
+        (
+            {"nodes": [unlabelled()], "pods": []},
+            {"nfd labels": ("failed", ""), "driver": ("waiting", "nfd labels"), "device plugin": ("waiting", "nfd labels")},
+        ),
+        ({"pods": [pod("mofed")], "nodes": [offering(0)]}, {"device plugin": ("pending", ""), "allocatable": ("waiting", "device plugin")}),
+        ({"nodes": [offering(0)]}, {"allocatable": ("failed", "")}),
+        ({"nodes": [tainted()]}, {"driver": ("pending", "")}),
+        ({"nodes": [node(**{nodes.UPGRADE: "upgrade-failed"})]}, {"driver": ("failed", "")}),
+        ({"nodes": [node(**{nodes.UPGRADE: "pod-restart-required"})], "revisions": [NEWER]}, {"driver": ("pending", "")}),
+        ({"revisions": [NEWER]}, {"driver": ("failed", "")}),
+        ({"nodes": [node(**{nodes.WAITS: "true"})]}, {"driver": ("pending", ""), "device plugin": ("waiting", "driver")}),
+        (
+            {"nodes": []},
+            {
+                "nfd labels": ("pending", ""),
+                "driver": ("waiting", "nfd labels"),
+                "device plugin": ("waiting", "nfd labels"),
+                "secondary": ("waiting", "nfd labels"),
+                "allocatable": ("waiting", "nfd labels"),
+            },
+        ),
+        (
+            {"policies": []},
+            {
+                "crd": ("pending", ""),
+                "driver": ("waiting", "crd"),
+                "device plugin": ("waiting", "crd"),
+                "secondary": ("waiting", "crd"),
+                "allocatable": ("waiting", "crd"),
+            },
+        ),
+    ],
+)
+def test_the_cause_and_what_only_waits_for_it(changes: dict[str, list[Data]], expected: Data) -> None:
+    assert stages(world(**changes)) == expected
+
+
+def test_the_operators_own_error_is_a_cause() -> None:
+    applied = [{"name": "state-OFED", "state": "error", "message": "no matches for kind"}]
+    assert stages(world(policies=[policy("error", appliedStates=applied)]))["crd"] == ("failed", "")
+
+
+def test_a_policy_that_alone_is_not_ready_is_the_trouble() -> None:
+    assert stages(world(policies=[policy("notReady")])) == {"crd": ("pending", "")}
+
+
+def elsewhere() -> dict[str, list[Data]]:
+    """The driver of a node of nobody is not Ready."""
+    other, late = node(pool="theirs"), pod("mofed", False)
+    other["metadata"]["name"] = late["spec"]["nodeName"] = "n2"
+    late["metadata"]["name"] += "-n2"
+    found = world(policies=[policy("notReady", appliedStates=[{"name": "state-OFED", "state": "notReady"}])])
+    return found | {"nodes": [*found["nodes"], other], "pods": [*found["pods"], late]}
+
+
+def test_nodes_of_nobody_hold_nothing_up() -> None:
+    judge = stack.judging(params(), lambda: 0.0)
+    assert judge(elsewhere()).is_ready
+    assert "outside the pools alone: n2 (mofed is not Ready)" in judge.parts[-1].message
+    found = told(elsewhere())
+    assert [(one["name"], one["ready"]) for one in found["pools"]] == [("ib", True)]
+    assert found["others"] == [{"name": "n2", "operands": [{"name": "mofed", "note": "is not Ready"}]}]
+
+
+def test_pools_are_judged_each_by_itself() -> None:
+    found = told(elsewhere(), POOL, {"name": "theirs", "node_selector": {"pool": "theirs"}})
+    assert [(one["name"], one["ready"], one["code"]) for one in found["pools"]] == [("ib", True, ""), ("theirs", False, "NIC-DRV")]
+
+
+def test_ready_before_the_new_version_reached_its_daemonset() -> None:
+    """The operator compares no generations."""
+    old = world()
+    old["daemonsets"][0]["spec"]["template"]["spec"]["containers"] = [{"name": "mofed-container", "image": "nvcr.io/nvidia/mellanox/doca-driver:doca3.4.0"}]
+    assert "version doca3.5.0" in verdict(old).message
+    assert stages(old) == {"crd": ("pending", "")}

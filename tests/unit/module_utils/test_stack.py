@@ -12,7 +12,7 @@ import yaml
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError, NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, suspects
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain
 
 Snapshot = dict[str, list[dict[str, t.Any]]]
 FIXTURE = yaml.safe_load((Path(__file__).parents[1] / "fixtures/stack_ready.yml").read_text())
@@ -393,13 +393,6 @@ def test_a_node_has_one_line_that_changes_only_with_what_it_waits_for(seen: Snap
     assert judge(seen).details == expected
     next(one for one in seen["pods"] if "node-status-exporter" in one["metadata"]["name"])["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
     assert judge(seen).details == expected
-
-
-def test_the_driver_is_the_first_suspect(seen: Snapshot) -> None:
-    plugin_crash(seen)
-    crash(seen)
-    found = suspects(seen["pods"])
-    assert [pod.startswith(DRIVER) for _namespace, pod, _container in found] == [True, False]
 
 
 @pytest.mark.parametrize(
