@@ -26,7 +26,17 @@ _NAMES: t.Final = {
     "vgpu_device_manager": ("vgpu-device-manager-image", "VGPU_DEVICE_MANAGER_IMAGE"),
     "cc_manager": ("cc-manager-image", "CC_MANAGER_IMAGE"),
 }
+_TAGS: t.Final = "imageTagMirrors"
+# Kinds that the machine-config operator writes into the nodes' registries.conf -> where their entries are.
+SETS: t.Final = {"ImageDigestMirrorSet": "imageDigestMirrors", "ImageTagMirrorSet": _TAGS, "ImageContentSourcePolicy": "repositoryDigestMirrors"}
 _MANAGER: t.Final = ("k8s-driver-manager-image", "DRIVER_MANAGER_IMAGE")
+
+
+class Source(t.NamedTuple):
+    """Who sends a source's images elsewhere: by which set those with a digest go, and by which those with a tag."""
+
+    digests: str = ""
+    tags: str = ""
 
 
 class Mirrored(t.NamedTuple):
@@ -48,16 +58,20 @@ def images(csvs: t.Iterable[Data]) -> dict[str, str]:
     return found
 
 
-def sources(mirror_sets: t.Iterable[Data]) -> dict[str, str]:
-    """What mirror sets send elsewhere, and which set it is."""
-    found: dict[str, str] = {}
+def sources(mirror_sets: t.Iterable[Data]) -> dict[str, Source]:
+    """What mirror sets send elsewhere; an entry without a mirror other than its source does nothing. mirrorSourcePolicy says what follows when all fail."""
+    found: dict[str, Source] = {}
     for one in mirror_sets:
-        for entry in [*(one["spec"].get("imageDigestMirrors") or []), *(one["spec"].get("imageTagMirrors") or [])]:
-            found[f"{'@' if one['kind'] == 'ImageDigestMirrorSet' else ':'}{entry['source']}"] = f"{one['kind']} {one['metadata']['name']}"
+        key, by = SETS[one["kind"]], f"{one['kind']} {one['metadata']['name']}"
+        for entry in one["spec"].get(key) or []:
+            source = entry["source"]
+            if any(mirror != source for mirror in entry.get("mirrors") or []):
+                known = found.get(source, Source())
+                found[source] = Source(known.digests, known.tags or by) if key == _TAGS else Source(known.digests or by, known.tags)
     return found
 
 
-def mirrored(params: Data, registry: str, known: t.Mapping[str, str], elsewhere: t.Mapping[str, str]) -> Mirrored:
+def mirrored(params: Data, registry: str, known: t.Mapping[str, str], elsewhere: t.Mapping[str, Source]) -> Mirrored:
     """known: the operator's own images; elsewhere: what mirror sets cover, from `sources`."""
     found, kept, unknown = dict(params), [], []
 
@@ -105,9 +119,16 @@ def moved_to(repository: str, registry: str) -> str:
     return f"{registry}/{path}" if has_host and slash else registry if has_host else f"{registry}/{repository}"
 
 
-def _covered(triple: Data, elsewhere: t.Mapping[str, str]) -> str:
-    mark, whole = "@" if triple["version"].startswith("sha256:") else ":", f"{triple['repository']}/{triple['image']}"
-    for source, by in elsewhere.items():
-        if source[0] == mark and (whole == source[1:] or whole.startswith(f"{source[1:]}/")):
-            return by
-    return ""
+def _covered(triple: Data, elsewhere: t.Mapping[str, Source]) -> str:
+    """A node looks at the most specific source alone, also where that has mirrors for digests only and the image has a tag."""
+    whole = f"{triple['repository']}/{triple['image']}"
+    nearest = max((one for one in elsewhere if _lies_in(whole, one)), key=len, default="")
+    by = elsewhere.get(nearest, Source())
+    return by.digests if triple["version"].startswith("sha256:") else by.tags
+
+
+def _lies_in(repository: str, source: str) -> bool:
+    """source: a registry, a path in it, or `*.example.com` for every registry below that name."""
+    if source.startswith("*."):
+        return repository.partition("/")[0].partition(":")[0].endswith(source[1:])
+    return repository == source or repository.startswith(f"{source}/")

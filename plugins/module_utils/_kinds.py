@@ -96,6 +96,7 @@ config.openshift.io/v1               DNS                     dnses              
 config.openshift.io/v1               OperatorHub             operatorhubs              - OpenShift
 config.openshift.io/v1               ImageDigestMirrorSet    imagedigestmirrorsets     - OpenShift
 config.openshift.io/v1               ImageTagMirrorSet       imagetagmirrorsets        - OpenShift
+operator.openshift.io/v1alpha1       ImageContentSourcePolicy imagecontentsourcepolicies - OpenShift
 image.openshift.io/v1                ImageStream             imagestreams              n OpenShift
 build.openshift.io/v1                Build                   builds                    n OpenShift's capability Build
 image.openshift.io/v1                ImageStreamImport       imagestreamimports        n OpenShift

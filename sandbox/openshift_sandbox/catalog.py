@@ -32,6 +32,12 @@ FOREIGN_PACKAGE: t.Final = "kernel-module-management"
 ABSENT_PACKAGE: t.Final = "openshift-cert-manager-operator"
 
 
+def sources(scenario: Scenario) -> dict[str, str]:
+    """The cluster's CatalogSources, each with the catalogue that it serves: OpenShift's own, or those of a mirror in their place."""
+    mirrored: dict[str, str] = scenario.cluster.get("mirrored_catalogs") or {}
+    return mirrored or {name: name for name in CATALOGS}
+
+
 @dataclass(frozen=True)
 class Package:
     """One operator as its catalogue carries it."""

@@ -26,6 +26,10 @@ _OPENSHIFT: t.Final = (
     "config/v1/zz_generated.crd-manifests/0000_03_config-operator_01_proxies",
     "config/v1/zz_generated.crd-manifests/0000_03_marketplace_01_operatorhubs",
     "config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_dnses-Default",
+    *(
+        f"config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_{name}"
+        for name in ("imagecontentpolicies", "imagedigestmirrorsets", "imagetagmirrorsets")
+    ),
     "config/v1/zz_generated.crd-manifests/0000_10_config-operator_01_infrastructures-Default",
     "machine/v1beta1/zz_generated.crd-manifests/0000_10_machine-api_01_machinehealthchecks",
     "machine/v1beta1/zz_generated.crd-manifests/0000_10_machine-api_01_machines-Default",
@@ -33,6 +37,7 @@ _OPENSHIFT: t.Final = (
     "machineconfiguration/v1/zz_generated.crd-manifests/0000_80_machine-config_01_kubeletconfigs",
     "machineconfiguration/v1/zz_generated.crd-manifests/0000_80_machine-config_01_machineconfigpools-Default",
     "machineconfiguration/v1/zz_generated.crd-manifests/0000_80_machine-config_01_machineconfigs",
+    "operator/v1alpha1/zz_generated.crd-manifests/0000_10_config-operator_01_imagecontentsourcepolicies",
     "quota/v1/zz_generated.crd-manifests/0000_00_apiserver_01_clusterresourcequotas",
 )
 _TECH_PREVIEW: t.Final = ("machines", "machinesets")

@@ -51,7 +51,8 @@ def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS, steady: float =
     client = sandbox.client("sandbox-olm")
     now = since = time.monotonic()
     deadline = now + seconds
-    while (unreached := [name for name in _served(sandbox) if not _reached(client, name)]) or now - since < steady:
+    names = [name for name, origin in catalog.sources(sandbox.scenario).items() if origin in _served(sandbox)]
+    while (unreached := [name for name in names if not _reached(client, name)]) or now - since < steady:
         sandbox.processes.check()
         if unreached and now > deadline:
             raise SandboxError(f"OLM did not reach {', '.join(unreached)} within {seconds:.0f} s: see {sandbox.logs / 'olm-catalog.log'}")
@@ -101,18 +102,14 @@ def _objects(sandbox: Sandbox) -> t.Iterator[Data]:
     for name in (NAMESPACE, GLOBAL_NAMESPACE, catalog.NAMESPACE):
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     yield {"apiVersion": f"{GROUP}/v1", "kind": "OperatorGroup", "metadata": {"name": "global-operators", "namespace": GLOBAL_NAMESPACE}, "spec": {}}
-    for name, text in catalog.CATALOGS.items():
-        yield {
-            "apiVersion": f"{GROUP}/v1alpha1",
-            "kind": "CatalogSource",
-            "metadata": {"name": name, "namespace": catalog.NAMESPACE},
-            "spec": {
-                "sourceType": "grpc",
-                "address": f"127.0.0.1:{sandbox.port(_server(name))}",
-                "displayName": text["display_name"],
-                "publisher": text["publisher"],
-            },
-        }
+    for name, origin in catalog.sources(sandbox.scenario).items():
+        text = catalog.CATALOGS[origin]
+        spec: Data = {"sourceType": "grpc", "address": f"127.0.0.1:{sandbox.port(_server(origin))}"}
+        spec |= {"displayName": text["display_name"], "publisher": text["publisher"]}
+        if name != origin:
+            # A real one names an image, whose pod is made anew when a newer one is found at that interval.
+            spec["updateStrategy"] = {"registryPoll": {"interval": "30m"}}
+        yield {"apiVersion": f"{GROUP}/v1alpha1", "kind": "CatalogSource", "metadata": {"name": name, "namespace": catalog.NAMESPACE}, "spec": spec}
 
 
 def _reached(client: Client, name: str) -> bool:

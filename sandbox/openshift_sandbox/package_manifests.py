@@ -38,18 +38,19 @@ def publish(client: Client, packages: list[Package], scenario: Scenario) -> None
 
 
 def manifest(package: Package, scenario: Scenario) -> Data:
-    source = catalog.CATALOGS[package.catalog]
+    text = catalog.CATALOGS[package.catalog]
+    source = next(name for name, origin in catalog.sources(scenario).items() if origin == package.catalog)
     told = {(one["reference"]["schema"], one["reference"].get("name", "")): {"message": one["message"]} for one in catalog.deprecations(package, scenario)}
     return {
         "apiVersion": API_VERSION,
         "kind": "PackageManifest",
-        "metadata": {"name": package.name, "namespace": catalog.NAMESPACE, "labels": _labels(package)},
+        "metadata": {"name": package.name, "namespace": catalog.NAMESPACE, "labels": _labels(package, source)},
         "spec": {},
         "status": {
-            "catalogSource": package.catalog,
-            "catalogSourceDisplayName": source["display_name"],
+            "catalogSource": source,
+            "catalogSourceDisplayName": text["display_name"],
             "catalogSourceNamespace": catalog.NAMESPACE,
-            "catalogSourcePublisher": source["publisher"],
+            "catalogSourcePublisher": text["publisher"],
             "packageName": package.name,
             "provider": {"name": package.data["provider"]},
             "defaultChannel": str(package.data["default_channel"]),
@@ -59,10 +60,10 @@ def manifest(package: Package, scenario: Scenario) -> Data:
     }
 
 
-def _labels(package: Package) -> dict[str, str]:
+def _labels(package: Package, source: str) -> dict[str, str]:
     architectures = {f"operatorframework.io/arch.{arch}": "supported" for arch in package.data["architectures"]}
     provider = package.data["provider"].replace(",", "").replace(" ", "-")
-    return {"catalog": package.catalog, "catalog-namespace": catalog.NAMESPACE, "provider": provider, "provider-url": "", **architectures}
+    return {"catalog": source, "catalog-namespace": catalog.NAMESPACE, "provider": provider, "provider-url": "", **architectures}
 
 
 def _deprecation(told: Told, schema: str, name: str = "") -> Data:

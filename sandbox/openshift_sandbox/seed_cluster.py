@@ -45,7 +45,7 @@ def objects(cluster: Object) -> list[Object]:
         cluster_version(cluster),
         _config("DNS", {"baseDomain": cluster["base_domain"]}, {}),
         _config("Proxy", {"trustedCA": {"name": ""}}, {}),
-        _config("OperatorHub", {}, {}),
+        _config("OperatorHub", {"disableAllDefaultSources": True} if cluster.get("mirrored_catalogs") else {}, {}),
         *(cluster_operator(cluster, name) for name in OPERATORS),
         *(machine_config(cluster, pool) for pool in counts(cluster)),
         *(machine_config_pool(cluster, pool, count) for pool, count in counts(cluster).items()),

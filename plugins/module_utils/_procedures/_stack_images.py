@@ -23,7 +23,7 @@ def mirrored(api: Api, params: Data, csvs: t.Callable[[], list[Data]]) -> Data:
     if not registry:
         return params
     sets: list[Data] = []
-    for kind in ("ImageDigestMirrorSet", "ImageTagMirrorSet"):
+    for kind in _image_registry.SETS:
         with contextlib.suppress(KindNotServedError):
             sets += [{"kind": kind, **one} for one in api.list(known(kind))]
     found = _image_registry.mirrored(params, registry, _image_registry.images(csvs()), _image_registry.sources(sets))

@@ -53,6 +53,45 @@ def test_what_mirror_sets_cover_is_left(kind: str, key: str, kept: str) -> None:
     assert len([one for one in ("driver", "dcgm") if found.params[one]]) == 1
 
 
+def mirror_set(kind: str, source: str, *mirrors: str, **more: str) -> Data:
+    return {"kind": kind, "metadata": {"name": f"{source} {kind}"}, "spec": {registry.SETS[kind]: [{"source": source, "mirrors": list(mirrors), **more}]}}
+
+
+IDMS, ITMS, ICSP = "ImageDigestMirrorSet", "ImageTagMirrorSet", "ImageContentSourcePolicy"
+
+
+@pytest.mark.parametrize(
+    ("sets", "kept"),
+    [
+        ([(IDMS, "nvcr.io", "m")], ["driver"]),
+        ([(ITMS, "nvcr.io", "m")], ["dcgm", "gfd"]),
+        ([(ICSP, "nvcr.io/nvidia", "m")], ["driver"]),
+        ([(IDMS, "nvcr.io/nvidia/driver", "m")], ["driver"]),
+        ([(IDMS, "nvcr.io/nvidia/driv", "m")], []),
+        ([(ITMS, "nvcr.io/nvidia/cloud-native", "m")], ["dcgm"]),
+        ([(IDMS, "*.io", "m"), (ITMS, "*.io", "m")], ["driver", "dcgm", "gfd"]),
+        ([(IDMS, "*.nvcr.io", "m")], []),
+        ([(IDMS, "*.nvidia", "m")], []),
+        ([(IDMS, "nvcr.io/nvidia")], []),
+        ([(IDMS, "nvcr.io/nvidia", "nvcr.io/nvidia")], []),
+        # the nearest source alone counts
+        ([(ITMS, "nvcr.io", "m"), (IDMS, "nvcr.io/nvidia/cloud-native", "m")], ["gfd"]),
+        ([(ITMS, "nvcr.io", "m"), (IDMS, "nvcr.io", "m")], ["driver", "dcgm", "gfd"]),
+        ([(ITMS, "nvcr.io", "m"), (IDMS, "nvcr.io/nvidia/cloud-native")], ["dcgm", "gfd"]),
+    ],
+)
+def test_which_source_covers_an_image(sets: list[tuple[str, ...]], kept: list[str]) -> None:
+    found = registry.mirrored({}, MIRROR, registry.images([CSV]), registry.sources(mirror_set(*one) for one in sets))
+    assert [one.partition(" ")[0] for one in found.kept] == kept
+
+
+@pytest.mark.parametrize("policy", ["NeverContactSource", "AllowContactingSource"])
+def test_whether_the_source_is_a_last_resort_does_not_matter(policy: str) -> None:
+    sets = [mirror_set(IDMS, "nvcr.io", "m", mirrorSourcePolicy=policy)]
+    assert registry.sources(sets) == {"nvcr.io": registry.Source(digests=f"{IDMS} nvcr.io {IDMS}")}
+    assert registry.sources([mirror_set(IDMS, "nvcr.io", mirrorSourcePolicy=policy)]) == {}
+
+
 @pytest.mark.parametrize(
     ("repository", "moved"),
     [

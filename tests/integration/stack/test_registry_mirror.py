@@ -1,0 +1,108 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A cluster with a mirror: catalogues of its own, and images that mirror sets send elsewhere already."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+import pytest
+from cluster import Cluster
+from integration.patience import until
+from integration.playbook import Playbook
+from integration.wire import Audit
+
+Data = dict[str, t.Any]
+SCENARIO: t.Final = "mirrored-catalogs"
+# No source is named: each package is in one catalogue, whatever that is called.
+OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
+
+CONFIG: t.Final = "config.openshift.io/v1"
+MIRROR: t.Final = "mirror.example.com:5000/gpu"
+POLICY: t.Final = ("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy")
+WANTED: t.Final[Data] = {"registry": MIRROR, "wait": False}
+KINDS: t.Final = {
+    "ImageDigestMirrorSet": (CONFIG, "imagedigestmirrorsets", "imageDigestMirrors"),
+    "ImageTagMirrorSet": (CONFIG, "imagetagmirrorsets", "imageTagMirrors"),
+    "ImageContentSourcePolicy": ("operator.openshift.io/v1alpha1", "imagecontentsourcepolicies", "repositoryDigestMirrors"),
+}
+# Where the operator's images lie: the driver has a digest, everything else a tag.
+IMAGES: t.Final = {
+    "driver": "nvcr.io/nvidia/driver",
+    "toolkit": "nvcr.io/nvidia/k8s/container-toolkit",
+    "devicePlugin": "nvcr.io/nvidia/k8s-device-plugin",
+    "dcgmExporter": "nvcr.io/nvidia/k8s/dcgm-exporter",
+    "dcgm": "nvcr.io/nvidia/cloud-native/dcgm",
+}
+
+
+@contextlib.contextmanager
+def mirror_sets(cluster: Cluster, *wanted: tuple[str, str, list[str], str]) -> t.Iterator[None]:
+    """Kind, source, mirrors and mirrorSourcePolicy of each."""
+    for index, (kind, source, mirrors, policy) in enumerate(wanted):
+        api_version, _plural, key = KINDS[kind]
+        entry = {"source": source, "mirrors": mirrors} | ({"mirrorSourcePolicy": policy} if policy else {})
+        cluster.client.create({"apiVersion": api_version, "kind": kind, "metadata": {"name": f"set-{index}"}, "spec": {key: [entry]}})
+    try:
+        yield
+    finally:
+        for index, (kind, *_rest) in enumerate(wanted):
+            cluster.client.delete(*KINDS[kind][:2], f"set-{index}")
+
+
+def rewritten(cluster: Cluster) -> set[str]:
+    """Whose images the ClusterPolicy takes from the mirror: path, tag and digest as they were."""
+    live = cluster.client.get(*POLICY)
+    assert live
+    found = {key: live["spec"].get(key) or {} for key in IMAGES}
+    moved = {key: f"{one['repository']}/{one['image']}" for key, one in found.items() if one.get("version")}
+    assert moved == {key: IMAGES[key].replace("nvcr.io", MIRROR) for key in moved}
+    return set(moved)
+
+
+def test_packages_come_from_the_mirrored_catalogues(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    live = cluster.client.get("operators.coreos.com/v1alpha1", "subscriptions", "gpu-operator-certified", "nvidia-gpu-operator")
+    assert live
+    assert (live["spec"]["source"], live["status"]["state"]) == ("cs-certified-operators", "AtLatestKnown")
+    again = playbook.module("olm_operator", name="gpu-operator-certified", namespace="nvidia-gpu-operator", source="cs-certified-operators")
+    assert (again.changed, again["operator"]["catalog"], audit.writes(again)) == (False, "cs-certified-operators", [])
+    off = playbook.module("olm_operator", name="kueue-operator", namespace="it-kueue", source="redhat-operators")
+    assert (off["code"], audit.writes(off)) == ("OLM-CATALOG", [])
+    assert "spec.disableAllDefaultSources is true" in off["msg"]
+    assert "mirrored catalogue" in off["remedy"]
+    one = playbook.module("olm_operator", name="kueue-operator", namespace="it-kueue", check=True)
+    assert (one.failed, one.changed) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("sets", "left"),
+    [
+        ([("ImageDigestMirrorSet", "nvcr.io", ["m.example.com/nvidia"], "NeverContactSource")], {"driver"}),
+        ([("ImageDigestMirrorSet", "nvcr.io/nvidia/driver", ["m.example.com/driver"], "AllowContactingSource")], {"driver"}),
+        ([("ImageContentSourcePolicy", "nvcr.io/nvidia", ["m.example.com/nvidia"], "")], {"driver"}),
+        ([("ImageTagMirrorSet", "nvcr.io/nvidia/k8s", ["m.example.com/k8s"], "")], {"toolkit", "dcgmExporter"}),
+        ([("ImageTagMirrorSet", "*.io", ["m.example.com"], "")], set(IMAGES) - {"driver"}),
+        ([("ImageDigestMirrorSet", "*.nvidia", ["m.example.com"], ""), ("ImageDigestMirrorSet", "nvcr.io", [], "")], set()),
+        ([("ImageTagMirrorSet", "nvcr.io", ["m"], ""), ("ImageDigestMirrorSet", "nvcr.io/nvidia/k8s", ["m"], "")], {"devicePlugin", "dcgm"}),
+    ],
+    ids=["registry", "repository", "icsp", "path", "below a domain", "none", "nearest"],
+)
+def test_what_mirror_sets_cover_is_left_and_the_rest_rewritten(
+    sets: list[tuple[str, str, list[str], str]], left: set[str], cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    with mirror_sets(cluster, *sets):
+        run = playbook.tasks(
+            {"accelerators.openshift.special_resource": WANTED, "register": "made"}, {"ansible.builtin.debug": {"msg": "{{ made.warnings | default([]) }}"}}
+        )
+        assert run.rc == 0, run.output[-3000:]
+        told = " ".join(line for line in run.tasks[-1]["msg"] if "nothing was rewritten for" in line)
+        again = playbook.module("special_resource", **WANTED)
+    assert rewritten(cluster) == set(IMAGES) - left
+    assert (again.failed, again.changed, audit.writes(again)) == (False, False, []), again.result
+    names = {"devicePlugin": "device_plugin", "dcgmExporter": "dcgm_exporter"}
+    assert all(f"{names.get(one, one)} ({sets[0][0]} set-0)" in told for one in left), told
+    assert bool(told) is bool(left)
+    cluster.client.delete(*POLICY)
+    until(lambda: cluster.client.get(*POLICY) is None, "the policy has gone")
