@@ -16,7 +16,9 @@ description:
   - Whether the release is offered, with the risks that are named; operators that hold updates back; the operators of O(namespaces) and the releases that they
     are made for; the driver of each GPU node and where it would come from for the new kernel; Modules of the Kernel Module Management operator; pools of
     the machine-config operator, disruption budgets and pods that a rollout meets.
-  - What cannot be seen from inside the cluster is said to be V(unknown), with the command that finds it out elsewhere.
+  - Whether images are in their registries is asked through the cluster (an ImageStreamImport that imports nothing), which takes the right to C(create)
+    C(imagestreamimports.image.openshift.io) in the namespace that they are for.
+  - What cannot be found out from inside the cluster is said to be V(unknown), with the command that finds it out elsewhere.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._wait
@@ -36,8 +38,8 @@ options:
     type: str
   driver_images:
     description:
-      - Precompiled driver images that your registry has, each as a whole or as its tag alone. With it and O(kernel) a missing image blocks.
-      - Without it the images are named that have to be there.
+      - Precompiled driver images that your registry has, each as a whole or as its tag alone. With it and O(kernel) an image that is not in the list blocks.
+      - Without it the cluster looks for the images.
     type: list
     elements: str
   namespaces:
