@@ -71,6 +71,12 @@ def example_of(kind: str, versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t
     return next(found, {})
 
 
+def release(versions: t.Iterable[dict[str, t.Any]]) -> tuple[int, ...]:
+    """Year and month of the newest GPU operator that is installed; empty where nothing tells, as without OLM."""
+    found = [str((one.get("spec") or {}).get("version") or "") for one in versions if one["metadata"]["name"].startswith("gpu-operator-certified.")]
+    return max((tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) for version in found), default=())
+
+
 def _examples(version: dict[str, t.Any]) -> list[dict[str, t.Any]]:
     text = (version["metadata"].get("annotations") or {}).get("alm-examples", "[]")
     try:

@@ -29,7 +29,9 @@ enabled             bool  Whether the operator runs it.
 args                strs  Arguments of its container.
 """
 _COMPONENT: t.Final = f"""{SIDECAR}
-{RESOURCES}"""
+{RESOURCES}
+host_network        bool  Whether its pods share the host's network; GPU operator 26.7 and later.
+"""
 _MORE: t.Final = {"component": _COMPONENT, "sidecar": SIDECAR, "image": _IMAGE, "env": "env maps Environment variables, as in a container.", "dict": ""}
 _TYPES: t.Final[dict[str, Data]] = {
     "bool": {"type": "bool"},

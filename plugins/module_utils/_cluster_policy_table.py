@@ -64,6 +64,7 @@ device_plugin.config.default          str    Key for nodes without a label of th
 device_plugin.mps                     dict   Sharing by MPS.
 device_plugin.mps.root                str    Directory on the host.
 dcgm                                  component  The Data Center GPU Manager.
+dcgm.host_port                        int    Port of the host that its engine listens on.
 dcgm_exporter                         component  The exporter of metrics.
 dcgm_exporter.config                  dict   ConfigMap with the list of metrics.
 dcgm_exporter.config.name             str    Its name, in O(namespace).
@@ -80,6 +81,8 @@ dcgm_exporter.service.internal_traffic_policy     Cluster|Local  Where its traff
 dcgm_exporter.hpc_job_mapping         dict   Jobs of a batch system in the metrics.
 dcgm_exporter.hpc_job_mapping.enabled bool   Whether they are there.
 dcgm_exporter.hpc_job_mapping.directory           str   Directory with the mapping.
+dcgm_exporter.annotations             map    Annotations of its pods; GPU operator 26.7 and later.
+dcgm_exporter.pod_label_allowlist_regex           strs  Which pods' labels metrics have; GPU operator 26.7 and later.
 dcgm_exporter.host_pid                bool   Whether it sees the host's processes.
 dcgm_exporter.enable_pod_labels       bool   Whether metrics have the pods' labels.
 dcgm_exporter.enable_pod_uid          bool   Whether metrics have the pods' uids.
@@ -94,6 +97,9 @@ mig_manager.gpu_clients_config        dict   ConfigMap with the host's services 
 mig_manager.gpu_clients_config.name   str    Its name, in O(namespace).
 node_status_exporter                  component  The exporter of the validations' outcome.
 validator                             image  The validator; it has an environment for each validation.
+validator.args                        strs   Arguments of its container.
+validator.resources                   map    Requests and limits, as in a container.
+validator.host_network                bool   Whether its pods share the host's network; GPU operator 26.7 and later.
 validator.plugin                      env    Validation of the device plugin.
 validator.toolkit                     env    Validation of the toolkit.
 validator.driver                      env    Validation of the driver.
@@ -123,6 +129,10 @@ vfio_manager                          component  Gives whole GPUs to virtual mac
 vfio_manager.driver_manager           image  Unloads an old driver.
 sandbox_device_plugin                 component  The device plugin for virtual machines.
 kata_sandbox_device_plugin            component  The device plugin for Kata; GPU operator 26.3 and later.
+kata_manager                          component  Makes runtime classes of Kata; GPU operator 26.7 and later ignore it.
+kata_manager.config                   dict   Its runtime classes.
+kata_manager.config.artifacts_dir     str    Directory on the host for what they are made of.
+kata_manager.config.runtime_classes   maps   Each with C(name), C(nodeSelector) and C(artifacts) (C(url), C(pullSecret)).
 cc_manager                            component  Confidential computing.
 cc_manager.default_mode               on|off|devtools  Its mode on nodes without a label of their own.
 host_paths                            dict   Directories of the host.
@@ -136,16 +146,23 @@ operator.init_container               dict   First container of operands.
 operator.init_container.repository    str    Registry and path of its image.
 operator.init_container.image         str    Name of its image.
 operator.init_container.version       str    Tag or digest of its image.
+operator.init_container.image_pull_policy         Always|IfNotPresent|Never  When its image is pulled.
+operator.init_container.image_pull_secrets        strs  Secrets in O(namespace) for its registry.
 operator.labels                       map    Labels of what it makes.
 operator.annotations                  map    Annotations of what it makes.
 operator.metrics                      dict   Its own metrics.
 operator.metrics.service_monitor      dict   Their ServiceMonitor; GPU operator 26.7 and later.
 operator.metrics.service_monitor.enabled          bool  Whether there is one.
 operator.metrics.service_monitor.interval         str   How often it is scraped.
+operator.metrics.service_monitor.scrape_timeout   str   For how long at most.
+operator.metrics.service_monitor.honor_labels     bool  Whether labels of the metrics win.
+operator.metrics.service_monitor.additional_labels  map   Labels of the ServiceMonitor.
+operator.metrics.service_monitor.relabelings      maps  Rules for its labels.
 daemonsets                            dict   What all operands share. Tolerations have an option of their own.
 daemonsets.labels                     map    Labels of their pods.
 daemonsets.annotations                map    Annotations of their pods.
 daemonsets.priority_class_name        str    Priority of their pods.
+daemonsets.pod_security_context       map    Security of their pods, as in a pod; GPU operator 26.7 and later.
 daemonsets.update_strategy            RollingUpdate|OnDelete  How they are updated.
 daemonsets.rolling_update             dict   With RollingUpdate.
 daemonsets.rolling_update.max_unavailable         str   Number or percentage of nodes at a time.

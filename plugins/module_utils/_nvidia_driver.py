@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_modules, _nvidia_driver_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import release
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import spec as fields
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
@@ -113,12 +113,10 @@ def as_before(wanted: Data, driver: Data) -> Data:
 
 def refuse_release(csvs: t.Iterable[Data]) -> None:
     """Before 26.7 no label says whose a node is, and the switch ends the policy's driver pods on all nodes at once (the operator's source, 2026-11)."""
-    found = [str((one.get("spec") or {}).get("version") or "") for one in csvs if name(one).startswith("gpu-operator-certified.")]
-    numbers = [[int(part) for part in re.findall(r"\d+", version)[:2]] for version in found if version]
-    if numbers and max(numbers) < [26, 7]:
-        message = (
-            f"GPU operator {found[0]} is installed: before 26.7 it takes the ClusterPolicy's driver from all nodes at once when NVIDIADriver objects take over."
-        )
+    found = release(csvs)
+    if found and found < (26, 7):
+        installed = f"GPU operator {'.'.join(map(str, found))} is installed"
+        message = f"{installed}: before 26.7 it takes the ClusterPolicy's driver from all nodes at once when NVIDIADriver objects take over."
         raise NotReadyError("GPU-NVD-RELEASE", message, "Upgrade it first (olm_operator), or use backend clusterpolicy.")
 
 

@@ -18,6 +18,7 @@ default                               bool   Whether it is for all nodes that no
 driver_type                           gpu|vgpu|vgpu-host-manager  What kind of driver it is. It cannot be changed later.
 node_selector                         map    Labels of its nodes; without it those of the pool with its name.
 priority_class_name                   str    Priority of its pods.
+host_network                          bool   Whether its pods share the host's network.
 labels                                map    Labels of its pods.
 annotations                           map    Annotations of its pods.
 repo_config                           dict   Package repositories.

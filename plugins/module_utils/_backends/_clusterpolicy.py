@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _clu
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
 from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import Foreign, difference, foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example, release
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
@@ -27,6 +27,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._procedures
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._stack_images import mirrored
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION
 
 if t.TYPE_CHECKING:
@@ -49,13 +50,14 @@ class Also(t.NamedTuple):
     """More to look at, and what is judged of it: causes of what the stack's own judge sees."""
 
     queries: dict[str, Query]
-    judge: t.Callable[[dict[str, list[Data]]], list[Readiness]]
+    judge: t.Callable[[dict[str, list[Data]]], list[Part]]
 
     def over(self, judge: stack.Judge) -> t.Callable[[dict[str, list[Data]]], Readiness]:
         def both(snapshot: dict[str, list[Data]]) -> Readiness:
-            parts = [*self.judge(snapshot), judge(snapshot)]
-            verdict = worst(parts)
-            return replace(verdict, details=one_line_each(parts))
+            causes, stacks = self.judge(snapshot), judge(snapshot)
+            judge.parts = [*causes, *judge.parts]
+            parts = [*causes, stacks]
+            return replace(worst(parts), details=one_line_each(parts))
 
         return both
 
@@ -116,7 +118,10 @@ def look(api: Api, params: Data) -> Data | None:
 def keep(api: Api, params: Data, live: Data | None) -> Foreign | None:
     """Brings the policy about. Somebody else's comes back with what differs, and is changed only when it is to be taken."""
     if live is None or owned(live):
-        wanted = cluster_policy.build(params, example(versions(api, params)), live)
+        csvs = versions(api, params)
+        wanted = cluster_policy.build(params, example(csvs), live)
+        if params.get("kata_manager") and release(csvs) >= (26, 7):
+            api.warn("kata_manager is ignored by the GPU operator from 26.7 on; see kata_sandbox_device_plugin, and sandbox_workloads.mode: kata.")
         cluster_policy.refuse_switch(params, live, wanted)
         refuse_unmade(api, params, live or {}, wanted["spec"])
         api.apply(wanted, force_conflicts=live is not None, live=live)

@@ -7,6 +7,7 @@ import typing as t
 from pathlib import Path
 
 import pytest
+import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options
@@ -18,6 +19,11 @@ from openshift_sandbox.crds import overlaid
 
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 CRDS = Path(__file__).resolve().parents[3] / ".build/crds/gpu-operator-certified.json"
+NEWEST = {"version": "595.91.07", "repository": "nvcr.io/nvidia", "image": "driver"}
+GDS = {"enabled": True, "version": "2.20.5", "repository": "nvcr.io/nvidia/cloud-native", "image": "nvidia-fs"}
+REFERENCE = Path(__file__).resolve().parents[4] / "shared/crds/gpu-operator-clusterpolicies.yaml"
+# Fields that no option stands for: what the API itself calls deprecated, or reads no more, and tolerations, which have an option of their own.
+RAW = {"daemonsets.tolerations", "driver.licensingConfig.configMapName", "driver.useOpenKernelModules", "operator.defaultRuntime", "psa.enabled", "psp.enabled"}
 TEAM = {"key": "team", "operator": "Equal", "value": "a", "effect": "NoSchedule"}
 
 
@@ -133,6 +139,9 @@ def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
             "INPUT-VALUE",
             "driver.version",
         ),
+        ({"driver": {"kernel_module_type": "proprietary"}, "gds": GDS}, "INPUT-VALUE", "gds.version 2.20.5 works with open kernel modules only"),
+        ({"gds": GDS, "pools": [{"name": "old", "gpu_models": ["V100"]}]}, "INPUT-VALUE", "(pool old: V100)"),
+        ({"driver": NEWEST, "pools": [{"name": "old", "gpu_models": ["T4", "P100"]}]}, "INPUT-VALUE", "580 is the last branch with a driver for P100 GPUs"),
     ],
 )
 def test_values_are_checked_by_their_path(given: dict[str, t.Any], code: str, path: str) -> None:
@@ -190,6 +199,24 @@ def test_every_option_is_a_field_of_the_api() -> None:
         for key in path[1:].split("."):
             field = (field.get("properties") or {}).get(key) or pytest.fail(f"{path} is not there")
         assert field.get("type", "string") == kinds[kind], path
+
+
+@pytest.mark.skipif(not REFERENCE.is_file(), reason="no reference CRD is here")
+def test_every_field_of_the_newest_api_is_an_option_or_has_a_reason() -> None:
+    (version,) = yaml.safe_load(REFERENCE.read_text())["spec"]["versions"]
+    typed = {path[1:] for path, _kind in paths(_cluster_policy_options.FIELDS)}
+    assert set(untyped(version["schema"]["openAPIV3Schema"]["properties"]["spec"], "", typed)) == RAW
+
+
+def untyped(schema: dict[str, t.Any], path: str, typed: set[str]) -> t.Iterator[str]:
+    """Fields that are neither an option nor inside one that takes a whole map."""
+    below = schema.get("properties") or {}
+    if path in typed and not any(one.startswith(f"{path}.") for one in typed):
+        return
+    if not below and path not in typed:
+        yield path
+    for name, inner in below.items():
+        yield from untyped(inner, f"{path}.{name}" if path else name, typed)
 
 
 def test_a_whole_driver_image_is_taken() -> None:
