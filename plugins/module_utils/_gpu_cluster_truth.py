@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import typing as t
-from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu_cluster as gpu_cluster
@@ -17,7 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _ope
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluster_nodes import PLUGIN, judge_node
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import judge_size, nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import FAILED, PENDING, READY, Readiness
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import FAILED, PENDING, READY
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import behind, with_status
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, part, placed
 
@@ -79,24 +78,12 @@ def judge(snapshot: Snapshot, pools: t.Sequence[Data], wanted: t.Sequence[Data])
         remedy = "Keep one of the two stacks; the ClusterPolicy has to go before a GPUCluster is made."
         return [part(FAILED, "Conflict", f"GPUCluster {name}: {error.get('message', '')}", code="GPU-CP-CONFLICT", remedy=remedy, stage=stages.CRD)]
     nodes = [(pool, node) for pool in pools for node in nodes_of(snapshot["nodes"], pool)]
-    drivers = _drivers(driver_truth.judge(snapshot, wanted), {str(node["metadata"]["name"]): pool["name"] for pool, node in nodes})
+    drivers = driver_truth.parts(snapshot, wanted, pools)
     parts = [*drivers, *(placed(judge_size(snapshot["nodes"], pool), pool["name"]) for pool in pools)]
     pods, driven = operands.by_node(snapshot["pods"]), {one.node for one in drivers}
     for pool, node in nodes:
         parts += judge_node(node, pool, {**snapshot, "pods": pods.get(node["metadata"]["name"], [])}, node["metadata"]["name"] in driven)
     return with_status(parts, _judge_status(found, error), behind(snapshot, pools) if pools else {}, f"GPUCluster {name}")
-
-
-def _drivers(found: t.Iterable[Readiness], pools: t.Mapping[str, str]) -> list[Part]:
-    """What NVIDIADrivers say of themselves belongs to no node, and may be the consequence of what their nodes say."""
-    parts = []
-    for one in found:
-        if isinstance(one, Part):
-            parts.append(replace(one, pool=pools.get(one.node, "")))
-        else:
-            waits = one.reason.startswith("NotReady:")
-            parts.append(part(one.verdict, one.reason, one.message, code=one.code, remedy=one.remedy, details=one.details, stage=stages.CRD, waits=waits))
-    return parts
 
 
 def _judge_status(found: Data, error: Data) -> Part:

@@ -14,9 +14,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_l
 from ansible_collections.accelerators.openshift.plugins.module_utils._nvidia_driver import name
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import selector as pods_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING, Readiness, failed, pending
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import on_node
-from ansible_collections.accelerators.openshift.plugins.module_utils._stages import DRIVER
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, part
+from ansible_collections.accelerators.openshift.plugins.module_utils._stages import CRD, DRIVER
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
@@ -30,17 +31,30 @@ PASSING: t.Final = ("GPU-NVD-OWNER", "GPU-NVD-EMPTY", "GPU-NVD-FAILED")
 
 def judge(snapshot: Snapshot, wanted: t.Sequence[Data]) -> list[Readiness]:
     live = {name(one): one for one in snapshot["drivers"]}
-    parts: list[Readiness] = []
+    found: list[Readiness] = []
     for manifest in wanted:
         driver = live.get(name(manifest))
         if driver is None:
             message = f"NVIDIADriver {name(manifest)} is not there."
-            parts.append(pending(f"NoDriver:{name(manifest)}", message, code="GPU-NVD-NOTREADY", remedy="Look for whoever deletes it."))
+            found.append(pending(f"NoDriver:{name(manifest)}", message, code="GPU-NVD-NOTREADY", remedy="Look for whoever deletes it."))
             continue
         nodes = [node for node in snapshot["nodes"] if labels(node).get(PRESENT) == "true" and _is_for(driver, node)]
-        found = [_judge_status(driver), *(part for node in sorted(nodes, key=name) for part in _judge_node(node, driver, snapshot["daemonsets"]))]
-        parts += [part for part in found if part is not None]
-    return parts
+        of_nodes = [one for node in sorted(nodes, key=name) for one in _judge_node(node, driver, snapshot["daemonsets"])]
+        found += [one for one in [_judge_status(driver), *of_nodes] if one is not None]
+    return found
+
+
+def parts(snapshot: Snapshot, wanted: t.Sequence[Data], pools: t.Sequence[Data]) -> list[Part]:
+    """With the stage and pool of each. What drivers say of themselves belongs to no node, and may be the consequence of what their nodes say."""
+    of_node = {name(node): str(pool["name"]) for pool in pools for node in nodes_of(snapshot["nodes"], pool)}
+    found = []
+    for one in judge(snapshot, wanted):
+        if isinstance(one, Part):
+            found.append(replace(one, pool=of_node.get(one.node, "")))
+        else:
+            waits = one.reason.startswith("NotReady:")
+            found.append(part(one.verdict, one.reason, one.message, code=one.code, remedy=one.remedy, details=one.details, stage=CRD, waits=waits))
+    return found
 
 
 def _is_for(driver: Data, node: Data) -> bool:

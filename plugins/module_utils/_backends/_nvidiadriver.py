@@ -153,7 +153,7 @@ def _leave(api: Api, names: list[str]) -> None:
 
 def _observe(api: Api, params: Data, wanted: list[Data]) -> dict[str, list[Data]]:
     patience = Patience(api.clock, params["grace"], truth.PASSING)
-    also = clusterpolicy.Also({"drivers": Query(DRIVER)}, lambda snapshot: patience.harden(truth.judge(snapshot, wanted)))
+    also = clusterpolicy.Also({"drivers": Query(DRIVER)}, lambda snapshot: patience.harden(truth.parts(snapshot, wanted, params["pools"])))
     snapshot = clusterpolicy.observe(api, params, clusterpolicy.settling(api, params), also)
     return {"drivers": [], **snapshot}
 

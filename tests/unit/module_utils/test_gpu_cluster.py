@@ -135,6 +135,8 @@ def test_every_stage_is_told() -> None:
             "GPU-OPERAND-LACKING",
             {"dra driver": ("failed", ""), "allocatable": ("waiting", "dra driver")},
         ),
+        ({"nodes": [node(**{"nvidia.com/gpu-operator.driver.owner": "other"})]}, "GPU-NVD-OWNER", {"driver": ("failed", "")}),
+        ({"drivers": []}, "GPU-NVD-NOTREADY", {"crd": ("pending", "")}),
         ({"nodes": [node(**{"nvidia.com/gpu-driver-upgrade-state": "upgrade-failed"})]}, "GPU-UPG-FAILED", {"driver": ("failed", "")}),
         ({"nodes": [node() | {"spec": {"taints": [{"key": "mine", "effect": "NoSchedule"}]}}]}, "GPU-TAINT", {"driver": ("pending", "")}),
         ({"pods": pods(OPERANDS.values()), "slices": []}, "GPU-OPERAND", {"driver": ("pending", ""), **BEHIND_DRIVER}),

@@ -19,8 +19,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _sta
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_table as stage_table
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils import _xids as xids
+from ansible_collections.accelerators.openshift.plugins.module_utils._backends._clusterpolicy import Also
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ApiError
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import is_consequence
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import is_consequence, part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Place, Stage
 
 Data = dict[str, t.Any]
@@ -149,6 +150,16 @@ def test_a_consequence_is_as_patient_as_its_cause(seen: Snapshot) -> None:
     unready(pod(seen, "nvidia-driver"))
     behind = stack.judge(seen, "gpu-cluster-policy", [POOL])
     assert [one.code for one in behind if is_consequence(one, behind)] == ["GPU-OPERAND-LACKING"]
+
+
+def test_what_another_judge_finds_is_told_in_its_stage(seen: Snapshot) -> None:
+    """Backend nvidiadriver looks at its objects besides."""
+    found = part("pending", "Owner:gpu-0", "Node gpu-0: nobody owns it.", code="GPU-NVD-OWNER", stage="driver", pool="training", node="gpu-0")
+    judge = stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0)
+    verdict = Also({}, lambda _snapshot: [found]).over(judge)(seen)
+    told = stack.summarize(seen, "gpu-cluster-policy", [POOL], judge.parts)
+    assert (verdict.code, told["pools"][0]["ready"]) == ("GPU-NVD-OWNER", False)
+    assert told["lines"][-1] == "driver PENDING on 1 of 1 nodes: Node gpu-0: nobody owns it."
 
 
 # Pools
