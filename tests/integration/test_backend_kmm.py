@@ -23,6 +23,7 @@ Data = dict[str, t.Any]
 SPACE: t.Final = "openshift-kmm"
 LABEL: t.Final = "it-card"
 MODULES: t.Final = ("kmm.sigs.x-k8s.io/v1beta1", "modules")
+CLAIMS: t.Final = ("resource.k8s.io/v1", "resourceclaims")
 VERSION: t.Final = f"kmm.node.kubernetes.io/version-module.{SPACE}.card"
 SELECTOR: t.Final = {LABEL: "true"}
 
@@ -198,6 +199,50 @@ def test_secure_boot_wants_signed_modules(cluster: Cluster, playbook: Playbook, 
     with trouble(cluster, "kmm_secure_boot", trusts="it-other-cert"):
         untrusted = playbook.module("special_resource", **image("untrusted", signing()))
     assert (untrusted["code"], "Key was rejected by service" in untrusted["msg"]) == ("GPU-DRV-SIGN", True)
+
+
+CLASS: t.Final = {"name": "cards.example.com", "selectors": [{"cel": {"expression": "device.driver == 'card.example.com'"}}]}
+
+
+def claimed(devices: int = 2, expected: Data | None = None, **more: t.Any) -> Data:
+    """Options for a Module with a DRA driver."""
+    driver = {"image": "quay.io/acme/dra:1", "args": [f"--devices={devices}"], "driver_name": "card.example.com", "device_classes": [CLASS]}
+    pools = [{"name": "cards", "node_selector": SELECTOR, "replicas": 2, **({"expected": expected} if expected else {})}]
+    return options(kmm={"device_plugin": None, "dra": driver} | more, pools=pools)
+
+
+def test_a_dra_driver_is_ready_when_its_devices_can_be_claimed(cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str]) -> None:
+    playbook.module("special_resource", **ABSENT)
+    made = playbook.module("special_resource", **claimed(expected={"card.example.com": 2}))
+    assert not made.failed, made.result
+    nodes = made["special_resource"]["nodes"]
+    assert [(one["name"], one["offered"], len(one["devices"])) for one in nodes] == [(name, {"card.example.com": 2}, 2) for name in cards]
+    again = playbook.module("special_resource", **claimed())
+    assert (again.failed, again.changed, audit.writes(again)) == (False, False, [])
+    with trouble(cluster, "devices_lost", node=cards[0]):
+        until(lambda: len(slices(cluster, cards[0])) == 1, "a device is lost")
+        short = playbook.module("special_resource", **claimed(expected={"card.example.com": 2}))
+    assert (short["code"], f"Node {cards[0]}: driver card.example.com offers 1 of 2 devices" in short["msg"]) == ("GPU-DRA-SLICES", True)
+
+    device = {"name": "card", "exactly": {"deviceClassName": "cards.example.com"}}
+    claim = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "it-card", "namespace": "default"}}
+    cluster.client.create({**claim, "spec": {"devices": {"requests": [device]}}})
+    container = {"name": "c", "image": "example.com/none", "resources": {"claims": [{"name": "card"}]}}
+    spec = {"containers": [container], "resourceClaims": [{"name": "card", "resourceClaimName": "it-card"}]}
+    cluster.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "it-claims", "namespace": "default"}, "spec": spec})
+    until(lambda: (cluster.client.get(*CLAIMS, "it-card", "default").get("status") or {}).get("reservedFor"), "the claim is allocated")
+    refused = playbook.module("special_resource", **ABSENT)
+    assert (refused["code"], "default/it-card" in refused["msg"], audit.writes(refused)) == ("GPU-DRA-BUSY", True, [])
+    cluster.client.delete("v1", "pods", "it-claims", "default")
+    cluster.client.delete(*CLAIMS, "it-card", "default")
+    until(lambda: not cluster.client.get(*CLAIMS, "it-card", "default"), "the claim is gone")
+    assert playbook.module("special_resource", **ABSENT).changed
+    assert not cluster.client.get("resource.k8s.io/v1", "deviceclasses", "cards.example.com")
+
+
+def slices(cluster: Cluster, node: str) -> list[Data]:
+    found = cluster.client.list("resource.k8s.io/v1", "resourceslices")
+    return [device for one in found if one["spec"].get("nodeName") == node for device in one["spec"].get("devices") or []]
 
 
 def test_a_kernel_to_come_is_verified(playbook: Playbook, audit: Audit, cards: list[str]) -> None:

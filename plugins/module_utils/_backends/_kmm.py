@@ -23,7 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._ownership 
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools, nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import keep, look, remove, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._kmm_verification import verify
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._kmm_versions import Versions
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._kmm_versions import Versions, refuse_claimed
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
 
@@ -158,8 +158,10 @@ def absent(api: Api, params: Data) -> Data:
     with contextlib.suppress(KindNotServedError):
         if asked:
             api.delete(known(preflight.kind_of(asked)), preflight.name_of(asked))
-        stays = params["name"] and not remove(api, MODULE, params["name"], params["namespace"]) and api.get(MODULE, params["name"], params["namespace"])
-        if not params["name"] or stays:
+        live = api.get(MODULE, params["name"], params["namespace"]) if params["name"] else None
+        if live is not None and owned(live):
+            refuse_claimed(api, live)
+        if not params["name"] or (live is not None and not remove(api, MODULE, params["name"], params["namespace"])):
             return gone
         Versions(api, params, []).forget()
         for kind in ("ConfigMap", "RoleBinding", "ServiceAccount"):

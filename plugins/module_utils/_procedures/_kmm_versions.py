@@ -9,6 +9,8 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm as kmm
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_devices as devices
+from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_slices
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
@@ -63,10 +65,22 @@ class Versions:
         resources = {name for pool in self._params["pools"] for name in pool.get("expected") or {}}
         pods = self._api.list(known("Pod"), fields=f"spec.nodeName={node}") if resources else []
         busy = [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in pods if _holds(pod, resources)]
+        if name := devices.driver(self._params):
+            slices, claims = self._api.list(known("ResourceSlice"), fields=f"spec.nodeName={node}"), self._api.list(known("ResourceClaim"))
+            busy += [f"claim {one}" for one in devices.claims_on(node, name, slices, claims)]
         if busy:
             message = f"Node {node} cannot get version {self._version} while pods hold its devices: {', '.join(busy[:5])}."
             remedy = f"End them, or `oc adm cordon {node}` and move them, then run this again: nodes that are done stay done."
             raise NotReadyError("GPU-KMM-INUSE", message, remedy, evidence=busy)
+
+
+def refuse_claimed(api: Api, module: Data) -> None:
+    """Without its DRA driver a pod that holds a claim could not end."""
+    driver = (module["spec"].get("dra") or {}).get("driverName")
+    used = _resource_slices.held(api.list(known("ResourceClaim")), driver) if driver and api.served(known("ResourceClaim")) else []
+    if used:
+        message = f"Pods use devices of driver {driver} by {len(used)} ResourceClaims: {', '.join(used[:5])}. Without the driver they could not end."
+        raise NotReadyError("GPU-DRA-BUSY", message, "Delete those pods first: `oc get resourceclaims -A`.", used)
 
 
 def _holds(pod: Data, resources: t.Collection[str]) -> bool:

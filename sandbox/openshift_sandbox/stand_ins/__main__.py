@@ -46,6 +46,7 @@ MODULES = (
     "fpga_operator",
     "kmm_operator",
     "kmm_worker",
+    "kmm_dra",
     "kmm_preflight",
     "sro_operator",
     "foreign_taints",

@@ -8,6 +8,7 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm as kmm
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_devices as devices
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_parts as parts
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_preflight as preflight
@@ -17,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 Data = dict[str, t.Any]
 KERNEL = "5.14.0-570.12.1.el9_6.x86_64"
 LABEL = "5-14-0-570-12-1-el9-6-x86-64"
+UPSTREAM_BUILD = {"kmm.node.kubernetes.io/resource-type": "BuildImage", "kmm.node.kubernetes.io/target-kernel": LABEL}
 IMAGE = "quay.io/acme/card:${KERNEL_FULL_VERSION}"
 POOL = {"name": "cards", "node_selector": {"pool": "cards"}, "expected": {"example.com/card": 2}}
 READY = "kmm.node.kubernetes.io/openshift-kmm.card.ready"
@@ -289,6 +291,54 @@ def test_the_older_api_has_each_module_twice_and_no_word_for_failure() -> None:
     entries = {"a/card": failed, "b/card": building, "card": building, "new": new}
     found = [(one["namespace"], one["name"], one["status"]) for one in preflight.modules({"status": {"crStatuses": entries}})]
     assert found == [("a", "card", "Failure"), ("b", "card", "InProgress"), ("", "new", "InProgress")]
+
+
+DRA = {"device_plugin": None, "dra": {"image": "i", "driver_name": "card.example.com"}}
+
+
+def published(count: int = 2, generation: int = 1, of: int = 1) -> Data:
+    cards = [{"name": f"card-{index}", "attributes": {"serial": {"string": f"s{index}"}}} for index in range(count)]
+    pool = {"name": "n1", "generation": generation, "resourceSliceCount": of}
+    return {"spec": {"driver": "card.example.com", "nodeName": "n1", "pool": pool, "devices": cards}}
+
+
+@pytest.mark.parametrize(
+    ("expected", "slices", "said"),
+    [
+        ({}, [published(1)], ""),
+        ({}, [], "driver card.example.com offers no device in ResourceSlices"),
+        ({"card.example.com": 2}, [published()], ""),
+        ({"card.example.com": 2}, [published(), published(1, generation=2)], "driver card.example.com offers 1 of 2 devices in ResourceSlices"),
+        ({"card.example.com": 2}, [published(of=2)], "the ResourceSlices of driver card.example.com are not all there"),
+        ({"card.example.com": 2, "example.com/card": 3}, [published()], "offers example.com/card 2 of 3"),
+    ],
+)
+def test_a_dra_driver_is_judged_by_its_slices(expected: Data, slices: list[Data], said: str) -> None:
+    module = kmm.build(params(kmm=DRA))
+    numbers = {"nodesMatchingSelectorNumber": 1, "desiredNumber": 1, "availableNumber": 1}
+    seen = snapshot(slices=slices, modules=[module | {"status": {"moduleLoader": numbers, "dra": numbers}}])
+    asked = params(kmm=DRA, pools=[POOL | {"expected": expected}])
+    judge = state.Judge(asked, Clock())
+    found = judge(seen)
+    assert (said in found.message, found.is_ready) == (True, not said)
+    (told,) = judge.summarize(seen)["nodes"]
+    if slices:
+        assert told["offered"] == {"card.example.com": len(told["devices"])}
+        assert told["devices"][0] == {"name": "card-0", "attributes": {"serial": "s0"}}
+
+
+def test_what_a_pool_expects_is_a_resource_or_the_driver() -> None:
+    with pytest.raises(InputError, match=r"pools\[0\].expected has 'card', which is neither a device resource nor the driver of kmm.dra \(card.example.com\)"):
+        kmm.check(params(kmm=DRA, pools=[POOL | {"expected": {"card": 2}}]))
+    kmm.check(params(kmm=DRA, pools=[POOL | {"expected": {"card.example.com": 2}}]))
+
+
+def test_claims_in_use_are_found_by_the_pools_of_the_node() -> None:
+    results = [{"driver": "card.example.com", "pool": "n1"}]
+    used = {"metadata": {"namespace": "a", "name": "c"}, "status": {"allocation": {"devices": {"results": results}}, "reservedFor": [{"name": "p"}]}}
+    idle = {"metadata": {"namespace": "a", "name": "d"}, "status": {"allocation": {"devices": {"results": results}}}}
+    assert devices.claims_on("n1", "card.example.com", [published()], [used, idle]) == ["a/c"]
+    assert devices.claims_on("n2", "card.example.com", [published()], [used, idle]) == []
 
 
 def test_the_check_is_named_after_its_kernel() -> None:
