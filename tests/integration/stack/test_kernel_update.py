@@ -165,3 +165,25 @@ def test_precompiled_drivers_need_an_image_for_each_kernel(cluster: Cluster, pla
     mended = playbook.tasks(task(spec={"driver": driver})).tasks[-1]
     assert not mended.failed, mended.result
     assert told(mended)["gpu-0"]["image"] == wanted
+
+
+def test_a_precompiled_driver_that_nobody_made_is_refused_before_it_is_asked_for(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    """Stands on the precompiled drivers of the test before."""
+    before = cluster.client.get("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy")
+    driver = before["spec"]["driver"] | {"version": "600"} if before else {}
+    wished = {"spec": {"driver": {key: driver[key] for key in ("usePrecompiled", "repository", "image", "version")}}}
+    with troubles(cluster, "kernel-update-no-image", node="none"):
+        refused = playbook.tasks(task(**wished)).failure
+        foretold = playbook.tasks(task(**wished) | {"check_mode": True}).failure
+        image = f"registry.example.com/nvidia/gpu-driver-rhel9:600-{NEXT}-rhcos4.22"
+        for failed in (refused, foretold):
+            assert (failed["code"], failed["changed"]) == ("GPU-DRV-PRECOMPILED", False)
+            assert f"Node gpu-0: there is no precompiled driver for kernel {NEXT}: {image} is not in the registry" in failed["message"]
+            assert "gpu-1" not in failed["message"]
+        assert audit.writes(refused, foretold) == []
+        # What is there already is not looked up, and another pool's node holds nothing up.
+        again = playbook.tasks(task(spec={"driver": {**wished["spec"]["driver"], "version": "595"}})).tasks[-1]
+        assert (again.failed, again.changed) == (False, False), again.result
+        assert not [one for one in audit.of(again) if one.resource.startswith("imagestreamimports")]
+    (foreseen,) = playbook.tasks(task(**wished) | {"check_mode": True}).tasks
+    assert (foreseen.failed, foreseen.changed) == (False, True), foreseen.result
