@@ -311,6 +311,8 @@ def test_metrics_that_go_nowhere_are_a_stage_of_their_own(seen: Snapshot) -> Non
 
 
 SIGNATURES = [
+    ("sign-file: /run/secrets/key/key: No such file", "GPU-KMM-SIGN"),
+    ("modprobe: ERROR: could not insert 'card': Key was rejected by service", "GPU-DRV-SIGN"),
     ("error: failed to install elfutils packages. RHEL entitlement may be improperly deployed.", "GPU-DRV-NODTK"),
     ("Unable to find a match: elfutils-libelf-devel", "GPU-DRV-NODTK"),
     ("driver-toolkit imagestream not found", "GPU-DTK-STREAM"),
