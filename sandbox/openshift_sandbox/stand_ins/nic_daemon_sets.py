@@ -54,21 +54,21 @@ def daemon_sets(policy: Object, key: str, name: str, namespace: str, nodes: t.It
             release, digest = f"{labels.get(OS + 'ID')}{labels.get(OS + 'VERSION_ID')}", hashlib.sha256(labels[KERNEL].encode()).hexdigest()[:10]
             mofed = f"mofed-{release}-{digest}-ds"
             selector = {PRESENT: "true", KERNEL: labels[KERNEL], OSTREE: labels[OSTREE]}
-            made[mofed] = _daemon_set(
-                policy, part, mofed, namespace, selector, {"app": mofed, DRIVER_LABEL: ""}, ["mofed-container", "openshift-driver-toolkit-ctr"]
-            )
+            marks, containers = {"app": mofed, DRIVER_LABEL: ""}, ["mofed-container", "openshift-driver-toolkit-ctr"]
+            made[mofed] = _daemon_set(policy, part, mofed, namespace, selector, marks, containers, f"-{release}-amd64")
     return [made[mofed] for mofed in sorted(made)]
 
 
 def _daemon_set(
-    policy: Object, part: Object, name: str, namespace: str, selector: dict[str, str], labels: dict[str, str], containers: t.Sequence[str]
+    policy: Object, part: Object, name: str, namespace: str, selector: dict[str, str], labels: dict[str, str], containers: t.Sequence[str], ending: str = ""
 ) -> Object:
+    """ending: what the operator adds to the driver's tag, for each operating system has an image of its own."""
     driver = DRIVER_LABEL in labels
     pod = {
         "nodeSelector": selector,
         "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}, *(policy["spec"].get("tolerations") or [])],
         "priorityClassName": "system-node-critical",
-        "containers": [{"name": one, "image": image_path(policy, part), "env": part.get("env") or []} for one in containers],
+        "containers": [{"name": one, "image": image_path(policy, part, ending), "env": part.get("env") or []} for one in containers],
     }
     template = {"metadata": {"labels": labels, "annotations": {HOLD: "ready"} if driver else {}}, "spec": pod}
     spec = {"selector": {"matchLabels": labels}, "updateStrategy": {"type": "OnDelete" if driver else "RollingUpdate"}, "template": template}
@@ -79,9 +79,10 @@ def _daemon_set(
     return made
 
 
-def image_path(policy: Object, part: Object) -> str:
+def image_path(policy: Object, part: Object, ending: str = "") -> str:
     shared = policy["spec"].get("global") or {}
     repository, version = part.get("repository") or shared.get("repository"), part.get("version") or shared.get("version")
     if not repository or not version:
         raise ImageError(f"image {part['image']}: repository and version must be set in the component or in spec.global")
-    return f"{repository}/{part['image']}{'@' if str(version).startswith('sha256:') else ':'}{version}"
+    whole = f"{repository}/{part['image']}"
+    return f"{whole}@{version}" if str(version).startswith("sha256:") else f"{whole}:{version}{ending}"

@@ -55,7 +55,7 @@ def test_the_driver_has_one_daemon_set_a_kernel() -> None:
     (made,) = world.api.all("DaemonSet")
     assert made["metadata"]["name"].startswith("mofed-rhcos4.22-")
     assert made["spec"]["updateStrategy"] == {"type": "OnDelete"}
-    assert made["spec"]["template"]["spec"]["containers"][0]["image"] == "nvcr.io/nvidia/mellanox/doca-driver:doca3.5.0"
+    assert made["spec"]["template"]["spec"]["containers"][0]["image"] == "nvcr.io/nvidia/mellanox/doca-driver:doca3.5.0-rhcos4.22-amd64"
     assert found["state"] == "notReady"
     assert {one["name"]: one["state"] for one in found["appliedStates"] if one["state"] != "ignore"} == {"state-OFED": "notReady"}
     assert len(found["appliedStates"]) == 12
