@@ -12,6 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _ins
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._package import USABLE
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import FAILED, PENDING, READY, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Stage
 
@@ -57,11 +58,13 @@ def _catalogue(live: Data, catalog: Data | None) -> Stage:
         return Stage(stages.CATALOGUE, PENDING, evidence=(f"{name} is not there",))
     state = (catalog.get("status") or {}).get("connectionState") or {}
     told = str(state.get("lastObservedState") or "not connected")
-    return Stage(stages.CATALOGUE, READY if told == "READY" else PENDING, str(state.get("lastConnect") or ""), (f"{name} is {told}",))
+    return Stage(stages.CATALOGUE, READY if told in USABLE else PENDING, str(state.get("lastConnect") or ""), (f"{name} is {told}",))
 
 
 def _plan(live: Data, plan: Data | None, is_installed: bool) -> Stage:
-    for kind in ("BundleUnpackFailed", "InstallPlanFailed"):
+    # What is planned or installed has been unpacked; OLM does not take back that it once could not be.
+    kinds = ("InstallPlanFailed",) if plan or is_installed else ("BundleUnpackFailed", "InstallPlanFailed")
+    for kind in kinds:
         if bad := olm.condition(live, kind):
             return Stage(stages.PLAN, FAILED, str(bad.get("lastTransitionTime") or ""), (f"{kind}: {bad.get('message') or bad.get('reason')}",))
     if plan is None:

@@ -37,6 +37,17 @@ def image_path(operand: Operand, part: Object) -> str:
     return f"{repository}/{image}{'@' if version.startswith('sha256:') else ':'}{version}"
 
 
+def with_own_driver(policy: Object, deployment: Object) -> Object:
+    """The policy with the driver that this release of the operator brings along, where it names none; precompiled drivers need a version."""
+    driver = policy["spec"].get("driver") or {}
+    containers = ((deployment.get("spec") or {}).get("template") or {}).get("spec", {}).get("containers") or []
+    entries = [entry for one in containers for entry in one.get("env") or []]
+    own = next((entry.get("value") for entry in entries if entry["name"] == "DRIVER_IMAGE"), None)
+    if not own or driver.get("usePrecompiled") or any(driver.get(key) for key in ("repository", "image", "version")):
+        return policy
+    return policy | {"spec": policy["spec"] | {"driver": driver | {"image": own}}}
+
+
 def daemon_set(operand: Operand, policy: Object, namespace: str) -> Object:
     spec = policy["spec"]
     part, shared = spec.get(operand.spec_key) or {}, spec.get("daemonsets") or {}

@@ -17,13 +17,17 @@ from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 
 NAME: t.Final = "gpu-feature-discovery"
 CUDA: t.Final = "13.2"
+# Drivers that releases of the GPU operator name by digest (sandbox/catalog), and that are not the newest.
+DIGESTS: t.Final = {"f8e3dc9111c5a7a0cfac73e87d03c0b7b3d1e11f3b61654cca5461847660aa2c": "580.126.20"}
 
 
 def driver_version(pods: t.Iterable[Object], node: str) -> str:
-    """The tag of the image that the node's driver pod runs."""
+    """By the tag of the image that the node's driver pod runs, or by its digest."""
     for pod in pods:
         if is_driver(pod) and pod["spec"].get("nodeName") == node:
             _image, colon, tag = pod["spec"]["containers"][0]["image"].rpartition(":")
+            if known := DIGESTS.get(tag):
+                return known
             if colon and tag[:1].isdigit() and "." in tag:
                 return str(tag.partition("-")[0])
     return DRIVER_VERSION

@@ -87,7 +87,7 @@ class GpuOperator(Reconciler):
             if policy is not singleton:
                 self._write(cluster, policy, {"state": "ignored", "namespace": namespace})
                 continue
-            verdict = self._verdict(cluster, policy, namespace)
+            verdict = self._verdict(cluster, gpu_daemon_sets.with_own_driver(policy, deployment), namespace)
             self._write(cluster, policy, gpu_readiness.status(verdict, policy.get("status") or {}, namespace))
 
     def _verdict(self, cluster: Cluster, policy: Object, namespace: str) -> Object:

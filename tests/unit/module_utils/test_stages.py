@@ -258,10 +258,29 @@ FAILED: t.Final = {**CSV, "status": {"phase": "Failed", "reason": "InstallCheckF
         ),
         ([subscription(conditions=[condition("BundleUnpackFailed", message="no image")])], [], [], CATALOG, ["ready", "failed", "waiting"], "no image"),
         ([subscription(**PLANNED)], [PLAN], [], CATALOG, ["ready", "pending", "waiting"], "waits for an approval"),
+        (
+            [subscription(**PLANNED, conditions=[condition("BundleUnpackFailed", message="no image")])],
+            [PLAN],
+            [],
+            {**CATALOG, "status": {"connectionState": {"lastObservedState": "IDLE"}}},
+            ["ready", "pending", "waiting"],
+            "is IDLE",
+        ),
         ([subscription(**PLANNED)], [{**PLAN, "status": {"phase": "Complete"}}], [FAILED], CATALOG, ["ready", "ready", "failed"], "install timeout"),
         ([subscription(**PLANNED, installedCSV="gpu.v1")], [PLAN], [CSV], CATALOG, ["ready", "ready", "ready"], "would upgrade the operator"),
     ],
-    ids=["nothing", "without OLM's Subscription", "no catalogue", "catalogue down", "resolution", "unpack", "unapproved", "csv failed", "installed"],
+    ids=[
+        "nothing",
+        "without OLM's Subscription",
+        "no catalogue",
+        "catalogue down",
+        "resolution",
+        "unpack",
+        "unapproved",
+        "unpacked after all",
+        "csv failed",
+        "installed",
+    ],
 )
 def test_how_far_olm_is(live: list[Data], plans: list[Data], csvs: list[Data], catalog: Data | None, expected: list[str], words: str) -> None:
     found = stage_olm.judge({"subscriptions": live, "plans": plans, "csvs": csvs, "catalogs": [catalog] if catalog else []}, "gpu-operator")

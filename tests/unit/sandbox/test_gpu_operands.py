@@ -84,6 +84,20 @@ class TestImages:
     def test_path(self, part: Object, image: str) -> None:
         assert gpu_daemon_sets.image_path(gpu_operands.DRIVER, part) == image
 
+    @pytest.mark.parametrize(
+        ("driver", "image"),
+        [
+            ({}, "r/driver@sha256:ab"),
+            ({"repository": "r", "image": "driver", "version": "580.1"}, "r/driver:580.1"),
+            ({"usePrecompiled": True}, "nvcr.io/nvidia/driver:595.91.07"),
+        ],
+    )
+    def test_the_operators_own_driver_is_the_one_of_its_deployment(self, driver: Object, image: str) -> None:
+        container = {"name": "gpu-operator", "env": [{"name": "X"}, {"name": "DRIVER_IMAGE", "value": "r/driver@sha256:ab"}]}
+        made = gpu_daemon_sets.with_own_driver(policy(driver=driver), {"spec": {"template": {"spec": {"containers": [container]}}}})
+        assert gpu_daemon_sets.image_path(gpu_operands.DRIVER, made["spec"]["driver"]) == image
+        assert gpu_daemon_sets.with_own_driver(made, {}) == made
+
     def test_a_lone_version_is_refused(self) -> None:
         with pytest.raises(gpu_daemon_sets.ImageError, match="invalid image specification: repository, image and version must all be set"):
             gpu_daemon_sets.image_path(gpu_operands.DRIVER, {"version": "580.1"})
