@@ -8,22 +8,27 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_image as driver_image
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._image_lookup import look_up
 
+if t.TYPE_CHECKING:
+    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+    from ansible_collections.accelerators.openshift.plugins.module_utils._driver_image import Change
+
+# What only precompiled drivers need is imported for them alone.
 Data = dict[str, t.Any]
 
 
-def refuse_missing(api: Api, params: Data, drivers: t.Iterable[driver_image.Change]) -> None:
+def refuse_missing(api: Api, params: Data, drivers: t.Iterable[Change]) -> None:
     """Nothing is asked where nothing about precompiled drivers is written: what is there already is judged where it runs."""
     new = [one for one in drivers if one.is_new]
     if not new:
         return
+    from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_image as driver_image
+    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._image_lookup import look_up
+
     nodes = api.list(known("Node"), keep=lambda node: node if has_nvidia_pci(labels(node)) else None)
     needs = [need for one in new for need in driver_image.precompiled(one.after, filter(one.is_for, nodes))]
     told = look_up(api, (image for need in needs for image in need.images), params["namespace"])
@@ -36,5 +41,7 @@ def refuse_missing(api: Api, params: Data, drivers: t.Iterable[driver_image.Chan
 def refuse_unmade(api: Api, params: Data, live: Data, spec: Data) -> None:
     """The same for a ClusterPolicy that is about to have this specification; drivers of NVIDIADriver objects are not its own."""
     before, after = ((one.get("driver") or {}) for one in (live.get("spec") or {}, spec))
-    if not after.get("useNvidiaDriverCRD"):
-        refuse_missing(api, params, [driver_image.Change(before, after)])
+    if after.get("usePrecompiled") and not after.get("useNvidiaDriverCRD"):
+        from ansible_collections.accelerators.openshift.plugins.module_utils._driver_image import Change
+
+        refuse_missing(api, params, [Change(before, after)])
