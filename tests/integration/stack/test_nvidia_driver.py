@@ -9,8 +9,7 @@ import typing as t
 
 from cluster import Cluster
 from integration.playbook import Playbook
-from integration.stack.driver_gaps import DRIVERS, NEW, OLD, POLICIES, POOLS, QUICK, Gaps, driver, owners
-from integration.twelve_steps import Case, Walks
+from integration.stack.driver_gaps import DRIVERS, NEW, OLD, POOLS, QUICK, Gaps, driver, owners
 from integration.wire import Audit
 
 from openshift_sandbox import faults
@@ -20,18 +19,7 @@ SCENARIO: t.Final = "gpu-nodes"
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 BACKEND: t.Final = "nvidiadriver"
-# Times, names of pods, and labels that outlive the stack for a while.
-TIMED: t.Final = frozenset({"driver_version", "since", "evidence", "lines"})
 WANTED: t.Final[Data] = {"backend": BACKEND, "pools": POOLS, **QUICK}
-
-
-def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
-    changed = WANTED | {"mig": {"strategy": "mixed"}, "nvidia_drivers": [{"name": "inference", **driver(OLD)}, {"name": "training"}]}
-    case = Case("special_resource", WANTED, changed, {"backend": BACKEND, "state": "absent"}, varies=TIMED)
-    walks = Walks(playbook, audit)
-    for in_process in (True, False):
-        walks.check(case, in_process)
-    walks.compare(case)
 
 
 def test_overlaps_are_refused_before_the_first_write(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
@@ -68,6 +56,22 @@ def test_from_the_policys_driver_to_two_versions_without_a_gap(cluster: Cluster,
     assert [line.split()[1].partition(".")[0] for line in writes] == ["nvidiadrivers", "nvidiadrivers", "clusterpolicies", "nvidiadrivers"], writes
     again = playbook.module("special_resource", backend=BACKEND, pools=own, driver=driver(NEW), **QUICK)
     assert (again.changed, audit.writes(again)) == (False, []), again.result
+    assert again["special_resource"]["nvidia_drivers_unlisted"] == []
+
+
+def test_the_driver_of_a_pool_that_left_the_list_is_told_and_removed_by_name(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+    fewer: Data = {"backend": BACKEND, "pools": [POOLS[0] | {"driver": driver(OLD)}], "driver": driver(NEW), **QUICK}
+    made = playbook.module("special_resource", **fewer)
+    assert (made.failed, made.changed, audit.writes(made)) == (False, False, []), made.result
+    (left,) = made["special_resource"]["nvidia_drivers_unlisted"]
+    assert (left["name"], left["state"], left["nodes"]) == ("training", "ready", ["a100-0"])
+    (warning,) = [text for text in made["warnings"] if "NVIDIADriver training" in text]
+    assert "nvidia_drivers: [{name: training, state: absent}]" in warning
+    gone = playbook.module("special_resource", nvidia_drivers=[{"name": "training", "state": "absent"}], **fewer)
+    assert (gone.failed, gone.changed, audit.writes(gone)) == (False, True, ["delete nvidiadrivers.nvidia.com /training"]), gone.result
+    assert [one["name"] for one in gone["special_resource"]["nvidia_drivers"]] == ["inference"]
+    assert gone["special_resource"]["nvidia_drivers_unlisted"] == []
+    assert [one["metadata"]["name"] for one in cluster.client.list(*DRIVERS)] == ["inference"]
 
 
 def test_ready_without_a_single_daemonset_is_seen_through(cluster: Cluster, playbook: Playbook) -> None:
@@ -84,20 +88,3 @@ def test_ready_without_a_single_daemonset_is_seen_through(cluster: Cluster, play
         faults.clear(sandbox, "nfd_label_lost", lost)
     mended = playbook.module("special_resource", **WANTED, driver=driver(NEW))
     assert not mended.failed, mended.result
-
-
-def test_somebody_elses_policy_that_does_not_let_them_drive(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
-    assert not playbook.module("special_resource", backend=BACKEND, state="absent", **QUICK).failed
-    spec: Data = {key: {} for key in ("operator", "daemonsets", "driver", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "nodeStatusExporter", "gfd")}
-    cluster.client.create({"apiVersion": POLICIES[0], "kind": "ClusterPolicy", "metadata": {"name": "gpu-cluster-policy"}, "spec": spec})
-    try:
-        made = playbook.module("special_resource", **WANTED)
-        assert (made["code"], audit.writes(made)) == ("GPU-NVD-DISABLED", []), made.result
-        taken = playbook.module("special_resource", **WANTED, adopt="take", driver=driver(NEW))
-        assert not taken.failed, taken.result
-        live = cluster.client.get(*POLICIES, "gpu-cluster-policy")
-        assert live["spec"]["driver"]["useNvidiaDriverCRD"] is True
-        assert "app.kubernetes.io/managed-by" not in (live["metadata"].get("labels") or {})
-    finally:
-        cluster.client.delete(*POLICIES, "gpu-cluster-policy")
-        playbook.module("special_resource", backend=BACKEND, state="absent", **QUICK)
