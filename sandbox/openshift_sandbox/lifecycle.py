@@ -110,6 +110,8 @@ def _fill(sandbox: Sandbox, started: float) -> None:
     wanted = crds.platform_crds(cluster.get("absent_groups", []), cluster.get("feature_set", ""))
     if cluster.get("upstream_nfd"):
         wanted += crds.upstream_crds("nfd")
+    if cluster.get("special_resources"):
+        wanted += crds.operator_crds("special-resource-operator")
     crds.load(client, wanted)
     say(f"{len(wanted)} CRDs established", started)
     seed.seed(client, sandbox.scenario)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 from concurrent.futures import ThreadPoolExecutor
 
-from openshift_sandbox import seed_baremetal, seed_cluster, seed_mirrored, seed_names, seed_upstream_nfd
+from openshift_sandbox import seed_baremetal, seed_cluster, seed_mirrored, seed_names, seed_special_resources, seed_upstream_nfd
 from openshift_sandbox.client import ApiError, Client, resource_path
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.seed_nodes import CONTROL_PLANE_TAINT, Object, machine, machine_set, node_manifest
@@ -31,6 +31,7 @@ def seed(client: Client, scenario: Scenario) -> None:
     upstream_nfd = seed_upstream_nfd.objects(cluster)
     _put_all(client, upstream_nfd[:1])
     _put_all(client, upstream_nfd[1:])
+    _put_all(client, seed_special_resources.objects(cluster))
     if has_machine_api(cluster):
         _put_all(client, [*(one for _node, one in pairs), seed_cluster.termination_handler()])
 
