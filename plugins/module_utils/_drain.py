@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cordon
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
 
@@ -102,25 +103,43 @@ def refusal(pods: t.Iterable[Data], rules: Rules, why: str) -> AcceleratorError 
 class Emptied:
     """Judge: the nodes are free of pods that have to go, or there is something to ask again.
 
-    lost: nodes that are not there to end their pods; a pod of theirs counts as gone once it was told to. refused: by uid, what a budget said (empty: nothing)
-    and when.
+    lost: nodes that are not there to end their pods; a pod of theirs counts as gone once it was told to. cordoned: since when those are cordoned that a run
+    before has emptied. refused: by uid, what a budget said (empty: nothing) and when. first: uids of the pods that this run is to send away. A pod that came
+    after them, since it tolerates the cordon, would only come once more: without GPUs it is told of, with GPUs its end is waited for.
     """
 
     nodes: frozenset[str]
     rules: Rules
     clock: t.Callable[[], float]
     lost: frozenset[str] = frozenset()
+    cordoned: t.Mapping[str, str] = field(default_factory=dict)
     refused: dict[str, tuple[str, float]] = field(default_factory=dict)
+    first: frozenset[str] | None = None
 
     def left(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> list[Data]:
-        here = (pod for pods in snapshot.values() for pod in pods if node_of(pod) in self.nodes)
-        return [pod for pod in leaving(here) if not (is_terminating(pod) and node_of(pod) in self.lost)]
+        return [pod for pod in self._here(snapshot) if uses_devices(pod) or not self._is_back(pod)]
+
+    def remarks(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> list[str]:
+        """What the node's owner should know of the pods that are on it all the same."""
+        back = [pod for pod in self._here(snapshot) if self._is_back(pod) and not uses_devices(pod)]
+        return [f"{'; '.join(map(_came_back, back[:_SHOWN]))}. The drain does not wait for what tolerates the cordon and has no GPU."] if back else []
+
+    def _here(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> list[Data]:
+        here = leaving(pod for pods in snapshot.values() for pod in pods if node_of(pod) in self.nodes)
+        if self.first is None:
+            self.first = frozenset(pod["metadata"]["uid"] for pod in here)
+        return [pod for pod in here if not (is_terminating(pod) and node_of(pod) in self.lost)]
+
+    def _is_back(self, pod: Data) -> bool:
+        since = self.cordoned.get(node_of(pod), "")
+        is_new = pod["metadata"]["uid"] not in (self.first or ()) or bool(since and str(pod["metadata"].get("creationTimestamp") or "") >= since)
+        return is_new and bool(_cordon.toleration(pod))
 
     def due(self, pods: t.Iterable[Data]) -> list[Data]:
         """Pods to be asked now."""
         now = self.clock()
         waits = self.rules.on_busy == "wait"
-        asked = [pod for pod in pods if not is_terminating(pod) and not (waits and uses_devices(pod))]
+        asked = [pod for pod in pods if not is_terminating(pod) and not (waits and uses_devices(pod)) and not self._is_back(pod)]
         return [pod for pod in asked if now - self.refused.get(pod["metadata"]["uid"], ("", now - _AGAIN))[1] >= _AGAIN]
 
     def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
@@ -134,6 +153,9 @@ class Emptied:
         if kept:
             remedy = "`oc get pdb -A`: let the budget's application run elsewhere too, or raise the budget, then run again; it goes on where it was."
             return pending("Kept", f"disruption budgets keep {self._told(kept)}", code="NODE-PDB", remedy=remedy, details=lines)
+        if all(self._is_back(pod) for pod in left):
+            remedy = "Take that toleration from what makes these pods, or scale it down, then run again; it goes on where it was."
+            return pending("Back", f"pods with GPUs: {'; '.join(map(_came_back, left[:_SHOWN]))}", code="NODE-RETURNS", remedy=remedy, details=lines)
         remedy = "Look at these pods (finalizers, terminationGracePeriodSeconds), then run again; it goes on where it was."
         return pending("Leaving", f"{len(left)} pods are still there: {self._told(left)}", code="NODE-DRAIN", remedy=remedy, details=lines)
 
@@ -147,6 +169,12 @@ class Emptied:
     def _line(self, pod: Data) -> str:
         state = "ends" if is_terminating(pod) else "is kept" if self._why(pod) else "runs"
         return f"{node_of(pod)}: pod {name(pod)} {state}{self._why(pod)}"
+
+
+def _came_back(pod: Data) -> str:
+    owner = _controller(pod)
+    by = f" of {owner['kind']} {owner['name']}" if owner else ""
+    return f"{name(pod)}{by} came to {node_of(pod)} although that is cordoned: it tolerates {_cordon.toleration(pod)}"
 
 
 def _controller(pod: Data) -> Data | None:

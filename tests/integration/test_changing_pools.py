@@ -307,6 +307,43 @@ def test_a_node_is_drained_and_given_back(pool: Pool, audit: Audit) -> None:
     assert (foreign["code"], audit.writes(foreign)) == ("NODE-NOT-OURS", [])
 
 
+def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: Audit) -> None:
+    """By the real scheduler: the Deployment's pods fit on this one node only, and come to it however often they are sent away."""
+    name, labels = min(pool.names), {"app": "agent"}
+
+    def agents() -> list[Data]:
+        return [one for one in pool.client.list("v1", "pods", SPACE, "app=agent") if "deletionTimestamp" not in one["metadata"]]
+
+    spec: Data = {
+        "nodeSelector": {"kubernetes.io/hostname": name},
+        "tolerations": [{"operator": "Exists"}],
+        "terminationGracePeriodSeconds": 0,
+        "containers": [{"name": "main", "image": "example.com/agent"}],
+    }
+    deployment: Data = {"replicas": 1, "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": spec}}
+    place = {"name": "agent", "namespace": SPACE}
+    pool.client.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": place, "spec": deployment})
+    until(lambda: [one for one in agents() if one.get("status", {}).get("phase") == "Running"], "the agent")
+    (first,) = agents()
+    try:
+        drained = pool.playbook.module("gpu_node", name=name, state="drained", wait_timeout=60)
+        assert drained.changed, drained.result
+        until(lambda: [one for one in agents() if one["spec"].get("nodeName")], "the agent's return")
+        (second,) = agents()
+        assert first["metadata"]["uid"] != second["metadata"]["uid"]
+        # Its node is drained; sending it away once more would bring the next one.
+        again = pool.playbook.module("gpu_node", name=name, state="drained", wait_timeout=60)
+        assert (again.changed, audit.writes(again)) == (False, [])
+        (warning,) = again["warnings"]
+        assert f"{SPACE}/{second['metadata']['name']} of ReplicaSet agent-" in warning
+        assert f"came to {name} although that is cordoned: it tolerates {{operator: Exists}}" in warning
+    finally:
+        pool.client.delete("apps/v1", "deployments", "agent", SPACE)
+        until(lambda: not pool.client.list("v1", "pods", SPACE, "app=agent"), "the pods gone")
+        assert not pool.playbook.module("gpu_node", name=name, state="schedulable").failed
+    assert pool.is_tidy(2)
+
+
 @pytest.mark.skipif(os.environ.get("FAULTS_LONG") != "1", reason="takes minutes: set FAULTS_LONG=1")
 def test_a_budget_that_yields_after_three_minutes(pool: Pool, audit: Audit) -> None:
     with served(pool, minimum=2):

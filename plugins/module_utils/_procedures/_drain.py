@@ -10,6 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _drain, _node
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._cordon import since as cordoned_since
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
@@ -44,7 +45,8 @@ def drain(api: Api, nodes: t.Collection[str], rules: Rules, why: str, mark: str 
             uncordon(api, node)
         raise problem
     lost = frozenset(node for node, one in live.items() if one is None or not _node.is_ready(one))
-    _empty(api, nodes, _drain.Emptied(frozenset(nodes), rules, api.clock, lost))
+    emptied = {node: cordoned_since(one) for node, one in live.items() if one is not None and mark_of(one)}
+    _empty(api, nodes, _drain.Emptied(frozenset(nodes), rules, api.clock, lost, emptied))
 
 
 def uncordon(api: Api, node: str) -> None:
@@ -70,6 +72,8 @@ def _empty(api: Api, nodes: t.Collection[str], judge: _drain.Emptied) -> None:
             text = api.evict(pod)
             judge.refused[pod["metadata"]["uid"]] = (text, api.clock())
         if not left or api.check_mode or not api.wait_wanted:
+            for remark in judge.remarks(snapshot):
+                api.warn(remark)
             return
 
 

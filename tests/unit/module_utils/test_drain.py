@@ -6,7 +6,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _drain, _leaving
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cordon, _drain, _leaving
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Emptied, Rules
 
 Data = dict[str, t.Any]
@@ -112,6 +112,57 @@ def test_a_node_that_is_lost_ends_no_pod() -> None:
     seen = {"n1": [pod("app", **GOING)]}
     assert not emptied([0.0])(seen).is_ready
     assert emptied([0.0], lost=frozenset({"n1"}))(seen).reason == "Drained"
+
+
+@pytest.mark.parametrize(
+    ("toleration", "quoted"),
+    [
+        ({"operator": "Exists"}, "{operator: Exists}"),
+        ({"operator": "Exists", "effect": "NoSchedule"}, "{operator: Exists, effect: NoSchedule}"),
+        ({"key": "node.kubernetes.io/unschedulable"}, "{key: node.kubernetes.io/unschedulable}"),
+        ({"operator": "Exists", "effect": "NoExecute"}, ""),
+        ({"key": "nvidia.com/gpu", "operator": "Exists"}, ""),
+        ({"key": "node.kubernetes.io/unschedulable", "value": "x"}, ""),
+        ({}, ""),
+    ],
+)
+def test_what_a_cordon_does_not_keep_away(toleration: Data, quoted: str) -> None:
+    one = pod("agent")
+    one["spec"]["tolerations"] = [toleration]
+    assert _cordon.toleration(one) == quoted
+
+
+def tolerant(name: str, **more: t.Any) -> Data:
+    one = pod(name, **more)
+    return {**one, "spec": {**one["spec"], "tolerations": [{"operator": "Exists"}]}}
+
+
+def test_a_pod_that_comes_back_is_sent_away_once_and_then_told_of() -> None:
+    judge = emptied([0.0])
+    assert judge({"n1": [tolerant("agent-1")]}).reason == "Due"
+    seen = {"n1": [tolerant("agent-2")]}
+    assert (judge(seen).reason, judge.due(judge.left(seen))) == ("Drained", [])
+    (remark,) = judge.remarks(seen)
+    assert "team/agent-2 of ReplicaSet o came to n1 although that is cordoned: it tolerates {operator: Exists}" in remark
+    # One that does not tolerate the cordon was on its way before it, and goes like the others.
+    assert judge({"n1": [tolerant("agent-2"), pod("late")]}).reason == "Due"
+
+
+@pytest.mark.parametrize(("created", "reason"), [("2026-11-22T02:00:01Z", "Drained"), ("2026-11-22T02:00:00Z", "Drained"), ("2026-11-21T02:00:00Z", "Due")])
+def test_the_next_run_knows_it_by_its_age(created: str, reason: str) -> None:
+    judge = emptied([0.0], cordoned={"n1": "2026-11-22T02:00:00Z"})
+    assert judge({"n1": [tolerant("agent", creationTimestamp=created)]}).reason == reason
+
+
+@pytest.mark.parametrize("rules", [Rules("drain"), Rules("wait")])
+def test_one_with_gpus_keeps_the_node_in_use(rules: Rules) -> None:
+    judge = emptied([0.0], rules)
+    judge({"n1": [pod("app")]})
+    seen = {"n1": [tolerant("job", gpus=1)]}
+    verdict = judge(seen)
+    assert (verdict.verdict, verdict.code, judge.due(judge.left(seen)), judge.remarks(seen)) == ("pending", "NODE-RETURNS", [], [])
+    assert "team/job of ReplicaSet o came to n1" in verdict.message
+    assert judge({"n1": [tolerant("job", gpus=1), pod("app", **GOING)]}).code == "NODE-DRAIN"
 
 
 def machine(name: str, node: str = "", phase: str = "Running", hooks: list[Data] | None = None, **annotations: str) -> Data:
