@@ -15,7 +15,7 @@ from integration.patience import until
 from integration.playbook import ROOT, Playbook, Run, TaskResult
 from integration.wire import Audit
 
-from openshift_sandbox import faults
+from openshift_sandbox import crds, faults
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "before-update"
@@ -187,6 +187,31 @@ def test_modules_of_kmm(cluster: Cluster, playbook: Playbook) -> None:
     failed = playbook.module("preflight_update", **asked)
     assert (failed["code"], "r.io/nic:1 was not found" in failed["message"]) == ("UPDATE-KMM", True)
     client.delete(f"{group}/v1beta1", "modules", "nic", "default")
+
+
+def test_the_image_of_the_nic_driver(cluster: Cluster, playbook: Playbook) -> None:
+    client, labels = cluster.client, {"nvidia.com/ofed-driver": ""}
+    crds.load(client, [one for one in crds.operator_crds("nvidia-network-operator") if one["spec"]["names"]["kind"] == "NicClusterPolicy"])
+    where = ("mellanox.com/v1alpha1", "nicclusterpolicies", "nic-cluster-policy", None)
+    driver = {"image": "doca-driver", "repository": "nvcr.io/nvidia/mellanox", "version": "doca3.5.0"}
+    client.create({"apiVersion": where[0], "kind": "NicClusterPolicy", "metadata": {"name": where[2]}, "spec": {"ofedDriver": driver}})
+    pod = {
+        "containers": [{"name": "mofed-container", "image": "nvcr.io/nvidia/mellanox/doca-driver:doca3.5.0-rhcos4.22-amd64"}],
+        "nodeSelector": {"no": "node"},
+    }
+    spec = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}}
+    client.create({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "mofed", "namespace": "default", "labels": labels}, "spec": spec})
+    asked, name = {"version": "4.22.9", "kernel": KERNEL, "rhcos": RHCOS}, "NIC driver image"
+    needed = [f"nvcr.io/nvidia/mellanox/doca-driver:doca3.5.0-{system}-amd64" for system in ("rhel9.8", "rhel9")]
+    try:
+        there = playbook.module("preflight_update", **asked)
+        with trouble(cluster, "registry_image_missing", image=needed[0]), trouble(cluster, "registry_image_missing", image=needed[1]):
+            missing = playbook.module("preflight_update", **asked)
+    finally:
+        client.delete(*where)
+        client.delete("apps/v1", "daemonsets", "mofed", "default")
+    assert (verdicts(there)[name], said(there, name)) == ("ok", f"{needed[0]} is there")
+    assert (missing["code"], f"no image for kernel {KERNEL}: {needed[0]} or {needed[1]}" in missing["message"]) == ("UPDATE-DRIVER", True)
 
 
 def test_precompiled_drivers_and_the_images_that_are_there(cluster: Cluster, playbook: Playbook, audit: Audit, stack: Run) -> None:
