@@ -6,9 +6,12 @@
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
 
 import pytest
 from cluster import Cluster
+from integration.killed import kill
+from integration.patience import until
 from integration.playbook import Playbook
 from integration.twelve_steps import Case, Walks, task
 from integration.wire import Audit
@@ -20,6 +23,7 @@ Data = dict[str, t.Any]
 SPACE: t.Final = "it-simple-kmod"
 LABEL: t.Final = "it-kmod"
 SPECIALS: t.Final = ("sro.openshift.io/v1beta1", "specialresources")
+MODULES: t.Final = ("kmm.sigs.x-k8s.io/v1beta1", "modules")
 REPOSITORY: t.Final = {"name": "charts", "url": "https://charts.example.com"}
 
 
@@ -63,7 +67,7 @@ def test_twelve_steps(playbook: Playbook, audit: Audit, specials: None) -> None:
     walks.compare(case)
 
 
-def test_from_a_special_resource_to_a_module(cluster: Cluster, playbook: Playbook, audit: Audit, specials: None) -> None:
+def test_from_a_special_resource_to_a_module(cluster: Cluster, playbook: Playbook, audit: Audit, specials: None, tmp_path: Path) -> None:
     spec = {"chart": chart(), "namespace": SPACE, "nodeSelector": {LABEL: "true"}}
     cluster.client.create({"apiVersion": SPECIALS[0], "kind": "SpecialResource", "metadata": {"name": "it-kmod"}, "spec": spec})
     plain: Data = {"backend": "sro", "name": "it-kmod", "grace": 1, "wait_timeout": 90}
@@ -88,6 +92,13 @@ def test_from_a_special_resource_to_a_module(cluster: Cluster, playbook: Playboo
     planned = playbook.module("special_resource", check=True, **migration(remove=True))
     assert (planned.changed, audit.writes(planned)) == (True, [])
     assert [one["done"] for one in planned["special_resource"]["steps"]] == [True, False, False, False]
+
+    client, driver = cluster.client, ("apps/v1", "daemonsets", "simple-kmod-driver-container", SPACE)
+    client.patch(*driver, {"metadata": {"finalizers": ["example.com/kept"]}})  # so that the run is sure to be killed while the driver leaves
+    kill(playbook, tmp_path, lambda: "deletionTimestamp" in client.get(*driver)["metadata"], "special_resource", **migration(remove=True))
+    assert (client.get(*SPECIALS, "it-kmod"), client.get(*MODULES, "it-kmod", "openshift-kmm")) == (None, None)
+    client.patch(*driver, {"metadata": {"finalizers": None}})
+    until(lambda: not client.get(*driver), "the old DaemonSet is gone")
 
     moved = playbook.module("special_resource", **migration(remove=True))
     assert not moved.failed, moved.result
