@@ -22,7 +22,7 @@ class Present:
     """Judge: each set has its replicas, each Machine runs, each Node is Ready with the pool's labels and taints.
 
     now: seconds of the epoch. seen: the last snapshot, for the facts of a failure. troubled: by name, what each Machine last said that got no instance or lost
-    it; it stays when the Machine goes, since a health check or this search may delete it.
+    it; it stays when the Machine goes, since a health check or this search may delete it. has_waited: whether something was not as it should be.
     """
 
     plan: MachinePlan
@@ -30,6 +30,7 @@ class Present:
     now: t.Callable[[], float]
     seen: Snapshot = field(default_factory=dict)
     troubled: dict[str, Data] = field(default_factory=dict)
+    has_waited: bool = False
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
@@ -41,6 +42,7 @@ class Present:
         wanted = self._wanted(snapshot)
         parts += self._counts(machines, wanted)
         verdict = worst(parts)
+        self.has_waited |= not verdict.is_ready
         done = f"{self._obtained(parts)} of {sum(wanted.values())} machines are ready nodes"
         if verdict.is_ready:
             return ready("Running", done, details=verdict.details)

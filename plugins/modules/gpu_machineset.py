@@ -147,6 +147,7 @@ machines:
 troubled:
   description:
     - What each machine said last that got no instance, or lost it. The machine itself may be gone, since the task moved on or a health check deleted it.
+    - Of a pool that was not complete also the machines that a health check deleted within the last hour (C(MACH-REMEDIATED)), from the events about them.
     - C(since) is when the provider said so first, C(code) one of C(docs/errors.md).
   returned: always
   type: list

@@ -9,6 +9,7 @@ import typing as t
 
 import pytest
 from cluster import Cluster
+from integration.patience import until
 from integration.playbook import Playbook
 from integration.wire import Audit
 
@@ -85,6 +86,48 @@ def test_a_role_makes_it_and_a_lost_machine_comes_back(cluster: Cluster, playboo
     finally:
         faults.clear(sandbox, "instance_lost", lost)
         cluster.client.delete(API, "machinehealthchecks", "somebody-elses", NAMESPACE)
+
+
+def test_what_was_deleted_before_the_task_began_is_told(cluster: Cluster, playbook: Playbook, clean: None) -> None:
+    """Two Machines in a row: one that lost its instance, and one that never got one."""
+    sandbox = cluster.needs_sandbox()
+    made = playbook.tasks({"accelerators.openshift.gpu_machineset": {"pool": POOL}}, {"accelerators.openshift.gpu_machine_health": {"pool": POOL}})
+    assert made.rc == 0, made.output
+    [first] = machines(cluster)
+    troubles = [("image_missing", {}), ("instance_lost", {"machine": first})]
+    for kind, trouble in troubles:
+        faults.add(sandbox, kind, trouble)
+    try:
+        until(lambda: first not in machines(cluster), "the end of the first machine")
+        events = until(
+            lambda: [one for one in about_machines(cluster) if one["reason"] == "MachineDeleted" and one["involvedObject"]["name"] != first], "the second's"
+        )
+        second = events[0]["involvedObject"]["name"]
+        failed = playbook.module("gpu_machineset", pool=POOL, wait_timeout=30)
+    finally:
+        for kind, trouble in troubles:
+            faults.clear(sandbox, kind, trouble)
+    assert failed.failed, failed.result
+    told = {one["name"]: one for one in failed["troubled"]}
+    assert {first, second} <= set(told)
+    assert (told[first]["code"], told[first]["phase"]) == ("MACH-REMEDIATED", "Deleted")
+    [check] = checks(cluster)
+    assert f"MachineHealthCheck {check['metadata']['name']} deleted it at 20" in told[first]["error"]
+    assert "; before that FailedCreate: " in told[second]["error"]
+    assert any(line.startswith(f"{first}: MachineHealthCheck") for line in failed["evidence"])
+    until(lambda: not playbook.module("gpu_machineset", pool=POOL, wait_timeout=30).failed, "the pool")
+    # A pool that is complete is asked for nothing.
+    assert playbook.module("gpu_machineset", pool=POOL)["troubled"] == []
+
+
+def machines(cluster: Cluster) -> list[str]:
+    return [one["metadata"]["name"] for one in cluster.client.list(API, "machines", NAMESPACE, LABEL)]
+
+
+def about_machines(cluster: Cluster) -> list[Data]:
+    return [
+        one for one in cluster.client.list("v1", "events", NAMESPACE) if one["involvedObject"]["kind"] == "Machine" and "-ill-" in one["involvedObject"]["name"]
+    ]
 
 
 def test_it_rests_while_machines_are_replaced(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:

@@ -16,8 +16,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._api import
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_events import lines as remembered
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _in_line, _machine_writes, _replacement, _scale_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _health, _in_line, _machine_writes, _replacement, _scale_down
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import hosts, queries
 
@@ -44,6 +45,7 @@ class Asking:
     troubled: dict[str, Data] = field(default_factory=dict)
     drift: list[Data] | None = None
     removed: list[Data] = field(default_factory=list)
+    has_looked: bool = False
 
     def until_obtained(self, live: list[Data]) -> Data:
         joining = Joining(self.api, self.params["approve_csrs"])
@@ -53,8 +55,11 @@ class Asking:
             try:
                 watched = queries(self.pool["name"], self.params["namespace"]) | hosts(self.cluster.platform, self.params["namespace"])
                 snapshot = joining.wait(watched, judge, judge.is_mine, f"pool {self.pool['name']}")
+                if judge.has_waited:
+                    self._look_back(plan)
                 break
             except (NotReadyError, WaitTimeoutError) as exc:
+                exc.evidence += self._look_back(plan)
                 refused = judge.refused()
                 if isinstance(exc, WaitTimeoutError) or not refused or self.search.stays:
                     exc.facts.update(self._facts(judge.seen, plan), attempts=self._attempts(plan, judge, exc))
@@ -79,6 +84,15 @@ class Asking:
             "removed": self.removed,
             "pool": self._as_obtained(),
         }
+
+    def _look_back(self, plan: _machine_plan.MachinePlan) -> list[str]:
+        """Once a task, what became of Machines before it looked; where the pool had none there is nothing to look for."""
+        if self.has_looked or not self.held:
+            return []
+        self.has_looked = True
+        found = [one for one in _health.look_back(self.api, self.params["namespace"], plan.manifests) if one["name"] not in self.troubled]
+        self.troubled.update((one["name"], one) for one in found)
+        return remembered(found)
 
     def _facts(self, snapshot: _machine_pool.Snapshot, plan: _machine_plan.MachinePlan) -> Data:
         return {**_machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}

@@ -10,6 +10,7 @@ import contextlib
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_events as machine_events
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_health as health
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
@@ -58,6 +59,14 @@ def paused(api: Api, pool: str, namespace: str) -> t.Iterator[None]:
             _resume(api, pool, namespace)
         raise
     _resume(api, pool, namespace)
+
+
+def look_back(api: Api, namespace: str, sets: t.Collection[str]) -> list[Data]:
+    """The Machines of these sets that a health check has deleted within the hour. One request, for a pool in trouble; without the right to read events none."""
+    try:
+        return machine_events.remediated(api.list(known("Event"), namespace, fields="involvedObject.kind=Machine"), sets)
+    except AcceleratorError:
+        return []
 
 
 def _resume(api: Api, pool: str, namespace: str) -> None:

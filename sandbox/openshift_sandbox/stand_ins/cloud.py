@@ -89,6 +89,8 @@ class Cloud(abc.ABC):
     running: str = "running"
     keeps_status: bool = True
     """Whether the provider writes a providerStatus at all."""
+    events_from: str = ""
+    """The component by whose events the provider tells of refusals, where it is known; on the Machine they are told anyhow."""
     tells_gpus: bool = True
     """Whether a MachineSet is told its GPUs and architecture besides its processors and memory."""
 

@@ -43,6 +43,7 @@ CLIENTS_ERRORS: t.Final = {
 class Aws(Cloud):
     created = "MachineCreation"
     created_message = "Machine successfully created"
+    events_from = "awscontroller"
 
     def wanted(self, value: Object) -> Wanted:
         placement = value.get("placement") or {}

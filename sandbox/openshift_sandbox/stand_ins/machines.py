@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins import authority, drain
+from openshift_sandbox.stand_ins import authority, drain, events
 from openshift_sandbox.stand_ins.cloud import Cloud, Instance, Lost, Refusal, Waiting, provider_spec, where
 from openshift_sandbox.stand_ins.clouds import cloud_of
 from openshift_sandbox.stand_ins.conditions import condition, holds, merged, timestamp
@@ -74,10 +74,8 @@ class Machines(Reconciler):
             self._launched(cluster, cloud, machine, answer)
         elif isinstance(answer, Waiting):
             _report(cluster, machine, [], errorReason=answer.reason, errorMessage=answer.message)
-        elif answer.reason:
-            _fail(cluster, cloud, machine, answer.error or answer.message, answer.reason, [], _refused(machine, cloud, answer))
         else:
-            _report(cluster, machine, [], providerStatus=_refused(machine, cloud, answer))
+            _refuse(cluster, cloud, machine, answer)
 
     def _launched(self, cluster: Cluster, cloud: Cloud, machine: Object, instance: Instance) -> None:
         wanted = instance.wanted
@@ -146,6 +144,15 @@ def _provider_status(cloud: Cloud, machine: Object, outcome: list[Object], found
 
 def _created(cloud: Cloud, machine: Object, instance: Instance) -> Object | None:
     return _provider_status(cloud, machine, cloud.outcome(True, cloud.created_message), cloud.provider_status(instance))
+
+
+def _refuse(cluster: Cluster, cloud: Cloud, machine: Object, answer: Refusal) -> None:
+    if cloud.events_from:
+        events.record(cluster, machine, cloud.events_from, "FailedCreate", answer.message, "Warning")
+    if answer.reason:
+        _fail(cluster, cloud, machine, answer.error or answer.message, answer.reason, [], _refused(machine, cloud, answer))
+    else:
+        _report(cluster, machine, [], providerStatus=_refused(machine, cloud, answer))
 
 
 def _refused(machine: Object, cloud: Cloud, refusal: Refusal) -> Object | None:

@@ -6,8 +6,8 @@ import typing as t
 
 import pytest
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_events, _pools
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_health as health
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 
 Data = dict[str, t.Any]
@@ -153,3 +153,40 @@ def test_summary() -> None:
         "expected": 2,
         "healthy": 1,
     }
+
+
+def event(name: str, reason: str, message: str, at: str, kind: str = "Normal", **times: t.Any) -> Data:
+    return {
+        "metadata": {"creationTimestamp": at},
+        "involvedObject": {"kind": "Machine", "name": name},
+        "reason": reason,
+        "message": message,
+        "type": kind,
+        **times,
+    }
+
+
+def deleted(name: str, node: str = "", at: str = "2026-11-22T02:00:00Z", **times: t.Any) -> Data:
+    text = f"Machine openshift-machine-api/demo-t4/{name}/{node} has been remediated by requesting to delete Machine object"
+    return event(name, "MachineDeleted", text, at, **times)
+
+
+def test_what_events_remember_of_machines_that_a_check_deleted() -> None:
+    newer = {"eventTime": "2026-11-22T02:10:00.123456Z", "lastTimestamp": None}
+    events = [
+        deleted("demo-t4-a-22222", **newer),
+        event("demo-t4-a-22222", "FailedCreate", "no\n  room", "2026-11-22T02:05:00Z", "Warning"),
+        event("demo-t4-a-22222", "FailedCreate", "another", "2026-11-22T02:04:00Z", "Warning"),
+        deleted("demo-t4-a-11111", node="n1"),
+        deleted("demo-other-33333"),
+        event("demo-t4-a-44444", "FailedCreate", "still there", "2026-11-22T02:05:00Z", "Warning"),
+    ]
+    found = _machine_events.remediated(events, ["demo-t4-a"])
+    assert [(one["name"], one["node"], one["since"][:16], one["code"]) for one in found] == [
+        ("demo-t4-a-11111", "n1", "2026-11-22T02:00", "MACH-REMEDIATED"),
+        ("demo-t4-a-22222", "", "2026-11-22T02:10", "MACH-REMEDIATED"),
+    ]
+    assert _machine_events.lines(found) == [
+        "demo-t4-a-11111: MachineHealthCheck demo-t4 deleted it at 2026-11-22T02:00:00Z",
+        "demo-t4-a-22222: MachineHealthCheck demo-t4 deleted it at 2026-11-22T02:10:00.123456Z; before that FailedCreate: no room",
+    ]

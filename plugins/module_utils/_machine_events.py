@@ -1,0 +1,53 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What is remembered of Machines that a health check has deleted: the events about them, which last an hour."""
+
+from __future__ import annotations
+
+import typing as t
+
+Data = dict[str, t.Any]
+# Deleted by a MachineHealthCheck; what was wrong with the Machine is in its last words.
+CODE: t.Final = "MACH-REMEDIATED"
+_DELETED: t.Final = "MachineDeleted"
+
+
+def remediated(events: t.Iterable[Data], sets: t.Collection[str]) -> list[Data]:
+    """The Machines of these sets that are gone by a health check, the last one last, as Machines are summarized."""
+    by_name: dict[str, list[Data]] = {}
+    for event in events:
+        by_name.setdefault(str(event["involvedObject"].get("name")), []).append(event)
+    found = [_told(name, about) for name, about in by_name.items() if name.rpartition("-")[0] in sets and any(one.get("reason") == _DELETED for one in about)]
+    return sorted(found, key=lambda one: (str(one["since"]), str(one["name"])))
+
+
+def lines(found: t.Iterable[Data]) -> list[str]:
+    """Evidence."""
+    return [f"{one['name']}: {one['error']}" for one in found]
+
+
+def _told(name: str, events: t.Sequence[Data]) -> Data:
+    deleted = max((one for one in events if one.get("reason") == _DELETED), key=_time)
+    # "Machine NAMESPACE/CHECK/NAME/NODE has been remediated by ..."
+    place = [*str(deleted.get("message") or "").removeprefix("Machine ").partition(" ")[0].split("/"), "", "", "", ""]
+    warning = max((one for one in events if one.get("type") == "Warning"), key=_time, default=None)
+    last = f"; before that {warning.get('reason')}: {' '.join(str(warning.get('message')).split())}" if warning else ""
+    return {
+        "name": name,
+        "machine_set": name.rpartition("-")[0],
+        "phase": "Deleted",
+        "zone": "",
+        "instance_type": "",
+        "node": place[3],
+        "code": CODE,
+        "error": f"MachineHealthCheck {place[1]} deleted it at {_time(deleted)}{last}",
+        "since": _time(deleted),
+    }
+
+
+def _time(event: Data) -> str:
+    """Recorders of both APIs of events fill different fields."""
+    series = (event.get("series") or {}).get("lastObservedTime")
+    return str(series or event.get("lastTimestamp") or event.get("eventTime") or event["metadata"].get("creationTimestamp") or "")
