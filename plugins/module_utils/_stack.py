@@ -36,6 +36,7 @@ PASSING: t.Final = (
     "GPU-IMAGE",
     "GPU-OPTED-OUT",
     "GPU-MODE",
+    "GPU-NVD-LEFT",
     "GPU-PAUSED",
     *kernel_match.PASSING,
 )

@@ -38,6 +38,7 @@ def judge_node(node: dict[str, t.Any], pool: dict[str, t.Any], policy: dict[str,
         _judge_taints(node, policy, snapshot),
         _judge_features(node, policy),
         _judge_opt_out(node),
+        _judge_left(node, policy, snapshot),
         kernel_match.judge(node, policy, snapshot),
         *_judge_operands(node, policy, snapshot),
         upgrade,
@@ -113,6 +114,19 @@ def _judge_opt_out(node: dict[str, t.Any]) -> Part | None:
     what = f"label {operands.DEPLOY}{off[0]}=false keeps {' and '.join(off)} away"
     remedy = f"oc label node {_name(node)} {' '.join(f'{operands.DEPLOY}{name}-' for name in off)}"
     return on_node(PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stages.OF_COMPONENT[off[0]])
+
+
+def _judge_left(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> Part | None:
+    """The DaemonSet of an NVIDIADriver that the policy has switched off keeps the policy's driver away, and nobody takes it away."""
+    if ((policy.get("spec") or {}).get("driver") or {}).get("useNvidiaDriverCRD"):
+        return None
+    here = [one for one in snapshot["daemonsets"] if operands.matches(operands.selector(one), geometry.labels(node))]
+    names = [owner["name"] for one in here for owner in one["metadata"].get("ownerReferences") or [] if owner["kind"] == "NVIDIADriver"]
+    if not names:
+        return None
+    what = f"the DaemonSet of NVIDIADriver {names[0]}, which is switched off, keeps the policy's driver away"
+    remedy = "Set driver.use_nvidia_driver_crd: false by name, and special_resource takes the nodes back one by one."
+    return on_node(PENDING, node, "DriverLeft", what, "GPU-NVD-LEFT", remedy, stage=stages.DRIVER)
 
 
 def _judge_operands(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> list[Part]:

@@ -20,6 +20,13 @@ POOL = {"name": "training", "node_selector": {"accelerators.openshift/pool": "tr
 DRIVER = "nvidia-driver-daemonset-9.8.20260801-0"
 
 
+def nvidia_driver(seen: dict[str, list[dict[str, t.Any]]], switched: bool) -> None:
+    """The driver's DaemonSet is an NVIDIADriver's."""
+    seen["policies"][0].setdefault("spec", {}).setdefault("driver", {})["useNvidiaDriverCRD"] = switched
+    (driver,) = [one for one in seen["daemonsets"] if one["metadata"]["name"] == DRIVER]
+    driver["metadata"]["ownerReferences"] = [{"kind": "NVIDIADriver", "name": "training", "uid": "u"}]
+
+
 class Clock:
     def __init__(self) -> None:
         self.now = 0.0
@@ -440,3 +447,12 @@ def test_absence_means_no_operand_and_no_pod(seen: Snapshot) -> None:
     assert stack.judge_gone({"daemonsets": [], "pods": []}).is_ready
     assert stack.judge_gone({"daemonsets": [], "pods": seen["pods"]}).code == "GPU-LEFTOVER"
     assert stack.judge_gone(seen).details
+
+
+def test_a_driver_that_was_switched_off_and_stays_is_told_and_is_final_when_it_lasts(seen: Snapshot) -> None:
+    nvidia_driver(seen, switched=False)
+    first, last = judge(copy.deepcopy(seen)), judge(seen, after=61)
+    assert (first.verdict, last.verdict, last.code) == ("pending", "failed", "GPU-NVD-LEFT")
+    assert "NVIDIADriver training, which is switched off" in last.message
+    nvidia_driver(seen, switched=True)
+    assert judge(seen).code != "GPU-NVD-LEFT"
