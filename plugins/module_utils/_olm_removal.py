@@ -19,18 +19,24 @@ _EVERYWHERE: t.Final = ("kube-root-ca.crt", "openshift-service-ca.crt")
 # Of the name in a label's key.
 _LONGEST: t.Final = 63
 _HELD: t.Final = "See why these objects stay (their finalizers), and whether OLM runs: oc -n openshift-operator-lifecycle-manager get pods."
+_CLEANUP: t.Final = "operators.coreos.com/csv-cleanup"
 _OLM_LABELS: t.Final = ("olm.", "operators.coreos.com/")
 
 
 def csvs(subscription: Object | None, namespace: Object | None, found: t.Sequence[Object], package: str) -> list[Object]:
-    """The CSVs of our Subscription; where that is gone already (a run that was interrupted), those of the package in our namespace."""
+    """The CSVs of our Subscription; where that is gone already (a run that was interrupted), those of the package in our namespace, or that are going."""
     own = [one for one in found if not olm_csv.is_copied(one)]
     if subscription is not None:
         status = subscription.get("status") or {}
         names = {status.get("installedCSV"), status.get("currentCSV")}
         return [one for one in own if one["metadata"]["name"] in names]
     label = f"operators.coreos.com/{package}."
-    return [one for one in own if owned(namespace) and any(key.startswith(label) for key in one["metadata"].get("labels") or {})]
+    return [one for one in own if (owned(namespace) or is_leaving(one)) and any(key.startswith(label) for key in one["metadata"].get("labels") or {})]
+
+
+def is_leaving(csv: Object) -> bool:
+    """Whether it was deleted already, and a finalizer holds it."""
+    return "deletionTimestamp" in csv["metadata"]
 
 
 def others(subscriptions: t.Iterable[Object], found: t.Iterable[Object], removed: t.Sequence[Object]) -> list[str]:
@@ -56,11 +62,11 @@ def judge_leaving(doomed: Object) -> t.Callable[[t.Mapping[str, t.Sequence[Objec
         left = next((one for one in snapshot["csvs"] if one["metadata"]["uid"] == doomed["metadata"]["uid"]), None)
         if left is None:
             return ready("Gone", f"CSV {doomed['metadata']['name']} is deleted")
-        finalizers = ", ".join(left["metadata"].get("finalizers") or []) or "none"
-        held = _held_by(left)
-        text = f"CSV {left['metadata']['name']} is still being deleted (finalizers: {finalizers})"
+        finalizers, held = left["metadata"].get("finalizers") or [], _held_by(left)
+        text = f"CSV {left['metadata']['name']} is still being deleted (finalizers: {', '.join(finalizers) or 'none'})"
         text += f"; OLM waits for {', '.join(held)}" if held else ""
-        return pending("CSVLeaves", text, code="OLM-CSV-HELD", remedy=_HELD, details=tuple(held))
+        remedy = _HELD if _CLEANUP in finalizers else f"OLM has done its part; whoever set {', '.join(finalizers) or 'the finalizers'} has to take it off."
+        return pending("CSVLeaves", text, code="OLM-CSV-HELD", remedy=remedy, details=tuple(held))
 
     return judge
 

@@ -51,7 +51,7 @@ def _remove(api: Api, name: str, namespace: str, force: bool, with_crds: bool) -
     if live is not None:
         api.delete(known("Subscription"), live["metadata"]["name"], namespace)
     for one in doomed:
-        if api.delete(_CSV, one["metadata"]["name"], namespace, owned_only=False, wait=False):
+        if removal.is_leaving(one) or api.delete(_CSV, one["metadata"]["name"], namespace, owned_only=False, wait=False):
             queries = {"csvs": Query(_CSV, namespace, one["metadata"]["name"])}
             api.wait(queries, removal.judge_leaving(one), f"operator {name} leaves", on_timeout_code="OLM-CSV-HELD")
     if not removal.others(subscriptions, found, [*([live] if live else []), *doomed]):

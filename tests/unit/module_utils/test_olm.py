@@ -266,6 +266,8 @@ def test_csvs_go_only_with_our_subscription() -> None:
     assert [one["metadata"]["name"] for one in removal.csvs(at(V2, V2), None, found, "nfd")] == [V2]
     assert removal.csvs(None, {"metadata": {}}, found, "nfd") == []
     assert [one["metadata"]["name"] for one in removal.csvs(None, home, found, "nfd")] == [V2]
+    going = {**found[0], "metadata": {**found[0]["metadata"], "deletionTimestamp": "2026-11-22T00:00:00Z"}}
+    assert removal.csvs(None, {"metadata": {}}, [going], "nfd") == [going], "somebody's namespace, but there is something to wait for"
     assert removal.others([subscription()], found, [subscription(), found[0]]) == ["ClusterServiceVersion other.v1"]
 
 
@@ -282,6 +284,9 @@ def test_a_csv_that_is_held_names_what_holds_it() -> None:
     judge = removal.judge_leaving(held)
     assert "csv-cleanup" in judge({"csvs": [held]}).message
     assert "OLM waits for ClusterPolicy gpu-cluster-policy" in judge({"csvs": [held]}).message
+    assert "whether OLM runs" in judge({"csvs": [held]}).remedy
+    theirs = {**held, "metadata": {**held["metadata"], "finalizers": ["example.com/audit"]}}
+    assert "whoever set example.com/audit" in judge({"csvs": [theirs]}).remedy
     assert judge({"csvs": []}).is_ready
     assert judge({"csvs": [{**held, "metadata": {**held["metadata"], "uid": "another"}}]}).is_ready
 
