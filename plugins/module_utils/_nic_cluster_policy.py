@@ -149,7 +149,12 @@ def judge(policy: Data) -> Readiness:
     status, found = policy.get("status") or {}, state(policy)
     if found == "ignore":
         return failed("Ignored", f"NicClusterPolicy {NAME} is ignored: {status.get('reason')}", code="NIC-IGNORED", remedy="Delete the other NicClusterPolicy.")
-    if found == "ready" and all(one["status"] == "True" for one in status.get("conditions") or [] if one["type"] == "Ready"):
+    own = next((one for one in status.get("conditions") or [] if one["type"] == "Ready"), Data())
+    seen, now = own.get("observedGeneration") or 0, policy["metadata"].get("generation") or 0
+    if found == "ready" and 0 < seen < now:
+        message = f"NicClusterPolicy {NAME} is {found} as it was before its last change (generation {seen} of {now})."
+        return pending("StatusOfBefore", message, code="NIC-STATE", remedy="Look at the log of the NVIDIA Network Operator.")
+    if found == "ready" and own.get("status", "True") == "True":
         return ready("AllComponentsReady")
     late = [one for one in components(policy) if one["state"] != "ready"]
     said = "; ".join(f"{one['name']} is {one['state']}" + (f": {one['message']}" if one["message"] else "") for one in late)

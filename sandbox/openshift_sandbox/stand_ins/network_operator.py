@@ -105,7 +105,8 @@ def status(policy: Object, found: dict[str, tuple[str, str]], with_conditions: b
         asked = {name: entry for name, entry in found.items() if entry[0] != "ignore"}
         ready = condition("Ready", state == "ready", "AllComponentsReady" if state == "ready" else "ComponentsNotReady", "")
         parts = [condition(CONDITIONS[name], how == "ready", _REASONS[how], message) for name, (how, message) in asked.items()]
-        wanted["conditions"] = merged(known, [ready, *parts])
+        of = {"observedGeneration": policy["metadata"].get("generation", 1)}
+        wanted["conditions"] = merged(known, [one | of for one in (ready, *parts)])
     return wanted
 
 

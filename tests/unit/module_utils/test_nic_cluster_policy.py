@@ -51,7 +51,7 @@ def pod(of: str, is_ready: bool = True, **status: t.Any) -> Data:
 
 def policy(state: str = "ready", **status: t.Any) -> Data:
     spec = nic.wished(params(), IMAGES)
-    return {"metadata": {"name": nic.NAME, "uid": "p"}, "spec": spec, "status": {"state": state, **status}}
+    return {"metadata": {"name": nic.NAME, "uid": "p", "generation": 2}, "spec": spec, "status": {"state": state, **status}}
 
 
 def world(**more: t.Any) -> dict[str, list[Data]]:
@@ -144,6 +144,8 @@ def test_images_of_the_installed_operator(image: str, expected: Data) -> None:
         ("ready", {}, ("ready", "")),
         ("ready", {"conditions": [{"type": "Ready", "status": "True"}]}, ("ready", "")),
         ("ready", {"conditions": [{"type": "Ready", "status": "False"}]}, ("pending", "NIC-STATE")),
+        ("ready", {"conditions": [{"type": "Ready", "status": "True", "observedGeneration": 2}]}, ("ready", "")),
+        ("ready", {"conditions": [{"type": "Ready", "status": "True", "observedGeneration": 1}]}, ("pending", "NIC-STATE")),
         ("notReady", {"appliedStates": [{"name": "state-OFED", "state": "notReady"}]}, ("pending", "NIC-STATE")),
         ("error", {"appliedStates": [{"name": "state-OFED", "state": "error", "message": "no matches for kind"}]}, ("failed", "NIC-STATE")),
         ("ignore", {"reason": "Unsupported"}, ("failed", "NIC-IGNORED")),
