@@ -20,8 +20,8 @@ PROPRIETARY: t.Final = "proprietary"
 LAST_FOR_OLD: t.Final = 580
 # By the start of the catalogue's model, and of the label nvidia.com/gpu.product without NVIDIA's name.
 _ONLY: t.Final = {
-    OPEN: ("B200", "B300", "GB200", "GB300", "GH200", "RTX-PRO-"),
-    PROPRIETARY: ("V100", "P100", "P40", "P4", "M60", "M40", "TESLA-V100", "TESLA-P100", "TESLA-P4", "TESLA-M60"),
+    OPEN: ("B100", "B200", "B300", "GB10", "GB200", "GB300", "GH200", "RTX-PRO-", "GEFORCE-RTX-50"),
+    PROPRIETARY: ("V100", "P100", "P40", "P4", "M60", "M40", "M10", "TESLA-V100", "TESLA-P", "TESLA-M", "TITAN-V", "QUADRO-GV100", "QUADRO-P", "QUADRO-M"),
 }
 
 
