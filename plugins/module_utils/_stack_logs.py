@@ -54,7 +54,7 @@ class Source(t.NamedTuple):
     decides: bool
 
 
-def sources(parts: t.Sequence[Part], pods: t.Sequence[Data], decisive: Part | None, known: t.Mapping[str, t.Sequence[str]] = PODS) -> list[Source]:
+def sources(parts: t.Sequence[Part], pods: t.Sequence[Data], decisive: Part | None, known: t.Mapping[str, t.Sequence[str]]) -> list[Source]:
     """Containers in trouble, then those that know of the stage in question, of the node in question first; nodes outside the pools are never asked."""
     if decisive is None or decisive.code in _CALM:
         return []

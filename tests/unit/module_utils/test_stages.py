@@ -379,7 +379,7 @@ def test_every_signature_has_a_case_here_or_with_its_own_stack() -> None:
 def sources(seen: Snapshot, pools: list[Data] | None = None) -> list[logs.Source]:
     parts = stack.judge(seen, "gpu-cluster-policy", pools or [POOL])
     decisive = next((one for one in parts if not one.is_ready), None)
-    return logs.sources(parts, seen["pods"], decisive)
+    return logs.sources(parts, seen["pods"], decisive, logs.PODS)
 
 
 def test_the_log_of_what_broke_is_read_and_of_nothing_that_waits(seen: Snapshot) -> None:
