@@ -13,14 +13,12 @@ import re
 import typing as t
 
 import pytest
-from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from cluster import Cluster
+from integration import direct
 from integration.patience import until
 from integration.sandbox import gpu_cluster as gpus
 from integration.sandbox.subscriptions import Operator
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _module
-from ansible_collections.accelerators.openshift.plugins.modules import special_resource
 from openshift_sandbox import faults, scenario
 
 Data = dict[str, t.Any]
@@ -33,10 +31,8 @@ MOMENT: t.Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 def judge(cluster: Cluster, *pools: Data, **options: t.Any) -> Data:
     """The module's result, or its failure."""
-    given = {"kubeconfig": str(cluster.kubeconfig), "spec": {"mig": {"strategy": "mixed"}}, "pools": list(pools) or [T4, A100]}
-    checked = ArgumentSpecValidator(dict(special_resource.SPEC.options)).validate({**given, "grace": 1, "wait_timeout": 90, **options})
-    assert not checked.errors.messages, checked.errors.messages
-    return _module.execute("special_resource", special_resource.ensure, checked.validated_parameters, check_mode=False, diff=False)
+    given = {"spec": {"mig": {"strategy": "mixed"}}, "pools": list(pools) or [T4, A100]}
+    return direct.judge(cluster, **{**given, "grace": 1, "wait_timeout": 90, **options})
 
 
 @contextlib.contextmanager
@@ -74,12 +70,7 @@ def verdicts(found: Data) -> dict[str, str]:
 
 
 def test_without_the_operator_the_first_stage_says_so(cluster: Cluster) -> None:
-    found = judge(cluster, wait_timeout=10)
-    assert found["code"] == "API-KIND-NOT-SERVED"
-    assert verdicts(found) == {"catalogue": "pending", "install plan": "waiting", "csv": "waiting", "crd": "waiting"}
-    assert "no Subscription for gpu-operator in the operator's namespace" in stage(found, "catalogue")["evidence"][0]
-    assert stage(found, "crd")["consequence_of"] == "catalogue"
-    assert found["evidence"][-1] == "install plan, csv, crd wait for catalogue"
+    direct.before_the_operator(cluster, "gpu-operator", pools=[T4, A100], wait_timeout=10)
 
 
 def test_a_plan_that_nobody_approved_is_the_cause(cluster: Cluster) -> None:
