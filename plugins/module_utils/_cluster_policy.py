@@ -144,6 +144,20 @@ def build(params: dict[str, t.Any], base: dict[str, t.Any], live: dict[str, t.An
     return {"apiVersion": API_VERSION, "kind": "ClusterPolicy", "metadata": {"name": params["name"]}, "spec": spec}
 
 
+def remarks(params: dict[str, t.Any], spec: dict[str, t.Any], installed: tuple[int, ...]) -> list[str]:
+    """What a GPU operator of 26.7 or later makes of the spec, other than it seems: its default driver is of branch 595, before it was 580."""
+    if installed < (26, 7):
+        return []
+    found, driver = [], spec.get("driver") or {}
+    if params.get("kata_manager"):
+        found.append("kata_manager is ignored by the GPU operator from 26.7 on; see kata_sandbox_device_plugin, and sandbox_workloads.mode: kata.")
+    if driver.get("enabled") is not False and not driver.get("useNvidiaDriverCRD") and not driver.get("version"):
+        old = [(pool, wrong) for pool in params.get("pools") or [] if (wrong := _driver_modules.outgrown("595", pool.get("gpu_models") or []))]
+        said = "driver.version is not given, so the GPU operator brings its own, of branch 595"
+        found += [f"{said}, and {wrong} (pool {pool.get('name')})." for pool, wrong in old]
+    return found
+
+
 def wished(params: dict[str, t.Any], live: dict[str, t.Any]) -> dict[str, t.Any]:
     """For a policy that somebody else made: only what was asked for, and the tolerations that the pools need."""
     spec = asked(params)

@@ -84,6 +84,9 @@ def _manifest(entry: Data, base: Data, pools: t.Sequence[Data], params: Data) ->
     spec["tolerations"] = cluster_policy.wanted_tolerations(params, None)
     if wrong := _driver_modules.storage(spec.get("gds") or {}, spec.get("kernelModuleType") or "auto"):
         raise InputError("INPUT-VALUE", f"NVIDIADriver {name}: {wrong}; the operator refuses that.", "Set its kernel_module_type to open.")
+    models = [model for pool in pools if pool["name"] == name for model in pool.get("gpu_models") or []]
+    if wrong := _driver_modules.outgrown(spec.get("version"), models):
+        raise InputError("INPUT-VALUE", f"NVIDIADriver {name} would have version {spec['version']}, and {wrong}.", "Give that pool a driver of branch 580.")
     return {"apiVersion": API_VERSION, "kind": "NVIDIADriver", "metadata": {"name": name}, "spec": spec}
 
 

@@ -120,8 +120,8 @@ def keep(api: Api, params: Data, live: Data | None) -> Foreign | None:
     if live is None or owned(live):
         csvs = versions(api, params)
         wanted = cluster_policy.build(params, example(csvs), live)
-        if params.get("kata_manager") and release(csvs) >= (26, 7):
-            api.warn("kata_manager is ignored by the GPU operator from 26.7 on; see kata_sandbox_device_plugin, and sandbox_workloads.mode: kata.")
+        for remark in cluster_policy.remarks(params, wanted["spec"], release(csvs)):
+            api.warn(remark)
         cluster_policy.refuse_switch(params, live, wanted)
         refuse_unmade(api, params, live or {}, wanted["spec"])
         api.apply(wanted, force_conflicts=live is not None, live=live)

@@ -219,6 +219,24 @@ def untyped(schema: dict[str, t.Any], path: str, typed: set[str]) -> t.Iterator[
         yield from untyped(inner, f"{path}.{name}" if path else name, typed)
 
 
+@pytest.mark.parametrize(
+    ("given", "installed", "said"),
+    [
+        ({"kata_manager": {"enabled": True}}, (26, 7), ["kata_manager is ignored"]),
+        ({"kata_manager": {"enabled": True}}, (26, 3), []),
+        ({"pools": [{"name": "old", "gpu_models": ["V100"]}]}, (26, 7), ["of branch 595, and 580 is the last branch with a driver for V100 GPUs (pool old)"]),
+        ({"pools": [{"name": "old", "gpu_models": ["V100"]}]}, (26, 3), []),
+        ({"pools": [{"name": "old", "gpu_models": ["V100"]}], "driver": NEWEST | {"version": "580.126.20"}}, (26, 7), []),
+        ({"pools": [{"name": "old", "gpu_models": ["V100"]}], "driver": {"use_nvidia_driver_crd": True}}, (26, 7), []),
+        ({"pools": [{"name": "old", "gpu_models": ["V100"]}]}, (), []),
+    ],
+)
+def test_what_the_operator_makes_of_it(given: dict[str, t.Any], installed: tuple[int, ...], said: list[str]) -> None:
+    found = cluster_policy.remarks(params(**given), cluster_policy.asked(params(**given)), installed)
+    assert len(found) == len(said)
+    assert all(part in remark for part, remark in zip(said, found, strict=True))
+
+
 def test_a_whole_driver_image_is_taken() -> None:
     cluster_policy.check(params(driver={"version": "595.91.07", "repository": "nvcr.io/nvidia", "image": "driver"}))
 

@@ -95,6 +95,11 @@ def test_gpudirect_storage_wants_open_modules(kind: str, version: str, fits: boo
         nvidia_driver.build(given, {}, {})
 
 
+def test_a_version_that_nobody_named_has_to_fit_as_well() -> None:
+    with pytest.raises(InputError, match="NVIDIADriver a would have version 595"):
+        nvidia_driver.build(params(pool("a", gpu_models=["V100"])), {}, {"version": "595.91.07"})
+
+
 @pytest.mark.parametrize(("version", "serves"), [("26.3.2", False), ("25.10.1", False), ("26.7.0", True), ("27.1.0", True)])
 def test_an_operator_that_knows_no_owners_is_refused(version: str, serves: bool) -> None:
     csvs = [
