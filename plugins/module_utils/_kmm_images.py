@@ -95,11 +95,28 @@ def _remedy(said: str, otherwise: str) -> str:
     return known.remedy if known else otherwise
 
 
-def progress(kernel: str, module: Data, snapshot: Snapshot) -> str:
+def progress(kernel: str, snapshot: Snapshot) -> str:
     """What KMM is doing about the image, in brackets."""
-    mine = [one for one in (*snapshot.get("builds", ()), *snapshot["pods"]) if step_of(one) and is_for(one, kernel)]
+    mine = _making(kernel, snapshot)
     steps = [f"{step[0]} {one['metadata']['name']} is {(one.get('status') or {}).get('phase', 'New')}" for one in mine if (step := step_of(one))]
     return f" ({steps[-1]})" if steps else ""
+
+
+def _making(kernel: str, snapshot: Snapshot) -> list[Data]:
+    return [one for one in (*snapshot.get("builds", ()), *snapshot["pods"]) if step_of(one) and is_for(one, kernel)]
+
+
+def current(kernel: str, snapshot: Snapshot) -> str:
+    """build or signing; empty while the image is only looked for."""
+    found = [step[0] for one in _making(kernel, snapshot) if (step := step_of(one))]
+    return found[-1] if found else ""
+
+
+def steps(module: Data, kernel: str) -> list[str]:
+    """What the Module asks for where there is no image for this kernel."""
+    container = ((module.get("spec") or {}).get("moduleLoader") or {}).get("container") or {}
+    mapping = next((one for one in container.get("kernelMappings") or [] if kernels.fits(one, kernel)), dict[str, t.Any]())
+    return [title for key, title in (("build", "build"), ("sign", "signing")) if mapping.get(key) or container.get(key)]
 
 
 def as_part(node: str, found: Trouble) -> Readiness:

@@ -137,10 +137,10 @@ def _judge_image(node: Data, module: Data, snapshot: Snapshot) -> list[Readiness
 
 def _judge_pods(node: Data, module: Data, snapshot: Snapshot) -> t.Iterator[Readiness]:
     """While the node is not told of a change, its worker still fails at what is to be replaced."""
-    behind = _behind(node, module, snapshot)
+    late = behind(node, module, snapshot)
     for pod in snapshot["pods"]:
         found, marks = trouble(pod), pod["metadata"].get("labels") or {}
-        if found is None or pod["spec"].get("nodeName") != node["metadata"]["name"] or images.step_of(pod) or (behind and marks.get(ACTION) == "Load"):
+        if found is None or pod["spec"].get("nodeName") != node["metadata"]["name"] or images.step_of(pod) or (late and marks.get(ACTION) == "Load"):
             continue
         step, code = ("loading", "GPU-KMM-LOAD") if ACTION in marks else (_ROLES.get(marks.get(ROLE, ""), "device plugin"), "GPU-KMM-PLUGIN")
         if "Image" in found.reason:
@@ -151,26 +151,26 @@ def _judge_pods(node: Data, module: Data, snapshot: Snapshot) -> t.Iterator[Read
         yield _part(pending, node, f"Pod:{step}", f"{step}: pod {name} is in {found.reason}: {found.message}", code, remedy)
 
 
-def _behind(node: Data, module: Data, snapshot: Snapshot) -> str:
+def behind(node: Data, module: Data, snapshot: Snapshot) -> str:
     """What the node is not told yet."""
     wanted, kernel = entry(_config(node, snapshot), "spec", module), kernels.kernel_of(node)
     image = kernels.image_for(module, kernel)
     container = (module["spec"].get("moduleLoader") or {}).get("container") or {}
     modprobe = {key: value for key, value in (container.get("modprobe") or {}).items() if key not in ("args", "rawArgs")}
     if wanted is None:
-        return f"waits for the image of its kernel{images.progress(kernel, module, snapshot)}"
+        return f"waits for the image of its kernel{images.progress(kernel, snapshot)}"
     config = wanted["config"]
     if config["kernelVersion"] != kernel:
-        return f"is prepared for kernel {config['kernelVersion']}, and runs {kernel}{images.progress(kernel, module, snapshot)}"
+        return f"is prepared for kernel {config['kernelVersion']}, and runs {kernel}{images.progress(kernel, snapshot)}"
     if (image and config["containerImage"] != image) or not _diff.covers(config.get("modprobe"), modprobe):
-        return f"is not told of the Module's change yet{images.progress(kernel, module, snapshot)}"
+        return f"is not told of the Module's change yet{images.progress(kernel, snapshot)}"
     return ""
 
 
 def _judge_loaded(node: Data, module: Data, snapshot: Snapshot) -> Readiness | None:
     config, boot = _config(node, snapshot), (node.get("status", {}).get("nodeInfo") or {}).get("bootID", "")
     wanted, there = entry(config, "spec", module), entry(config, "status", module)
-    what = _behind(node, module, snapshot)
+    what = behind(node, module, snapshot)
     if what or wanted is None:
         pass
     elif there is None or there["config"] != wanted["config"] or there.get("version") != wanted.get("version"):

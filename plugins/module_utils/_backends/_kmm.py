@@ -15,12 +15,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_parts as parts
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_preflight as preflight
+from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_stages as kmm_stages
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_state as state
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import by_name, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools, nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stage_facts as stage_facts
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import keep, look, remove, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._kmm_verification import verify
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._kmm_versions import Versions, refuse_claimed
@@ -64,7 +66,11 @@ def _load(api: Api, params: Data) -> Data:
     nodes = api.list(known("Node"), labels=selector(wanted["spec"]["selector"]))
     _survey(api, params, wanted, nodes)
     _require(api, params)
-    live = look(api, MODULE, wanted)
+    try:
+        live = look(api, MODULE, wanted)
+    except KindNotServedError as exc:
+        stage_facts.explain_absent(api, params["name"], NAMESPACE, kmm_stages.chain(params), exc)
+        raise
     ours = live is None or owned(live) or params["adopt"] == "take"
     versions = Versions(api, params, nodes if ours else [])
     versions.begin()
@@ -81,7 +87,7 @@ def _load(api: Api, params: Data) -> Data:
         if stranger:
             stranger.blame(exc, {"GPU-TAINT": ("spec.tolerations",), "GPU-KMM-": ("spec.",), "GPU-ALLOC": ("spec.devicePlugin",)})
         raise
-    return {**judge.summarize(snapshot), **told(stranger), "rolled": rolled}
+    return {**judge.summarize(snapshot), **kmm_stages.summarize(params, snapshot), **told(stranger), "rolled": rolled}
 
 
 def _survey(api: Api, params: Data, wanted: Data, nodes: list[Data]) -> None:
@@ -130,8 +136,10 @@ def _wait(api: Api, params: Data, wanted: Data, judge: state.Judge, stage: str, 
     try:
         return api.wait(queries, judge, stage, settle)
     except (NotReadyError, WaitTimeoutError) as exc:
+        failed = "" if isinstance(exc, WaitTimeoutError) else exc.code
         _explain(api, exc, judge.seen)
-        exc.facts["special_resource"] = judge.summarize(judge.seen)
+        olm = stage_facts.operator(api, NAMESPACE, kmm_stages.PACKAGE) if judge.seen else {}
+        exc.facts["special_resource"] = {**judge.summarize(judge.seen), **kmm_stages.summarize(params, {**judge.seen, **olm}, failed)}
         raise
 
 
