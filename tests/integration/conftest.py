@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 from cluster import Cluster
 from integration.playbook import Playbook
+from integration.twelve_steps import Walks
 from integration.wire import Audit
 
 
@@ -25,3 +26,8 @@ def audit(cluster: Cluster) -> Audit:
 def in_process(request: pytest.FixtureRequest) -> bool:
     """Both ways to run a module."""
     return bool(request.param)
+
+
+@pytest.fixture(scope="module")
+def walks(playbook: Playbook, audit: Audit) -> Walks:
+    return Walks(playbook, audit)
