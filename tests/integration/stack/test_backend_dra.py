@@ -9,6 +9,7 @@ import typing as t
 
 import pytest
 from cluster import Cluster
+from integration.direct import before_the_operator, judge
 from integration.patience import until
 from integration.playbook import Playbook
 from integration.twelve_steps import Case, Walks
@@ -62,6 +63,10 @@ def pools(found: t.Any) -> dict[str, bool]:
     return {one["name"]: one["ready"] for one in found["special_resource"]["pools"]}
 
 
+def test_without_the_operator_the_first_stage_says_so(cluster: Cluster) -> None:
+    before_the_operator(cluster, "gpu-operator", **WANTED | {"wait_timeout": 10})
+
+
 def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
     modified = WANTED | {"gpu_cluster": {"dcgm_exporter": {"enabled": False}}}
     case = Case("special_resource", WANTED, modified, GONE, varies=frozenset({"nvidia_drivers", "driver_version"}))
@@ -100,19 +105,19 @@ def test_a_claim_gets_a_gpu_and_holds_the_stack(cluster: Cluster, playbook: Play
     cluster.client.delete("resource.k8s.io/v1", "resourceclaims", "one-gpu", "default")
 
 
-def test_ready_with_a_gpu_less_is_seen_through(cluster: Cluster, playbook: Playbook) -> None:
+def test_ready_with_a_gpu_less_is_seen_through(cluster: Cluster) -> None:
     """The operator counts DaemonSets, not devices."""
     sandbox = cluster.needs_sandbox()
     faults.add(sandbox, "gpu_lost", {"node": "a100-0", "count": 1})
     try:
         fewer = until(lambda: len(slices(cluster)["a100-0"]) == 7, "the slice has a GPU less")
         assert fewer
-        found = playbook.module("special_resource", **WANTED)
+        found = judge(cluster, **WANTED | {"grace": 2})
     finally:
         faults.clear(sandbox, "gpu_lost", {})
     assert (found["code"], found["special_resource"]["state"]) == ("GPU-DRA-SLICES", "ready")
-    assert "a100-0" in found["msg"]
-    assert "7 of 8 nvidia.com/gpu" in found["msg"]
+    assert "a100-0" in found["message"]
+    assert "7 of 8 nvidia.com/gpu" in found["message"]
     assert behind(found) == {"allocatable": ("failed", "")}
     assert [one["node"] for one in stage(found, "allocatable")["nodes"]] == ["a100-0"]
     assert pools(found) == {"inference": True, "training": False}
@@ -124,10 +129,10 @@ def slices(cluster: Cluster) -> dict[str, list[Data]]:
     return {one["spec"]["nodeName"]: one["spec"]["devices"] for one in cluster.client.list("resource.k8s.io/v1", "resourceslices")}
 
 
-def test_a_label_of_the_other_stack_is_named(cluster: Cluster, playbook: Playbook) -> None:
+def test_a_label_of_the_other_stack_is_named(cluster: Cluster) -> None:
     cluster.client.patch("v1", "nodes", "t4-0", None, {"metadata": {"labels": {MODE: "device-plugin"}}})
     try:
-        found = playbook.module("special_resource", **WANTED | {"wait_timeout": 3})
+        found = judge(cluster, **WANTED | {"wait_timeout": 2})
     finally:
         cluster.client.patch("v1", "nodes", "t4-0", None, {"metadata": {"labels": {MODE: None}}})
     assert (found["code"], found["special_resource"]["state"]) == ("GPU-MODE", "ready")
@@ -135,13 +140,13 @@ def test_a_label_of_the_other_stack_is_named(cluster: Cluster, playbook: Playboo
     assert behind(found) == {"nfd labels": ("pending", "")}
 
 
-def test_ready_although_a_node_was_left_out(cluster: Cluster, playbook: Playbook) -> None:
+def test_ready_although_a_node_was_left_out(cluster: Cluster) -> None:
     """A DaemonSet that wants a pod less is as ready as before; so is the GPUCluster."""
     label = "nvidia.com/gpu.deploy.dra-driver"
     cluster.client.patch("v1", "nodes", "t4-1", None, {"metadata": {"labels": {label: "false"}}})
     try:
         until(lambda: "t4-1" not in slices(cluster), "its slice is gone")
-        found = playbook.module("special_resource", **WANTED)
+        found = judge(cluster, **WANTED | {"grace": 2})
     finally:
         cluster.client.patch("v1", "nodes", "t4-1", None, {"metadata": {"labels": {label: "true"}}})
     assert (found["code"], found["special_resource"]["state"]) == ("GPU-OPTED-OUT", "ready")
@@ -166,16 +171,16 @@ def test_the_two_stacks_exclude_each_other(cluster: Cluster, playbook: Playbook,
     assert "theirs" in found["msg"]
 
 
-def test_a_driver_that_is_not_built_is_the_cause_and_nodes_of_nobody_matter_to_no_one(cluster: Cluster, playbook: Playbook) -> None:
+def test_a_driver_that_is_not_built_is_the_cause_and_nodes_of_nobody_matter_to_no_one(cluster: Cluster) -> None:
     """Only one pool is asked for: the GPUCluster waits for the other node, which no NVIDIADriver drives."""
     sandbox, alone = cluster.needs_sandbox(), WANTED | {"pools": POOLS[:1]}
     trouble = {"node": "t4-0", "text": "Loading of unsigned module is rejected"}
     faults.add(sandbox, "driver_crashloop", trouble)
     try:
-        found = playbook.module("special_resource", **alone)
+        found = judge(cluster, **alone)
     finally:
         faults.clear(sandbox, "driver_crashloop", trouble)
-    assert found["code"] == "GPU-DRV-SIGN", found["msg"]
+    assert found["code"] == "GPU-DRV-SIGN", found["message"]
     assert {name: cause for name, (_verdict, cause) in behind(found).items()} == {
         "driver": "",
         "dra driver": "driver",
@@ -186,8 +191,8 @@ def test_a_driver_that_is_not_built_is_the_cause_and_nodes_of_nobody_matter_to_n
     assert [one["node"] for one in stage(found, "driver")["nodes"] if one["verdict"] == "failed"] == ["t4-0"]
     assert found["special_resource"]["lines"][-1] == "dra driver, validator, metrics, allocatable wait for driver"
     assert any("Loading of unsigned module is rejected" in line for line in found["evidence"])
-    healed = playbook.module("special_resource", **alone)
-    assert not healed.failed, healed.result
+    healed = judge(cluster, **alone)
+    assert not healed.get("failed"), healed
     assert healed["special_resource"]["state"] == "notReady"
     assert pools(healed) == {"inference": True}
     assert [one["name"] for one in healed["special_resource"]["others"]] == ["a100-0"]
