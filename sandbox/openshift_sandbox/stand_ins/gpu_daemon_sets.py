@@ -75,11 +75,20 @@ def daemon_set(operand: Operand, policy: Object, namespace: str) -> Object:
     return owned({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": body}, policy)
 
 
-def driver_daemon_sets(policy: Object, namespace: str, versions: t.Mapping[str, str | None]) -> list[Object]:
-    """One per RHCOS version, with the Driver Toolkit beside the driver; without versions the plain one. A version without an image has no tag."""
-    if not versions:
-        return [daemon_set(DRIVER, policy, namespace)]
-    return [_with_toolkit(daemon_set(DRIVER, policy, namespace), version, image) for version, image in sorted(versions.items())]
+def driver_daemon_sets(policy: Object, namespace: str, versions: t.Mapping[str, str | None], system: str = "") -> list[Object]:
+    """One per RHCOS version, with the Driver Toolkit beside the driver; without versions the plain one. A version without an image has no tag.
+
+    system: what the tag of the driver's image ends with, unless it is a digest.
+    """
+
+    def made() -> Object:
+        obj = daemon_set(DRIVER, policy, namespace)
+        container = obj["spec"]["template"]["spec"]["containers"][0]
+        if system and "@" not in container["image"]:
+            container["image"] += f"-{system}"
+        return obj
+
+    return [_with_toolkit(made(), version, image) for version, image in sorted(versions.items())] if versions else [made()]
 
 
 def precompiled_daemon_sets(policy: Object, namespace: str, kernels: t.Mapping[str, str]) -> list[Object]:

@@ -17,19 +17,19 @@ from openshift_sandbox.stand_ins import gpu_assets, gpu_daemon_sets, gpu_driver_
 from openshift_sandbox.stand_ins.gpu_daemon_sets import ImageError
 from openshift_sandbox.stand_ins.gpu_driver_owners import OWNER, labels
 from openshift_sandbox.stand_ins.gpu_operands import DRIVER, Object
-from openshift_sandbox.stand_ins.gpu_operator import NAME, TOOLKIT_STREAM, active, toolkit_images
+from openshift_sandbox.stand_ins.gpu_operator import NAME, TOOLKIT_STREAM, active, kernels, toolkit_images
 from openshift_sandbox.stand_ins.loop import Cluster, Reconciler
 
 MAJOR: t.Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID.major"
 DONE: t.Final = ("Reconciled", "All resources have been successfully reconciled")
 
 
-def daemon_set(driver: Object, namespace: str, version: str, image: str | None) -> Object:
+def daemon_set(driver: Object, namespace: str, version: str, image: str | None, system: str = "") -> Object:
     """One for an NVIDIADriver and a version of RHCOS."""
     spec, name = driver["spec"], driver["metadata"]["name"]
     shared = {"tolerations": spec.get("tolerations"), "labels": spec.get("labels"), "annotations": spec.get("annotations")}
     policy = {"metadata": driver["metadata"], "spec": {"driver": spec, "daemonsets": shared}}
-    (made,) = gpu_daemon_sets.driver_daemon_sets(policy, namespace, {version: image})
+    (made,) = gpu_daemon_sets.driver_daemon_sets(policy, namespace, {version: image}, system)
     digest = hashlib.sha256(f"{name} {version}".encode()).hexdigest()[:6]
     title = f"nvidia-{spec.get('driverType', 'gpu')}-driver-rhel{version.partition('.')[0]}-{digest}"
     made["metadata"] |= {"name": title}
@@ -80,9 +80,9 @@ class NvidiaDriver(Reconciler):
     def _drive(self, cluster: Cluster, driver: Object, namespace: str) -> None:
         """A node without the label of its major version is in nobody's count: ready, with no DaemonSet at all."""
         owned = [node for node in cluster.objects("Node") if labels(node).get(OWNER) == driver["metadata"]["name"] and MAJOR in labels(node)]
-        versions = toolkit_images(cluster.find("ImageStream", *TOOLKIT_STREAM), owned)
+        versions, system = toolkit_images(cluster.find("ImageStream", *TOOLKIT_STREAM), owned), next(iter(kernels(owned).values()), "")
         try:
-            wanted = {one["metadata"]["name"]: one for version, image in versions.items() for one in [daemon_set(driver, namespace, version, image)]}
+            wanted = {one["metadata"]["name"]: one for version, image in versions.items() for one in [daemon_set(driver, namespace, version, image, system)]}
             self._keep(cluster, driver, namespace, wanted)
         except (ApiError, ImageError) as error:
             text = str(getattr(error, "message", error))

@@ -143,7 +143,7 @@ class GpuOperator(Reconciler):
         elif operand is DRIVER and (policy["spec"].get("driver") or {}).get("usePrecompiled"):
             desired = gpu_daemon_sets.precompiled_daemon_sets(policy, namespace, kernels(cluster.objects("Node")))
         elif operand is DRIVER:
-            desired = gpu_daemon_sets.driver_daemon_sets(policy, namespace, versions)
+            desired = gpu_daemon_sets.driver_daemon_sets(policy, namespace, versions, next(iter(kernels(cluster.objects("Node")).values()), ""))
         else:
             desired = [gpu_daemon_sets.daemon_set(operand, policy, namespace)]
         self._remove_others(cluster, operand, policy, namespace, {one["metadata"]["name"] for one in desired})

@@ -21,6 +21,7 @@ Data = dict[str, t.Any]
 SCENARIO: t.Final = "before-update"
 POOL: t.Final = {"name": "training", "node_selector": {"accelerators.openshift/pool": "training"}, "replicas": 2, "expected": {"nvidia.com/gpu": 1}}
 KERNEL, RHCOS = "5.14.0-611.5.1.el9_7.x86_64", "9.8.20260815-0"
+DRIVER: t.Final = {"repository": "nvcr.io/nvidia", "image": "driver", "version": "595.91.07"}
 GPU: t.Final = "nvidia-gpu-operator"
 POOLS: t.Final = ("machineconfiguration.openshift.io/v1", "machineconfigpools", "worker", None)
 
@@ -89,13 +90,13 @@ def stack(playbook: Playbook) -> Run:
         {"accelerators.openshift.olm_operator": {"name": "nfd", "namespace": "openshift-nfd", "source": "redhat-operators"}},
         {"accelerators.openshift.nfd_labels": {"namespace": "openshift-nfd"}},
         {"accelerators.openshift.olm_operator": {"name": "gpu-operator-certified", "namespace": GPU, "source": "certified-operators"}},
-        {"accelerators.openshift.special_resource": {"pools": [POOL], "grace": 60, "wait_timeout": 180}},
+        {"accelerators.openshift.special_resource": {"pools": [POOL], "driver": DRIVER, "grace": 60, "wait_timeout": 180}},
     )
     assert run.rc == 0, run.output[-3000:]
     return run
 
 
-def test_a_stack_that_can_follow(playbook: Playbook, audit: Audit, stack: Run) -> None:
+def test_a_stack_that_can_follow(cluster: Cluster, playbook: Playbook, audit: Audit, stack: Run) -> None:
     patch = playbook.module("preflight_update", version="4.22.9")
     assert not patch.failed, patch.result
     (operator,) = [name for name in verdicts(patch) if name.startswith("operator gpu-operator-certified.v")]
@@ -103,7 +104,14 @@ def test_a_stack_that_can_follow(playbook: Playbook, audit: Audit, stack: Run) -
     assert verdicts(patch)["driver (Driver Toolkit)"] == "unknown"
     assert "comes with the release itself" in said(patch, "driver (Driver Toolkit)")
     known = playbook.module("preflight_update", version="4.22.9", rhcos=RHCOS, kernel=KERNEL)
-    assert verdicts(known)["driver (Driver Toolkit)"] == "ok"
+    assert (verdicts(known)["driver (Driver Toolkit)"], verdicts(known)["driver image"]) == ("ok", "ok")
+    # The operator asks for the driver that is built with the toolkit by the name of the system, too; which it is shows only with the version of RHCOS.
+    assert said(known, "driver image") == "nvcr.io/nvidia/driver:595.91.07-rhel9.8 is there"
+    assert "driver image" not in verdicts(patch)
+    gone = [trouble(cluster, "registry_image_missing", image=f"nvcr.io/nvidia/driver:595.91.07-{system}") for system in ("rhel9.8", "rhel9")]
+    with gone[0], gone[1]:
+        missing = playbook.module("preflight_update", version="4.22.9", rhcos=RHCOS)
+    assert (missing["code"], "no image for the RHCOS of 4.22.9: nvcr.io/nvidia/driver:595.91.07-rhel9.8 or " in missing["message"]) == ("UPDATE-DRIVER", True)
     minor = playbook.module("preflight_update", version="4.23.1")
     assert (verdicts(minor)[operator], minor["verdict"]) == ("warning", "warning")
     assert "4.18 to 4.22 (as of 2026-08-31), not on 4.23" in said(minor, operator)
