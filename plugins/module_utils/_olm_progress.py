@@ -27,9 +27,10 @@ class Judge:
     that there is no way to a CSV shows only in that no InstallPlan comes. A failed unpacking is still told for a while when its Job is deleted.
     """
 
-    def __init__(self, ask: olm.Ask, clock: t.Callable[[], float], patience: float = 10.0, grace: float = 60.0) -> None:
+    def __init__(self, ask: olm.Ask, clock: t.Callable[[], float], patience: float = 10.0, grace: float = 60.0, stale: float = 10.0) -> None:
+        """stale: for how long OLM may still tell of a failed unpacking that it has been asked to do again."""
         self._ask, self._clock = ask, clock
-        self._patience = {"ResolutionFailed": patience, "NoWay": 6 * patience, trouble.FAILED: patience, trouble.UNPACKING: grace}
+        self._patience = {"ResolutionFailed": patience, "NoWay": 6 * patience, trouble.FAILED: stale, trouble.UNPACKING: grace}
         self._said, self._since = "", 0.0
 
     def __call__(self, seen: olm.Snapshot) -> Readiness:

@@ -86,8 +86,9 @@ def follow(api: Api, subscription: Object, ask: olm.Ask, params: Object) -> Obje
 
 def _wait(api: Api, queries: dict[str, Query], ask: olm.Ask, grace: float, subscription: Object | None) -> olm.Snapshot:
     """subscription: None where OLM has been asked to unpack anew."""
+    judge = progress.Judge(ask, api.clock, grace=grace, stale=2.0 if subscription else 15.0)
     try:
-        return api.wait(queries, progress.Judge(ask, api.clock, grace=grace), f"operator {ask.package}", on_timeout_code="OLM-PENDING")
+        return api.wait(queries, judge, f"operator {ask.package}", on_timeout_code="OLM-PENDING")
     except (NotReadyError, WaitTimeoutError) as exc:
         if exc.code != "OLM-UNPACK":
             raise

@@ -36,7 +36,7 @@ GROUP: t.Final[Data] = {
     "apiVersion": "operators.coreos.com/v1",
     "kind": "OperatorGroup",
     # OLM's own knob: the deadline of the Job that unpacks.
-    "metadata": {"name": "theirs", "namespace": SRIOV["namespace"], "annotations": {"operatorframework.io/bundle-unpack-timeout": "12s"}},
+    "metadata": {"name": "theirs", "namespace": SRIOV["namespace"], "annotations": {"operatorframework.io/bundle-unpack-timeout": "8s"}},
     "spec": {"targetNamespaces": [SRIOV["namespace"]]},
 }
 MISSING: t.Final = {"package": SRIOV["name"], "missing": True}
