@@ -174,6 +174,10 @@ def signing(key: str = "it-key") -> Data:
     return {"key_secret": key, "cert_secret": "it-cert", "files_to_sign": ["/opt/lib/modules/*/card.ko"]}
 
 
+def unready(found: t.Any) -> dict[str, str]:
+    return {one["name"]: one["verdict"] for one in found["special_resource"]["stages"] if one["verdict"] != "ready"}
+
+
 def test_secure_boot_wants_signed_modules(cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str], secrets: None) -> None:
     """An unsigned module is refused by its node, a key that is none by the step that signs; with a key the same task repairs it."""
 
@@ -185,14 +189,16 @@ def test_secure_boot_wants_signed_modules(cluster: Cluster, playbook: Playbook, 
         unsigned = playbook.module("special_resource", **image("unsigned"))
         assert (unsigned["code"], "could not insert 'card': Required key not available" in unsigned["msg"]) == ("GPU-DRV-SIGN", True)
         assert any(name in unsigned["msg"] for name in cards)
+        assert unready(unsigned) == {"driver": "failed", "device plugin": "waiting", "allocatable": "waiting"}
         assert all(word in unsigned["remedy"] for word in ("kmm.sign", "another container_image"))
         keyless = playbook.module("special_resource", **image("signed", signing("it-no-key")))
         assert (keyless["code"], "signing: Build card-sign-" in keyless["msg"]) == ("GPU-KMM-SIGN", True)
         assert "sign-file: /run/secrets/key/key" in keyless["msg"]
         assert "under `key` of key_secret" in keyless["remedy"]
         assert any("sign-file" in line for line in keyless["evidence"])
+        assert unready(keyless) == {"signing": "failed"} | dict.fromkeys(("driver", "device plugin", "allocatable"), "waiting")
         signed = playbook.module("special_resource", **image("signed", signing()))
-        assert not signed.failed, signed.result
+        assert (signed.failed, unready(signed)) == (False, {}), signed.result
         assert {one["image"] for one in signed["special_resource"]["nodes"]} == {"quay.io/acme/card:signed"}
         again = playbook.module("special_resource", **image("signed", signing()))
         assert (again.changed, audit.writes(again)) == (False, [])
