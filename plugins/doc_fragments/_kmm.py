@@ -104,19 +104,19 @@ options:
                 elements: str
               base_image_registry_tls: *tls
           sign: &sign
-            description: Signs the kernel modules, for nodes with Secure Boot.
+            description: Signs the kernel modules, for nodes with Secure Boot. KMM signs an image only when there is none of that name yet.
             type: dict
             suboptions:
               key_secret:
-                description: Secret with the private key, under C(key).
+                description: Secret with the private key in PEM, under C(key).
                 type: str
                 required: true
               cert_secret:
-                description: Secret with the public key, under C(cert).
+                description: Secret with the certificate in DER, under C(cert).
                 type: str
                 required: true
               files_to_sign:
-                description: Paths of the modules in the image.
+                description: Paths of the modules in the image, or patterns of Bash for them, below O(kmm.dir_name). They have to be given.
                 type: list
                 elements: str
               unsigned_image:
@@ -165,7 +165,7 @@ options:
             description: Its ServiceAccount.
             type: str
       dra:
-        description: A driver for dynamic resource allocation instead of the device plugin.
+        description: A driver for dynamic resource allocation instead of the device plugin. It needs KMM 2.7 and OpenShift 4.21. O(pools) may expect a number of its devices by its name.
         type: dict
         suboptions:
           <<: *plugin
