@@ -93,16 +93,13 @@ def test_what_was_deleted_before_the_task_began_is_told(cluster: Cluster, playbo
     sandbox = cluster.needs_sandbox()
     made = playbook.tasks({"accelerators.openshift.gpu_machineset": {"pool": POOL}}, {"accelerators.openshift.gpu_machine_health": {"pool": POOL}})
     assert made.rc == 0, made.output
-    [first] = machines(cluster)
+    [first], before = machines(cluster), deleted_by_check(cluster)
     troubles = [("image_missing", {}), ("instance_lost", {"machine": first})]
     for kind, trouble in troubles:
         faults.add(sandbox, kind, trouble)
     try:
         until(lambda: first not in machines(cluster), "the end of the first machine")
-        events = until(
-            lambda: [one for one in about_machines(cluster) if one["reason"] == "MachineDeleted" and one["involvedObject"]["name"] != first], "the second's"
-        )
-        second = events[0]["involvedObject"]["name"]
+        second = min(until(lambda: deleted_by_check(cluster) - before - {first}, "the end of the second one"))
         failed = playbook.module("gpu_machineset", pool=POOL, wait_timeout=30)
     finally:
         for kind, trouble in troubles:
@@ -124,10 +121,10 @@ def machines(cluster: Cluster) -> list[str]:
     return [one["metadata"]["name"] for one in cluster.client.list(API, "machines", NAMESPACE, LABEL)]
 
 
-def about_machines(cluster: Cluster) -> list[Data]:
-    return [
-        one for one in cluster.client.list("v1", "events", NAMESPACE) if one["involvedObject"]["kind"] == "Machine" and "-ill-" in one["involvedObject"]["name"]
-    ]
+def deleted_by_check(cluster: Cluster) -> set[str]:
+    """Of the pool, by the events, which outlive the tests."""
+    names = {one["involvedObject"]["name"] for one in cluster.client.list("v1", "events", NAMESPACE) if one["reason"] == "MachineDeleted"}
+    return {name for name in names if "-ill-" in name}
 
 
 def test_it_rests_while_machines_are_replaced(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:

@@ -90,9 +90,9 @@ class Asking:
         if self.has_looked or not self.held:
             return []
         self.has_looked = True
-        found = [one for one in _health.look_back(self.api, self.params["namespace"], plan.manifests) if one["name"] not in self.troubled]
-        self.troubled.update((one["name"], one) for one in found)
-        return remembered(found)
+        found, remarks = _health.look_back(self.api, self.pool["name"], self.params["namespace"], plan.manifests)
+        self.troubled = {**{one["name"]: one for one in found}, **self.troubled}
+        return [*remembered(found), *remarks]
 
     def _facts(self, snapshot: _machine_pool.Snapshot, plan: _machine_plan.MachinePlan) -> Data:
         return {**_machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
