@@ -9,6 +9,8 @@ import typing as t
 
 import pytest
 from cluster import Cluster
+from integration.direct import before_the_operator, judge
+from integration.patience import until
 from integration.playbook import Playbook
 from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
@@ -43,6 +45,10 @@ def behind(found: t.Any) -> dict[str, tuple[str, str]]:
 
 def pools(found: t.Any) -> dict[str, bool]:
     return {one["name"]: one["ready"] for one in found["special_resource"]["pools"]}
+
+
+def test_without_the_operator_the_first_stage_says_so(cluster: Cluster) -> None:
+    before_the_operator(cluster, "nvidia-network-operator", **WANTED | {"wait_timeout": 10})
 
 
 def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
@@ -80,7 +86,8 @@ def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, play
     try:
         found = playbook.module("special_resource", **WANTED)
         faults.clear(sandbox, "nicclusterpolicy_lies", {})
-        other = playbook.module("special_resource", **WANTED | {"pools": [INFINIBAND]})
+        until(lambda: cluster.client.get(API, "nicclusterpolicies", NAME)["status"]["state"] != "ready", "the policy says so now")
+        other = judge(cluster, **WANTED | {"pools": [INFINIBAND]})
     finally:
         faults.clear(sandbox, "nic_driver_build", {})
         faults.clear(sandbox, "nicclusterpolicy_lies", {})
@@ -93,7 +100,7 @@ def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, play
     assert stage(found, "csv")["since"]
     assert found["special_resource"]["lines"][-1] == "device plugin, allocatable wait for driver"
     # The broken node is in no pool now, and the policy waits for it.
-    assert not other.failed, other.result
+    assert not other.get("failed"), other
     assert pools(other) == {"infiniband": True}
     assert [one["name"] for one in other["special_resource"]["others"]] == ["worker-1"]
     assert "for nodes outside the pools alone: worker-1" in other["warnings"][0]
@@ -107,24 +114,24 @@ def test_a_node_without_the_label_is_told_to_have_it(cluster: Cluster, playbook:
     assert "0200 misses InfiniBand" in found["remedy"]
 
 
-def test_ready_although_a_node_offers_nothing(cluster: Cluster, playbook: Playbook) -> None:
+def test_ready_although_a_node_offers_nothing(cluster: Cluster) -> None:
     """The plugin runs on a node of which none of its selectors speaks, and the operator looks no further."""
     only = {"ofed_driver": {}, "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a", "device_ids": ["ffff"]}]}}
-    found = playbook.module("special_resource", **WANTED | {"nic_cluster_policy": only, "pools": [ETHERNET]})
+    found = judge(cluster, **WANTED | {"nic_cluster_policy": only, "pools": [ETHERNET], "grace": 3})
     assert (found["code"], found["special_resource"]["state"]) == ("NIC-ALLOC", "ready")
     assert behind(found) == {"allocatable": ("failed", "")}
     assert "it offers 0 of 63 rdma/rdma_a" in found["special_resource"]["lines"][-1]
     assert "device_ids" in found["remedy"]
-    healed = playbook.module("special_resource", **WANTED)
-    assert not healed.failed, healed.result
+    healed = judge(cluster, **WANTED)
+    assert not healed.get("failed"), healed
 
 
-def test_ready_although_a_node_may_have_no_pod(cluster: Cluster, playbook: Playbook) -> None:
+def test_ready_although_a_node_may_have_no_pod(cluster: Cluster) -> None:
     """A DaemonSet does not count nodes whose taints it does not tolerate."""
     taint = {"key": "example.com/maintenance", "value": "disks", "effect": "NoSchedule"}
     cluster.client.patch("v1", "nodes", "worker-2", None, {"spec": {"taints": [taint]}})
     try:
-        found = playbook.module("special_resource", **WANTED | {"wait_timeout": 4})
+        found = judge(cluster, **WANTED | {"wait_timeout": 2})
     finally:
         cluster.client.patch("v1", "nodes", "worker-2", None, {"spec": {"taints": None}})
     assert (found["code"], found["special_resource"]["state"]) == ("NIC-TAINT", "ready")
