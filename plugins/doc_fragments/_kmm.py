@@ -165,7 +165,9 @@ options:
             description: Its ServiceAccount.
             type: str
       dra:
-        description: A driver for dynamic resource allocation instead of the device plugin. It needs KMM 2.7 and OpenShift 4.21. O(pools) may expect a number of its devices by its name.
+        description:
+          - A driver for dynamic resource allocation instead of the device plugin. It needs KMM 2.7 and OpenShift 4.21.
+          - O(pools) may expect a number of devices by the driver's name; otherwise each node has to offer one.
         type: dict
         suboptions:
           <<: *plugin

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _object_stages as object_stages
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_nodes as pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
@@ -115,7 +116,8 @@ class Judge:
         others += [part for pool in self._pools for part in pool_nodes.judge_devices(nodes, pool)]
         return judge(objects[0], self._asked), others
 
-    def summarize(self, snapshot: Snapshot) -> Data:
+    def summarize(self, snapshot: Snapshot, failed: str = "") -> Data:
+        """failed: the code that ended the wait."""
         own, others = self._judge(snapshot)
         verdict = worst([own, *others])
         state = "failed" if own.code == "GPU-CR-FAILED" else verdict.verdict
@@ -125,4 +127,5 @@ class Judge:
             "reason": verdict.reason or own.reason,
             "message": own.message if own.is_ready else verdict.message,
             "nodes": pool_nodes.summarize_nodes(snapshot.get("nodes", ()), self._pools),
+            **object_stages.summarize(next(iter(snapshot.get("objects") or ()), None), own, snapshot.get("nodes", ()), self._pools, failed),
         }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import _object_stages as object_stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
@@ -87,11 +88,13 @@ class Judge:
         others = [judge_size(nodes, pool) for pool in self._pools] + [part for pool in self._pools for part in judge_devices(nodes, pool)]
         return worst(self._patience.harden([own, *others]) if own.is_ready else [*self._patience.harden([own]), *others])
 
-    def summarize(self, name: str, snapshot: Snapshot, daemonsets: t.Iterable[Data]) -> Data:
+    def summarize(self, name: str, snapshot: Snapshot, daemonsets: t.Iterable[Data], failed: str = "") -> Data:
+        """failed: the code that ended the wait."""
         live = next(iter(snapshot.get("specials") or []), None)
         verdict = judge(live) if live else pending("Missing")
         nodes = summarize_nodes(snapshot.get("nodes", ()), self._pools)
-        return {"name": name, "state": verdict.verdict, "reason": verdict.reason, "nodes": nodes, "runs": runs(live, name, daemonsets)}
+        told = object_stages.summarize(live, verdict, snapshot.get("nodes", ()), self._pools, failed)
+        return {"name": name, "state": verdict.verdict, "reason": verdict.reason, "nodes": nodes, **told, "runs": runs(live, name, daemonsets)}
 
 
 def owned_by(name: str, daemonsets: t.Iterable[Data]) -> list[Data]:

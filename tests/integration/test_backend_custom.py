@@ -87,6 +87,7 @@ def test_the_truth_is_on_the_nodes(cluster: Cluster, playbook: Playbook, fpga: l
     with trouble(cluster, "devices_lost", node=fpga[0]):
         lost = playbook.module("special_resource", **options(settle=3))
     assert lost["code"] == "GPU-ALLOC"
+    assert {one["name"]: one["verdict"] for one in lost["special_resource"]["stages"]} == {"crd": "ready", "nodes": "ready", "allocatable": "failed"}
     assert f"Node {fpga[0]}: offers example.com/fpga 1 of 2" in lost["msg"]
     assert lost["special_resource"]["nodes"][0]["allocatable"] == {"example.com/fpga": 1}
     with trouble(cluster, "fpga_degraded", text="firmware 7 is too old"):

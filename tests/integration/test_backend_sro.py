@@ -83,6 +83,7 @@ def test_from_a_special_resource_to_a_module(cluster: Cluster, playbook: Playboo
     finally:
         faults.clear(sandbox, "sro_errored", {})
     assert (errored["code"], "chart not found" in errored["msg"]) == ("GPU-SRO-ERRORED", True)
+    assert [(one["name"], one["verdict"]) for one in errored["special_resource"]["stages"]] == [("crd", "failed")]
 
     assert playbook.tasks(task("olm_operator", name="kernel-module-management", namespace="openshift-kmm")).rc == 0
     asked = playbook.module("special_resource", **migration())

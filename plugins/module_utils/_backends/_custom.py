@@ -45,9 +45,10 @@ def present(api: Api, params: Data) -> Data:
     try:
         snapshot = api.wait(queries, judge, f"{kind.kind} {params['name']}", params["settle"])
     except (NotReadyError, WaitTimeoutError) as exc:
+        failed = exc.code if isinstance(exc, NotReadyError) else ""
         if stranger:
             stranger.blame(exc, {"GPU-CR-": ("spec.",), "GPU-ALLOC": ("spec.",)})
-        exc.facts["special_resource"] = {**judge.summarize(judge.seen), **told(stranger)}
+        exc.facts["special_resource"] = {**judge.summarize(judge.seen, failed), **told(stranger)}
         raise
     return {**judge.summarize(snapshot), **told(stranger)}
 

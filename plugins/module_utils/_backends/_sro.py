@@ -72,7 +72,8 @@ def present(api: Api, params: Data) -> Data:
         settle = max(params["settle"], _REACTION if any(one.before for one in api.changes) else 0)
         snapshot = api.wait(queries, judge, f"SpecialResource {name}", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
-        exc.facts["special_resource"] = {**judge.summarize(name, judge.seen, api.list(known("DaemonSet"))), **told(stranger)}
+        failed = exc.code if isinstance(exc, NotReadyError) else ""
+        exc.facts["special_resource"] = {**judge.summarize(name, judge.seen, api.list(known("DaemonSet")), failed), **told(stranger)}
         raise
     return {**judge.summarize(name, snapshot, api.list(known("DaemonSet"))), **told(stranger)}
 
