@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import pod_is_ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain, trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import add, explain, trouble
 
 Data = dict[str, t.Any]
 MOST: t.Final = 4
@@ -104,7 +104,7 @@ def read(error: AcceleratorError, source: Source, log: str) -> None:
     if found and source.decides and error.code == "GPU-ALLOC":
         said, remedy = xids.advice(found)
         error.code, error.remedy = "GPU-HW-XID", remedy
-        error.message += f" The device plugin took it out of service: {said}."
+        add(error, f"The device plugin took it out of service: {said}.")
         error.evidence += [f"{source.pod}/{source.container}: {line.strip()}" for line in log.splitlines() if "XidCriticalError" in line][-5:]
     elif source.decides:
         explain(error, source.pod, source.container, log)

@@ -152,7 +152,11 @@ def explain(error: AcceleratorError, pod: str, container: str, log: str) -> None
     known = recognise(log)
     if known:
         said = next((line for line in lines if recognise(line) is known), lines[-1])
-        error.message += f" Its log says that {known.meaning}: {said.strip()}"
+        add(error, f"Its log says that {known.meaning}: {said.strip()}")
         error.code, error.remedy = known.code, known.remedy
     elif error.code in _TOLD_BY_LOGS and " The log of " not in error.message:
-        error.message += f" The log of {pod} ends with: {lines[-1].strip()}"
+        add(error, f"The log of {pod} ends with: {lines[-1].strip()}")
+
+
+def add(error: AcceleratorError, sentence: str) -> None:
+    error.message = f"{error.message.removesuffix('.')}. {sentence}"

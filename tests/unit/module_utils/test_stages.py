@@ -458,6 +458,12 @@ def test_a_log_may_know_more_than_what_was_seen(code: str, text: str, becomes: s
     assert error.evidence[-1] == f"p/c: {text}"
 
 
+def test_what_a_log_says_is_a_sentence_of_its_own() -> None:
+    error = AcceleratorError("NIC-DRV-CRASH", "Node n1: the NIC driver is in CrashLoopBackOff")
+    logs.read(error, logs.Source("n", "mofed-x", "c", True), "no space left")
+    assert error.message == "Node n1: the NIC driver is in CrashLoopBackOff. The log of mofed-x ends with: no space left"
+
+
 def test_an_event_tells_what_no_log_can() -> None:
     error = AcceleratorError("GPU-OPERAND", "not Ready.", "look")
     logs.read_events(
