@@ -47,11 +47,12 @@ class BundleUnpack(Reconciler):
     def reconcile(self, cluster: Cluster, now: float) -> None:
         for pod in cluster.objects("Pod"):
             metadata, image = pod["metadata"], image_of(pod)
-            if REF in (metadata.get("labels") or {}) and image and not metadata.get("deletionTimestamp") and _is_pending(pod):
+            if REF in (metadata.get("labels") or {}) and image and not metadata.get("deletionTimestamp"):
                 place = bundles.folder(Sandbox(cluster.directory).run, image)
                 if place.is_dir():
+                    # Also where the simulated pod was faster than this process: OLM looks at the ConfigMap every five seconds.
                     self._extract(cluster, pod, place)
-                else:
+                elif _is_pending(pod):
                     self._refuse(cluster, pod)
 
     def _extract(self, cluster: Cluster, pod: Object, place: Path) -> None:
