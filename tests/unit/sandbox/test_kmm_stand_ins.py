@@ -13,6 +13,7 @@ from openshift_sandbox.stand_ins import kmm_builds as builds
 from openshift_sandbox.stand_ins import kmm_modules as modules
 from openshift_sandbox.stand_ins import kmm_preflight
 from openshift_sandbox.stand_ins.device_plugins import DevicePlugins, offered
+from openshift_sandbox.stand_ins.kmm_dra import KmmDra
 from openshift_sandbox.stand_ins.kmm_images import REGISTRY
 from openshift_sandbox.stand_ins.kmm_operator import FINALIZER, KmmOperator
 from openshift_sandbox.stand_ins.kmm_preflight import KmmPreflight
@@ -101,6 +102,25 @@ def test_an_image_is_looked_for_then_built_then_signed(tmp_path: Path) -> None:
     assert ({"card:1": "c"}, made.api.all("Build")) == (REGISTRY, [])
     assert "kmm-worker-n1-card" in advance(made)
     assert READY in made.api.get("Node", "n1")["metadata"]["labels"]
+
+
+def test_a_dra_driver_publishes_what_its_arguments_say_and_takes_it_back(tmp_path: Path) -> None:
+    made = World(KmmDra(), directory=tmp_path, troubles=[])
+    made.api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": {}}, "spec": {}, "status": {}})
+    dra = {"driverName": "card.example.com", "container": {"image": "i", "args": ["--devices=2"]}, "deviceClasses": [{"name": "cards.example.com"}]}
+    module = {"apiVersion": modules.API, "kind": "Module", "metadata": {"name": "card", "namespace": SPACE}, "spec": {"selector": {}, "dra": dra}}
+    made.api.create(module)
+    labels = {modules.MODULE: "card", "kmm.node.kubernetes.io/role": "dra"}
+    status = {"conditions": [{"type": "Ready", "status": "True"}]}
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": SPACE, "labels": labels}, "spec": {"nodeName": "n1"}, "status": status}
+    made.api.create(pod)
+    made.settle(1.0)
+    (found,) = made.api.all("ResourceSlice")
+    assert (found["spec"]["driver"], found["spec"]["nodeName"], len(found["spec"]["devices"])) == ("card.example.com", "n1", 2)
+    assert made.api.all("DeviceClass")[0]["metadata"]["labels"] == {modules.MODULE: "card", "kmm.node.kubernetes.io/module.namespace": SPACE}
+    made.cluster.delete("Pod", "p", SPACE)
+    made.settle(1.0)
+    assert made.api.all("ResourceSlice") == []
 
 
 @pytest.mark.parametrize(
