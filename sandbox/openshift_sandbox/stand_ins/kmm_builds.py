@@ -41,7 +41,7 @@ def done(cluster: Cluster, module: Object, step: str, mapping: Object, kernel: s
     if live["metadata"]["annotations"][HASH] != digest or (_phase(live) == "Failed" and not text):
         cluster.delete("Build", name, namespace)
         return False
-    _follow(cluster, live, step, text)
+    _follow(cluster, module, live, step, text)
     if _phase(live) == "Complete":
         cluster.delete("Build", name, namespace)
     return _phase(live) == "Complete"
@@ -72,16 +72,24 @@ def _create(cluster: Cluster, module: Object, name: str, step: str, kernel: str,
     labels = {modules.MODULE: module_name, TYPE: step, KERNEL: modules.dns_safe(kernel), "app.kubernetes.io/name": "kmm"}
     metadata = {"name": name, "namespace": namespace, "labels": labels, "annotations": {HASH: digest}, "ownerReferences": [modules.owner(module)]}
     spec = {"serviceAccount": "builder", "strategy": {"type": "Docker"}, "output": {"to": {"kind": "DockerImage", "name": image}}}
-    build = cluster.create({"apiVersion": API, "kind": "Build", "metadata": metadata, "spec": spec})
-    owner = {"apiVersion": API, "kind": "Build", "name": name, "uid": build["metadata"]["uid"], "controller": True}
-    pod = modules.pod(module, f"{name}-build", {NAME: name}, "registry.example.com/builder:1", None, ["openshift-docker-build"])
-    cluster.create(pod | {"metadata": {**pod["metadata"], "labels": {NAME: name}, "ownerReferences": [owner]}})
+    cluster.create({"apiVersion": API, "kind": "Build", "metadata": metadata, "spec": spec})
 
 
-def _follow(cluster: Cluster, build: Object, step: str, text: str) -> None:
+def _pod(module: Object, build: Object) -> Object:
+    metadata = build["metadata"]
+    owner = {"apiVersion": API, "kind": "Build", "name": metadata["name"], "uid": metadata["uid"], "controller": True}
+    pod = modules.pod(module, f"{metadata['name']}-build", {NAME: metadata["name"]}, "registry.example.com/builder:1", None, ["openshift-docker-build"])
+    return pod | {"metadata": {**pod["metadata"], "ownerReferences": [owner]}}
+
+
+def _follow(cluster: Cluster, module: Object, build: Object, step: str, text: str) -> None:
+    """A Build of the same name may have been there before; its pod goes a moment after it."""
     metadata = build["metadata"]
     pod = cluster.find("Pod", f"{metadata['name']}-build", metadata["namespace"])
     if pod is None:
+        cluster.create(_pod(module, build))
+        return
+    if pod["metadata"]["ownerReferences"][0]["uid"] != metadata["uid"]:
         return
     lines = [f"STEP 1/4: FROM source AS {STEPS[step]}", text, "error: build error: building at STEP: while running runtime: exit status 1"]
     if text and EXIT not in (pod["metadata"].get("annotations") or {}):
