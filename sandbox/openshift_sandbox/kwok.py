@@ -23,9 +23,13 @@ STEP_SECONDS: t.Final = 0.2
 JITTER_SECONDS: t.Final = 0.3
 CRASHES: t.Final = {"key": '.metadata.annotations["sandbox.openshift/crash-loop"]', "operator": "DoesNotExist"}
 HOLD: t.Final = '.metadata.annotations["sandbox.openshift/hold"]'
+# A pod that unpacks a bundle waits for its image, which the stand-in of the registry brings or not.
+UNPULLED: t.Final = (
+    'select(.metadata.labels["operatorframework.io/bundle-unpack-ref"] != null and .metadata.annotations["sandbox.openshift/pulled"] == null) | "true"'
+)
 # What is added to the selectors of upstream's stages.
 EXTRA: t.Final[dict[str, list[Stage]]] = {
-    "pod-init-container-running": [{"key": HOLD, "operator": "NotIn", "values": ["pull"]}],
+    "pod-init-container-running": [{"key": UNPULLED, "operator": "NotIn", "values": ["true"]}],
     "pod-init-container-completed": [{"key": HOLD, "operator": "NotIn", "values": ["init"]}],
     "pod-ready": [CRASHES, {"key": HOLD, "operator": "NotIn", "values": ["ready"]}],
 }

@@ -16,7 +16,7 @@ from openshift_sandbox.sandbox import Sandbox
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 
 REF: t.Final = "operatorframework.io/bundle-unpack-ref"
-HOLD: t.Final = "sandbox.openshift/hold"
+PULLED: t.Final = "sandbox.openshift/pulled"
 PULL: t.Final = "pull"
 BACK_OFF: t.Final = "ImagePullBackOff"
 MISSING: t.Final = "reading manifest {digest} in {repository}: manifest unknown"
@@ -50,28 +50,22 @@ class BundleUnpack(Reconciler):
             if REF in (metadata.get("labels") or {}) and image and not metadata.get("deletionTimestamp"):
                 place = bundles.folder(Sandbox(cluster.directory).run, image)
                 if place.is_dir():
-                    # Also where the simulated pod was faster than this process: OLM looks at the ConfigMap every five seconds.
                     self._extract(cluster, pod, place)
-                elif _is_pending(pod):
-                    self._refuse(cluster, pod)
+                elif pod["spec"].get("nodeName") and _is_pending(pod) and not _is_refused(pod):
+                    cluster.patch("Pod", metadata["name"], metadata["namespace"], {"status": refused(pod)}, "status")
 
     def _extract(self, cluster: Cluster, pod: Object, place: Path) -> None:
-        metadata = pod["metadata"]
+        """The simulated pod goes on when the ConfigMap is written."""
+        metadata, sandbox = pod["metadata"], Sandbox(cluster.directory)
+        ref = metadata["labels"][REF]
+        name = f"opm-extract-{ref[:8]}"
         if metadata["uid"] not in self._extracted:
             self._extracted.add(metadata["uid"])
-            sandbox, ref = Sandbox(cluster.directory), metadata["labels"][REF]
             argv = [sandbox.binary("olm", "opm"), "alpha", "bundle", "extract", "-m", f"{place}/", "-n", metadata["namespace"], "-c", ref, "-z"]
             argv += ["-k", sandbox.component_kubeconfig("olm")]
-            sandbox.processes.start(f"opm-extract-{ref[:8]}", argv, {"CONTAINER_IMAGE": image_of(pod)})
-        if HOLD in (metadata.get("annotations") or {}):
-            cluster.patch("Pod", metadata["name"], metadata["namespace"], {"metadata": {"annotations": {HOLD: None}}})
-
-    def _refuse(self, cluster: Cluster, pod: Object) -> None:
-        metadata = pod["metadata"]
-        if (metadata.get("annotations") or {}).get(HOLD) != PULL:
-            cluster.patch("Pod", metadata["name"], metadata["namespace"], {"metadata": {"annotations": {HOLD: PULL}}})
-        if pod["spec"].get("nodeName") and not _is_refused(pod):
-            cluster.patch("Pod", metadata["name"], metadata["namespace"], {"status": refused(pod)}, "status")
+            sandbox.processes.start(name, argv, {"CONTAINER_IMAGE": image_of(pod)})
+        elif PULLED not in (metadata.get("annotations") or {}) and not sandbox.processes.alive(name):
+            cluster.patch("Pod", metadata["name"], metadata["namespace"], {"metadata": {"annotations": {PULLED: "true"}}})
 
 
 def _is_pending(pod: Object) -> bool:

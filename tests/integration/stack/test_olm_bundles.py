@@ -31,7 +31,7 @@ STACK: t.Final[Data] = {
     "wait_timeout": 180,
 }
 DRIVER: t.Final = "nvidia.com/cuda.driver-version.full"
-SRIOV: t.Final = {"name": "sriov-network-operator", "namespace": "it-sriov", "channel": "stable"}
+SRIOV: t.Final[Data] = {"name": "sriov-network-operator", "namespace": "it-sriov", "channel": "stable", "wait_timeout": 240}
 GROUP: t.Final[Data] = {
     "apiVersion": "operators.coreos.com/v1",
     "kind": "OperatorGroup",
@@ -118,7 +118,7 @@ def test_a_csv_that_is_held(cluster: Cluster, playbook: Playbook, audit: Audit) 
     cluster.client.patch(V1ALPHA1, where[0], csv, where[1], {"metadata": {"finalizers": [*finalizers, "example.com/audit"]}})
     sandbox.processes.signal("olm", signal.SIGSTOP)
     try:
-        stopped = playbook.module("olm_operator", **SRIOV, state="absent", wait_timeout=3)
+        stopped = playbook.module("olm_operator", **SRIOV | {"state": "absent", "wait_timeout": 3})
     finally:
         sandbox.processes.signal("olm", signal.SIGCONT)
     assert stopped["code"] == "OLM-CSV-HELD"
@@ -129,7 +129,7 @@ def test_a_csv_that_is_held(cluster: Cluster, playbook: Playbook, audit: Audit) 
         return list(live["metadata"]["finalizers"]) if live else []
 
     until(lambda: left() == ["example.com/audit"], "OLM has cleaned up")
-    foreign = playbook.module("olm_operator", **SRIOV, state="absent", wait_timeout=3)
+    foreign = playbook.module("olm_operator", **SRIOV | {"state": "absent", "wait_timeout": 3})
     assert foreign["code"] == "OLM-CSV-HELD"
     assert "(finalizers: example.com/audit)" in foreign["message"]
     assert "whoever set example.com/audit has to take it off" in foreign["remedy"]
