@@ -56,7 +56,7 @@ def _write(place: Path, package: Package, version: str) -> None:
     for part in ("manifests", "metadata"):
         (draft / part).mkdir(parents=True)
     _dump(draft / "manifests" / f"{package.name}.clusterserviceversion.yaml", csv)
-    for crd in package.crds:
+    for crd in package.crds_of(version):
         _dump(draft / "manifests" / f"{crd['metadata']['name']}.crd.yaml", crd)
     found = {
         "manifests.v1": "manifests/",
