@@ -10,6 +10,7 @@ import typing as t
 
 import pytest
 from cluster import Cluster
+from integration.patience import until
 from integration.playbook import Playbook
 from integration.wire import Audit
 
@@ -176,16 +177,30 @@ def test_somebody_elses_subscription_is_reported_and_never_deleted(cluster: Clus
     assert audit.writes(other, absent, elsewhere) == []
 
 
-def test_a_catalogue_that_is_away(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+def test_a_catalogue_that_is_away_is_waited_for(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
     sandbox = cluster.needs_sandbox()
+
+    def state() -> str:
+        live = cluster.client.get(V1ALPHA1, "catalogsources", "certified-operators", "openshift-marketplace")
+        return str(live["status"]["connectionState"]["lastObservedState"]) if live else ""
+
     faults.add(sandbox, "catalog_down", {"catalog": "certified-operators"})
+    until(lambda: state() not in ("READY", "IDLE"), "OLM has lost the catalogue")
+    back = threading.Timer(3.0, faults.clear, (sandbox, "catalog_down", {}))
     try:
-        task = playbook.module("olm_operator", name="gpu-operator-certified", namespace="it-gpu")
+        task = playbook.module("olm_operator", name="gpu-operator-certified", namespace="it-gpu", grace=2)
+        foreseen = playbook.module("olm_operator", name="gpu-operator-certified", namespace="it-gpu", check=True)
     finally:
-        faults.clear(sandbox, "catalog_down", {})
-    assert task["code"] == "OLM-CATALOG"
-    assert "certified-operators" in task["message"]
-    assert audit.writes(task) == []
+        back.start()
+    waited = playbook.module("olm_operator", name="gpu-operator-certified", namespace="it-gpu")
+    back.join()
+    for failed in (task, foreseen):
+        assert (failed["code"], failed["layer"]) == ("OLM-CATALOG", "olm")
+        assert "certified-operators" in failed["message"]
+    assert audit.writes(task, foreseen) == []
+    assert not waited.failed, waited.result
+    assert waited["operator"]["phase"] == "Succeeded"
+    assert playbook.module("olm_operator", name="gpu-operator-certified", namespace="it-gpu", state="absent").changed
 
 
 def test_an_installation_survives_an_api_that_is_away(cluster: Cluster, playbook: Playbook) -> None:
