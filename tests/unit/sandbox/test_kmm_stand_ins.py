@@ -96,7 +96,7 @@ def test_an_image_is_looked_for_then_built_then_signed(tmp_path: Path) -> None:
         made.api.create({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": SPACE}, "data": encoded})
     earlier = {"apiVersion": builds.API, "kind": "Build", "name": "card-build-5-14-0-570-12-1-el9-6-x86-64", "uid": "earlier"}
     left = {"name": f"{earlier['name']}-build", "namespace": SPACE, "ownerReferences": [earlier]}
-    made.api.create({"apiVersion": "v1", "kind": "Pod", "metadata": left, "spec": {}, "status": {"phase": "Failed"}})
+    made.api.create({"apiVersion": "v1", "kind": "Pod", "metadata": left, "spec": {"containers": []}, "status": {"phase": "Failed"}})
     made.settle(2.0)
     made.cluster.delete("Pod", left["name"], SPACE)
     made.settle(1.0)
