@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for KMM 2.6 with the dra of 2.7: Module to NodeModulesConfigs, device plugin and numbers. The real one orders upgrades by labels of its own besides."""
+"""Stands in for KMM 2.6 with the dra of 2.7: Module to NodeModulesConfigs, device plugin and numbers. The real one also orders upgrades by its own labels."""
 
 from __future__ import annotations
 
