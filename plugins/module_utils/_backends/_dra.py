@@ -122,9 +122,7 @@ def absent(api: Api, params: Data) -> Data:
             )
             raise NotReadyError("GPU-DRA-BUSY", message, "Delete those pods first: `oc get resourceclaims -A`.", used)
         api.delete(CLUSTER, NAME)
-    for one in api.list(nvidiadriver.DRIVER) if api.served(nvidiadriver.DRIVER) else []:
-        if owned(one):
-            api.delete(nvidiadriver.DRIVER, nvidia_driver.name(one))
+    nvidiadriver.remove_drivers(api, lambda _api: NAME if live is not None and not owned(live) else "")
     if api.changes:
         queries = {"daemonsets": Query(known("DaemonSet"), params["namespace"]), "pods": Query(known("Pod"), params["namespace"])}
         api.wait(queries, _stack.judge_gone, "DRA stack leaves")

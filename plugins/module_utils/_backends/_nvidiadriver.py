@@ -21,6 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kinds impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _precompiled as precompiled
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stack_conditions as conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import blamed, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._stack_images import mirrored
 
@@ -160,8 +161,16 @@ def _observe(api: Api, params: Data, wanted: list[Data]) -> dict[str, list[Data]
 
 def absent(api: Api, params: Data) -> Data:
     """Drivers first: their pods go with them, and the policy's operands after."""
-    if api.served(DRIVER):
-        for one in api.list(DRIVER):
-            if owned(one):
-                api.delete(DRIVER, nvidia_driver.name(one))
+    remove_drivers(api, conditions.gpu_cluster)
     return clusterpolicy.absent(api, params)
+
+
+def remove_drivers(api: Api, staying: t.Callable[[Api], str]) -> None:
+    """staying: the GPUCluster that remains, whose devices stand on these drivers too; only asked where there is a driver of ours."""
+    ours = [nvidia_driver.name(one) for one in api.list(DRIVER) if owned(one)] if api.served(DRIVER) else []
+    if ours and (stack := staying(api)):
+        message = f"GPUCluster {stack} stands on {', '.join(f'NVIDIADriver {one}' for one in ours)}: pods that hold its devices would lose the driver."
+        remedy = f"Take that stack away first: special_resource with backend dra and state absent, or, as it may be another's, `oc delete gpucluster {stack}`."
+        raise NotReadyError("GPU-CP-CONFLICT", message, remedy, [f"gpucluster/{stack}", *(f"nvidiadriver/{one}" for one in ours)])
+    for title in ours:
+        api.delete(DRIVER, title)

@@ -19,14 +19,17 @@ Data = dict[str, t.Any]
 
 def refuse_other_stack(api: Api, name: str) -> None:
     """A GPUCluster and a ClusterPolicy exclude each other; the operator would reconcile neither."""
-    clusters: list[Data] = []
-    with contextlib.suppress(KindNotServedError):
-        clusters = api.list(known("GPUCluster"))
-    if clusters:
-        other = clusters[0]["metadata"]["name"]
+    if other := gpu_cluster(api):
         message = f"GPUCluster {other} exists (the stack for dynamic resource allocation); with it ClusterPolicy {name} would be a conflicting resource."
         remedy = f"Use backend dra, or take that stack away first: special_resource with backend dra and state absent, or `oc delete gpucluster {other}`."
         raise NotReadyError("GPU-CP-CONFLICT", message, remedy, [f"gpucluster/{other}"])
+
+
+def gpu_cluster(api: Api) -> str:
+    """The name of the GPUCluster that is there, or nothing."""
+    with contextlib.suppress(KindNotServedError):
+        return next((str(one["metadata"]["name"]) for one in api.list(known("GPUCluster"))), "")
+    return ""
 
 
 def check_references(api: Api, params: Data) -> None:

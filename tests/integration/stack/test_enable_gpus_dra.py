@@ -119,7 +119,10 @@ def test_what_a_team_claims_counts_and_is_named(cluster: Cluster, playbook: Play
     busy = playbook.module("gpu_workload", node_selector=POOL, claims=True, force=True)
     assert (busy["code"], audit.writes(busy)) == ("WORK-BUSY", [])
     assert "1 of 4 nvidia.com/gpu free, 4 needed; held by team-a/trainer (3)" in busy["msg"]
-    kept = playbook.playbook("remove_gpus", "--tags gpu_operator", **GIVEN)
+    below = playbook.module("special_resource", backend="nvidiadriver", state="absent")
+    assert (below["code"], audit.writes(below)) == ("GPU-CP-CONFLICT", [])
+    assert "GPUCluster gpu-cluster stands on NVIDIADriver training" in below["msg"]
+    kept = playbook.playbook("remove_gpus", "--tags gpu_operator", gpu_pools=POOLS)
     assert (kept.failure["code"], audit.writes(*kept.tasks)) == ("GPU-DRA-BUSY", [])
     client.delete("v1", "pods", "trainer", "team-a")
     client.delete(RESOURCE, "resourceclaims", "trainer", "team-a")
@@ -149,7 +152,7 @@ def test_what_does_not_fit_is_told_before_the_first_request(playbook: Playbook, 
 
 def test_removal_and_the_other_stack_in_the_way(cluster: Cluster, playbook: Playbook, audit: Audit, enabled: Run) -> None:
     client = cluster.client
-    run = playbook.playbook("remove_gpus", "--tags gpu_validation,gpu_policy,gpu_operator", **GIVEN)
+    run = playbook.playbook("remove_gpus", "--tags gpu_validation,gpu_policy,gpu_operator", gpu_pools=POOLS)
     assert run.rc == 0, run.output[-3000:]
     assert client.list("nvidia.com/v1alpha1", "gpuclusters") == client.list("nvidia.com/v1alpha1", "nvidiadrivers") == []
     assert client.list(RESOURCE, "resourceslices") == client.list("v1", "resourcequotas", "team-a") == []
