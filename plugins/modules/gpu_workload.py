@@ -166,7 +166,7 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
         place = api.get(known("Namespace"), namespace)
         if place is None or owned(place):
             api.apply(workload.namespace(namespace))
-        ran = {} if api.check_mode else _validation.carry_out(api, params, due)
+        ran = _validation.foresee(api, params, due) if api.check_mode else _validation.carry_out(api, params, due)
         wrong = verdict.complaints_by_node(due, ran)
         good = [node for node in due if node["metadata"]["name"] not in wrong]
         api.apply(workload.fingerprints(params, memory, good, api.list(known("Node"), metadata_only=True)))

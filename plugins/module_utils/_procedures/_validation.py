@@ -45,6 +45,17 @@ def check_free(api: Api, params: Data, due: t.Sequence[Data]) -> None:
     errors.check_holders(workload.holders(due, held, params))
 
 
+def foresee(api: Api, params: Data, due: list[Data]) -> dict[str, list[Data]]:
+    """The pods as the API server's dry run, once there is a namespace to ask about."""
+    there = api.get(known("Namespace"), params["namespace"])
+    try:
+        for pod in workload.pods(params, due, secrets.token_hex(3)) if there else []:
+            api.create(pod)
+    except ForbiddenError as exc:
+        raise errors.quota(exc, params["namespace"]) from exc
+    return {}
+
+
 def carry_out(api: Api, params: Data, due: list[Data]) -> dict[str, list[Data]]:
     namespace, mark = params["namespace"], secrets.token_hex(3)
     pods = workload.pods(params, due, mark)

@@ -129,6 +129,13 @@ def test_what_a_team_claims_counts_and_is_named(cluster: Cluster, playbook: Play
     until(lambda: not client.list("v1", "pods", "team-a"), "the pod is gone")
 
 
+def test_a_validation_that_is_forced_is_foreseen(playbook: Playbook, audit: Audit, enabled: Run) -> None:
+    asked = {"node_selector": POOL, "claims": True, "namespace": VALIDATION, "force": True}
+    foreseen = playbook.module("gpu_workload", check=True, **asked)
+    done = playbook.module("gpu_workload", **asked)
+    assert (foreseen.changed, audit.writes(foreseen), done.changed, done.failed) == (True, [], True, False)
+
+
 def test_a_quota_that_is_smaller_than_the_validation_needs(cluster: Cluster, playbook: Playbook, audit: Audit, enabled: Run) -> None:
     quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "theirs", "namespace": VALIDATION}, "spec": {"hard": {COUNTED: "1"}}}
     cluster.client.create(quota)
