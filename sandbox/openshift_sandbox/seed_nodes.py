@@ -67,12 +67,18 @@ def node_labels(cluster: Object, name: str, kind: str, zone: str, role: str, arc
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
         "node.kubernetes.io/instance-type": kind,
-        "node.openshift.io/os_id": "rhcos",
+        "node.openshift.io/os_id": os_id(str(cluster["version"])),
         "topology.kubernetes.io/region": region,
         "topology.kubernetes.io/zone": node_zone,
     }
     known = {key: value for key, value in (standard | where.node_labels(cluster, zone)).items() if value}
     return {f"node-role.kubernetes.io/{one}": "" for one in ROLES.get(role, (role,))} | known
+
+
+def os_id(version: str) -> str:
+    """What RHCOS calls itself: RHEL, from OpenShift 4.19 on."""
+    major, minor = version.split(".")[:2]
+    return "rhel" if (int(major), int(minor)) >= (4, 19) else "rhcos"
 
 
 def node_status(cluster: Object, hardware: InstanceType, name: str, address: str) -> Object:

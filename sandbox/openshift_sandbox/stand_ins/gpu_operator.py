@@ -48,9 +48,13 @@ def toolkit_images(stream: Object | None, nodes: t.Iterable[Object]) -> dict[str
 
 
 def kernels(nodes: t.Iterable[Object]) -> dict[str, str]:
-    """Kernel of GPU nodes -> operating system, as image tags end with it."""
+    """Kernel of GPU nodes -> operating system, as image tags end with it; for RHEL releases before 26.7 add its minor version."""
     found = [labels for node in nodes if (labels := node["metadata"].get("labels") or {}).get(gpu_labels.PRESENT) == "true" and KERNEL in labels]
-    return {labels[KERNEL]: f"{labels.get(f'{RELEASE}ID', '')}{labels.get(f'{RELEASE}VERSION_ID', '')}" for labels in found}
+    return {labels[KERNEL]: _system(labels.get(f"{RELEASE}ID", ""), labels.get(f"{RELEASE}VERSION_ID", "")) for labels in found}
+
+
+def _system(name: str, version: str) -> str:
+    return f"{name}{version.partition('.')[0] if name == 'rhel' else version}"
 
 
 class GpuOperator(Reconciler):

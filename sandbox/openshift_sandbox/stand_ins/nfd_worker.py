@@ -137,11 +137,15 @@ def kernel_of(node: Object) -> dict[str, str]:
 
 
 def os_release_of(cluster: Cluster, node: Object) -> dict[str, str]:
-    """From the node's image name, "Red Hat Enterprise Linux CoreOS 9.6.20260210-0 (Plow)", and the cluster's version."""
+    """From the node's image name, "Red Hat Enterprise Linux CoreOS 9.6.20260210-0 (Plow)": from 4.19 on RHCOS calls itself RHEL, as its label says."""
     ostree = next((word for word in node["status"]["nodeInfo"].get("osImage", "").split() if word[0].isdigit()), "")
-    major, minor = str(cluster.scenario.cluster.get("version", "4.22")).split(".")[:2]
-    release = {"ID": "rhcos", "VERSION_ID": f"{major}.{minor}", "VERSION_ID.major": major, "VERSION_ID.minor": minor, "OPENSHIFT_VERSION": f"{major}.{minor}"}
-    return release | ({"OSTREE_VERSION": ostree, "RHEL_VERSION": ".".join(ostree.split(".")[:2])} if ostree else {})
+    openshift = ".".join(str(cluster.scenario.cluster.get("version", "4.22")).split(".")[:2])
+    name = node["metadata"].get("labels", {}).get("node.openshift.io/os_id", "rhel")
+    version = openshift if name == "rhcos" else ".".join(ostree.split(".")[:2])
+    major, _dot, minor = version.partition(".")
+    release = {"ID": name, "VERSION_ID": version, "VERSION_ID.major": major, "VERSION_ID.minor": minor, "OPENSHIFT_VERSION": openshift}
+    rhel = ostree.partition(".")[2][:2]
+    return release | ({"OSTREE_VERSION": ostree} if ostree else {}) | ({"RHEL_VERSION": f"{rhel[:1]}.{rhel[1:]}"} if name == "rhcos" else {})
 
 
 def _works(pod: Object, daemon_set: Object) -> bool:

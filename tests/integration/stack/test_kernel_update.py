@@ -149,14 +149,14 @@ def test_precompiled_drivers_need_an_image_for_each_kernel(cluster: Cluster, pla
     driver = {"usePrecompiled": True, "repository": "registry.example.com/nvidia", "image": "gpu-driver-rhel9", "version": "595"}
     run = playbook.tasks(task(spec={"driver": driver}))
     assert run.rc == 0, run.output[-3000:]
-    assert told(run.tasks[-1])["gpu-1"]["image"] == f"registry.example.com/nvidia/gpu-driver-rhel9:595-{BEFORE}-rhcos4.22"
+    assert told(run.tasks[-1])["gpu-1"]["image"] == f"registry.example.com/nvidia/gpu-driver-rhel9:595-{BEFORE}-rhel9"
     assert {kernel["source"] for kernel in told(run.tasks[-1]).values()} == {"precompiled"}
     with troubles(cluster, "kernel-update-no-image", node="gpu-0"):
         updated(cluster, "gpu-0", NEXT)
         until(lambda: unpulled(cluster), "a driver pod without its image")
         failed = playbook.tasks(task(spec={"driver": driver}, grace=3)).failure
     assert failed["code"] == "GPU-DRV-PRECOMPILED"
-    wanted = f"registry.example.com/nvidia/gpu-driver-rhel9:595-{NEXT}-rhcos4.22"
+    wanted = f"registry.example.com/nvidia/gpu-driver-rhel9:595-{NEXT}-rhel9"
     assert f"Node gpu-0: no precompiled driver for kernel {NEXT}: {wanted} is in ImagePullBackOff" in failed["message"]
     assert f"skopeo inspect docker://{wanted}" in failed["remedy"]
     assert told(failed)["gpu-0"]["misfit"]["fact"] == "image"
@@ -175,7 +175,7 @@ def test_a_precompiled_driver_that_nobody_made_is_refused_before_it_is_asked_for
     with troubles(cluster, "kernel-update-no-image", node="none"):
         refused = playbook.tasks(task(**wished)).failure
         foretold = playbook.tasks(task(**wished) | {"check_mode": True}).failure
-        image = f"registry.example.com/nvidia/gpu-driver-rhel9:600-{NEXT}-rhcos4.22"
+        image = " or ".join(f"registry.example.com/nvidia/gpu-driver-rhel9:600-{NEXT}-{system}" for system in ("rhel9.8", "rhel9"))
         for failed in (refused, foretold):
             assert (failed["code"], failed["changed"]) == ("GPU-DRV-PRECOMPILED", False)
             assert f"Node gpu-0: there is no precompiled driver for kernel {NEXT}: {image} is not in the registry" in failed["message"]

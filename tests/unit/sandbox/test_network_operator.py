@@ -21,8 +21,8 @@ NAMESPACE = "nvidia-network-operator"
 LABELS = {
     "feature.node.kubernetes.io/pci-15b3.present": "true",
     "feature.node.kubernetes.io/kernel-version.full": "5.14.0-570",
-    "feature.node.kubernetes.io/system-os_release.ID": "rhcos",
-    "feature.node.kubernetes.io/system-os_release.VERSION_ID": "4.22",
+    "feature.node.kubernetes.io/system-os_release.ID": "rhel",
+    "feature.node.kubernetes.io/system-os_release.VERSION_ID": "9.8",
     "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION": "9.8.1",
 }
 DRIVER = {"image": "doca-driver", "repository": "nvcr.io/nvidia/mellanox", "version": "doca3.5.0"}
@@ -53,9 +53,9 @@ def test_the_driver_has_one_daemon_set_a_kernel() -> None:
     world = make()
     found = policy(world, ofedDriver=DRIVER)
     (made,) = world.api.all("DaemonSet")
-    assert made["metadata"]["name"].startswith("mofed-rhcos4.22-")
+    assert made["metadata"]["name"].startswith("mofed-rhel9.8-")
     assert made["spec"]["updateStrategy"] == {"type": "OnDelete"}
-    assert made["spec"]["template"]["spec"]["containers"][0]["image"] == "nvcr.io/nvidia/mellanox/doca-driver:doca3.5.0-rhcos4.22-amd64"
+    assert made["spec"]["template"]["spec"]["containers"][0]["image"] == "nvcr.io/nvidia/mellanox/doca-driver:doca3.5.0-rhel9.8-amd64"
     assert found["state"] == "notReady"
     assert {one["name"]: one["state"] for one in found["appliedStates"] if one["state"] != "ignore"} == {"state-OFED": "notReady"}
     assert len(found["appliedStates"]) == 12

@@ -67,12 +67,11 @@ def test_what_drivers_are_chosen_by(world: World) -> None:
         "kernel-version.major": "5",
         "kernel-version.minor": "14",
         "kernel-version.revision": "0",
-        "system-os_release.ID": "rhcos",
-        "system-os_release.VERSION_ID": "4.22",
-        "system-os_release.VERSION_ID.major": "4",
-        "system-os_release.VERSION_ID.minor": "22",
+        "system-os_release.ID": "rhel",
+        "system-os_release.VERSION_ID": "9.8",
+        "system-os_release.VERSION_ID.major": "9",
+        "system-os_release.VERSION_ID.minor": "8",
         "system-os_release.OSTREE_VERSION": "9.8.20260801-0",
-        "system-os_release.RHEL_VERSION": "9.8",
         "system-os_release.OPENSHIFT_VERSION": "4.22",
     }
     assert wanted.items() <= labels(world, "gpu").items()
