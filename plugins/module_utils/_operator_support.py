@@ -47,12 +47,12 @@ def _check(csv: Data, now: Release, target: Release) -> Check:
     full, most = str(csv["metadata"]["name"]), highest(csv)
     package, name, wanted = full.partition(".v")[0], f"operator {full}", _write(target)
     where = f"`oc get csv -n {csv['metadata'].get('namespace')} {full} -o yaml`"
-    if olm_csv.phase(csv) != "Succeeded":
-        what = f"is {olm_csv.phase(csv) or 'new'}: {(csv.get('status') or {}).get('message') or 'OLM says no more'}"
-        return Check(name, WARNING, what, f"Mend it before the update: {where}.", "UPDATE-OPERATOR")
     if most and target > most:
         what = f"is made for OpenShift up to {_write(most)} (olm.maxOpenShiftVersion), and OLM holds back the update to {wanted}"
         return Check(name, BLOCKING, what, "Update the operator first; its next channel is in `oc get packagemanifest`.", "UPDATE-OPERATOR")
+    if olm_csv.phase(csv) != "Succeeded":
+        what = f"is {olm_csv.phase(csv) or 'new'}: {(csv.get('status') or {}).get('message') or 'OLM says no more'}"
+        return Check(name, WARNING, what, f"Mend it before the update: {where}.", "UPDATE-OPERATOR")
     version = _VERSION.match(olm_csv.version(csv))
     span = SUPPORT.get(package, {}).get((int(version[1]), int(version[2]))) if version else None
     if span and not span[0] <= target <= span[1]:

@@ -113,6 +113,7 @@ OPERATORS = [
     (csv("gpu-operator-certified.v26.7.0"), (4, 23), "warning", "supported on OpenShift 4.18 to 4.22"),
     (csv("gpu-operator-certified.v25.10.1"), (4, 22), "warning", "4.14 to 4.20"),
     (csv("gpu-operator-certified.v24.9.0"), (4, 23), "unknown", "names no last release"),
+    (csv("gpu-operator-certified.v26.7.0", "Installing", most="4.22"), (4, 23), "blocking", "olm.maxOpenShiftVersion"),
     (csv("nfd.4.22.0"), (4, 22), "ok", "stays as it is"),
     (csv("nfd.4.22.0"), (4, 23), "unknown", "names no last release"),
     (csv("any.v1.0.0", most="4.22"), (4, 23), "blocking", "made for OpenShift up to 4.22"),
