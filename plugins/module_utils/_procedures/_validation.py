@@ -23,6 +23,8 @@ POD: t.Final = known("Pod")
 CLAIM: t.Final = known("ResourceClaim")
 SLICE: t.Final = known("ResourceSlice")
 TEMPLATE: t.Final = known("ResourceClaimTemplate")
+# In the names of pods that are only foreseen, so that whoever looks twice sees the same.
+_NO_RUN: t.Final = "dryrun"
 
 
 def nodes(api: Api, params: Data) -> list[Data]:
@@ -49,7 +51,7 @@ def foresee(api: Api, params: Data, due: list[Data]) -> dict[str, list[Data]]:
     """The pods as the API server's dry run, once there is a namespace to ask about."""
     there = api.get(known("Namespace"), params["namespace"])
     try:
-        for pod in workload.pods(params, due, secrets.token_hex(3)) if there else []:
+        for pod in workload.pods(params, due, _NO_RUN) if there else []:
             api.create(pod)
     except ForbiddenError as exc:
         raise errors.quota(exc, params["namespace"]) from exc
