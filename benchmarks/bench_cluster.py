@@ -48,7 +48,13 @@ class BenchCluster:
         """What was asked after that mark, a watch counted once."""
         self.mark()
         found = audit.read(self.sandbox.audit_log, since, agent)
-        return [one for one in found if one.event["stage"] != "ResponseStarted" and not one.user_agent.startswith("benchmark") and one.user == "admin"]
+        return [
+            one
+            for one in found
+            if one.event["stage"] != "ResponseStarted"
+            and not one.user_agent.startswith("benchmark")
+            and one.user == "admin"
+        ]
 
 
 @contextlib.contextmanager
@@ -68,7 +74,9 @@ def plain(directory: Path, with_crds: bool = True) -> t.Iterator[BenchCluster]:
         if with_crds:
             wanted = [*crds.platform_crds(), *(crd for name in OPERATORS for crd in crds.operator_crds(name))]
             crds.load(cluster.client, [crd for crd in wanted if crd["metadata"]["name"] != NOT_SERVED])
-            cluster.client.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "openshift-machine-api"}})
+            cluster.client.create(
+                {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "openshift-machine-api"}}
+            )
         yield cluster
     finally:
         lifecycle.down(sandbox)
@@ -92,7 +100,10 @@ def kubelets(directory: Path) -> t.Iterator[BenchCluster]:
     """KWOK beside them: it makes nodes Ready."""
     with bare(directory) as cluster:
         found = scenario.read(cluster.sandbox.directory)
-        scenario.save(dataclasses.replace(found, delays={**found.delays, "node_lease": NODE_LEASE_SECONDS}), cluster.sandbox.directory)
+        scenario.save(
+            dataclasses.replace(found, delays={**found.delays, "node_lease": NODE_LEASE_SECONDS}),
+            cluster.sandbox.directory,
+        )
         kwok.start(cluster.sandbox)
         yield cluster
 

@@ -40,9 +40,14 @@ def fill(cluster: BenchCluster, numbers: range) -> None:
             pass
     settle(cluster, deadline)
     # Quiet may also be a KWOK that has lost its way; a look ends at the first node that is not Ready.
-    while waiting := next((node for page in pages(cluster.client) for node in json.loads(page)["items"] if not is_ready(node)), None):
+    while waiting := next(
+        (node for page in pages(cluster.client) for node in json.loads(page)["items"] if not is_ready(node)),
+        None,
+    ):
         if time.monotonic() > deadline:
-            raise RunError(f"node {waiting['metadata']['name']} is not Ready after {PATIENCE:.0f} s; see {cluster.sandbox.logs / 'kwok.log'}")
+            raise RunError(
+                f"node {waiting['metadata']['name']} is not Ready after {PATIENCE:.0f} s; see {cluster.sandbox.logs / 'kwok.log'}"
+            )
         settle(cluster, deadline)
     processes.signal("kwok", signal.SIGSTOP)
     settle(cluster, deadline)
@@ -59,30 +64,41 @@ def settle(cluster: BenchCluster, deadline: float) -> None:
         if writes <= OWN_WRITES and used <= IDLE * QUIET_SECONDS:
             return
         if time.monotonic() > deadline:
-            raise RunError(f"not quiet after {PATIENCE:.0f} s: {writes} writes and {used:.1f} s of processor in the last {QUIET_SECONDS:.0f} s")
+            raise RunError(
+                f"not quiet after {PATIENCE:.0f} s: {writes} writes and {used:.1f} s of processor in the last {QUIET_SECONDS:.0f} s"
+            )
         before = now
 
 
 def revision(cluster: BenchCluster) -> int:
     """Of the whole store: one more with each write, whatever was written."""
-    return int(cluster.client.checked("GET", "/api/v1/nodes", query={"limit": "1"})["metadata"]["resourceVersion"])
+    return int(
+        cluster.client.checked("GET", "/api/v1/nodes", query={"limit": "1"})["metadata"]["resourceVersion"]
+    )
 
 
 def busy(cluster: BenchCluster) -> float:
     """Seconds of processor that etcd, the API server and KWOK have taken so far."""
-    stats = (Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split() for child in cluster.sandbox.processes.all())
+    stats = (
+        Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
+        for child in cluster.sandbox.processes.all()
+    )
     return sum(int(fields[11]) + int(fields[12]) for fields in stats) / TICKS
 
 
 def is_ready(node: dict[str, t.Any]) -> bool:
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in node["status"].get("conditions", ()))
+    return any(
+        one["type"] == "Ready" and one["status"] == "True" for one in node["status"].get("conditions", ())
+    )
 
 
 def pages(client: Client, selector: str | None = None) -> t.Iterator[bytes]:
     """The list as it comes over one kept-alive connection, not looked into."""
     query = {"limit": str(PAGE)} | ({"labelSelector": selector} if selector else {})
     while True:
-        answer = client._pool.request("GET", f"{client.server}/api/v1/nodes?{urlencode(query)}", headers=client._headers)
+        answer = client._pool.request(
+            "GET", f"{client.server}/api/v1/nodes?{urlencode(query)}", headers=client._headers
+        )
         if answer.status != 200:
             raise RunError(f"the list of nodes: {answer.status} {answer.data[:500]!r}")
         yield answer.data

@@ -52,10 +52,20 @@ QUICK: t.Final = ("requests", "wait")
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="the parts that count rather than time, one round; nothing is written")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="the parts that count rather than time, one round; nothing is written",
+    )
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="times that every contender has its turn")
-    parser.add_argument("--small", action="store_true", help="a trial of the harness: hundreds of nodes, two clusters; nothing is written")
-    parser.add_argument("--only", nargs="+", choices=PARTS, help="some parts; the tables keep what was measured of the others")
+    parser.add_argument(
+        "--small",
+        action="store_true",
+        help="a trial of the harness: hundreds of nodes, two clusters; nothing is written",
+    )
+    parser.add_argument(
+        "--only", nargs="+", choices=PARTS, help="some parts; the tables keep what was measured of the others"
+    )
     arguments = parser.parse_args()
     build.build()
     # What was started is ended also when somebody loses patience.

@@ -22,7 +22,12 @@ def main() -> None:
     _pid, status, usage = os.wait4(child.pid, 0)
     seconds = time.monotonic() - started
     child.returncode = os.waitstatus_to_exitcode(status)
-    found = {"rc": child.returncode, "seconds": seconds, "cpu": usage.ru_utime + usage.ru_stime, "rss": usage.ru_maxrss / 1024}
+    found = {
+        "rc": child.returncode,
+        "seconds": seconds,
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "rss": usage.ru_maxrss / 1024,
+    }
     with open(report, "w") as file:
         json.dump(found, file)
 

@@ -29,7 +29,12 @@ PIECE: t.Final = 1 << 16
 TIMES: t.Final = 7
 SPACE: t.Final = "link"
 # Name, seconds there and back, bits a second.
-LINES: t.Final = (("loopback", 0.0, 0.0), ("1 Gbit/s, 1 ms", 0.001, 1e9), ("100 Mbit/s, 10 ms", 0.010, 1e8), ("20 Mbit/s, 40 ms", 0.040, 2e7))
+LINES: t.Final = (
+    ("loopback", 0.0, 0.0),
+    ("1 Gbit/s, 1 ms", 0.001, 1e9),
+    ("100 Mbit/s, 10 ms", 0.010, 1e8),
+    ("20 Mbit/s, 40 ms", 0.040, 2e7),
+)
 
 
 class Link:
@@ -106,7 +111,10 @@ def main(kubeconfig: Path) -> None:
                 for compressed in (False, True):
                     taken[compressed].append(seconds(compressed, labels))
             plain, small = (statistics.median(taken[compressed]) * 1000 for compressed in (False, True))
-            print(f"{name:20} {what:20} plain {plain:7.0f} ms   gzip {small:7.0f} ms   {plain / small:5.2f}x", flush=True)
+            print(
+                f"{name:20} {what:20} plain {plain:7.0f} ms   gzip {small:7.0f} ms   {plain / small:5.2f}x",
+                flush=True,
+            )
         if link:
             link.close()
 
@@ -116,9 +124,15 @@ def fill(api: t.Any) -> None:
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
     chance = random.Random(1)  # noqa: S311 (the same objects every time)
     for number in range(500):
-        facts = {f"feature.node.kubernetes.io/cpu-{item}": f"{chance.getrandbits(128):x}" for item in range(330)}
+        facts = {
+            f"feature.node.kubernetes.io/cpu-{item}": f"{chance.getrandbits(128):x}" for item in range(330)
+        }
         labels = {"all": "yes", **({"few": "yes"} if number < 20 else {})}
-        body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"n{number}", "namespace": SPACE, "labels": labels}}
+        body = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": f"n{number}", "namespace": SPACE, "labels": labels},
+        }
         api.apply({**body, "data": {"facts": json.dumps(facts)}})
 
 

@@ -70,7 +70,15 @@ def run(argv: t.Sequence[str | Path], env: t.Mapping[str, str], log: Path) -> Sa
     words, report = [str(word) for word in argv], log.with_suffix(".json")
     with log.open("wb") as output:
         launcher = [sys.executable, "-I", "-S", str(LAUNCHER), str(report), *words]
-        subprocess.run(launcher, env=dict(env), stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=log.parent, check=True)
+        subprocess.run(
+            launcher,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            cwd=log.parent,
+            check=True,
+        )
     text, found = log.read_text(errors="replace"), json.loads(report.read_text())
     if found["rc"]:
         raise RunError(f"{' '.join(words)} ended with {found['rc']}:\n{text[-3000:]}")
@@ -96,7 +104,10 @@ def over(samples: t.Sequence[Sample], base: t.Sequence[Sample]) -> list[float]:
 def values(numbers: t.Iterable[float], digits: int = 4) -> Values:
     """Median and 99th percentile (with fewer than 100 numbers, the largest)."""
     ordered = sorted(numbers)
-    return {"median": round(statistics.median(ordered), digits), "p99": round(ordered[math.ceil(0.99 * len(ordered)) - 1], digits)}
+    return {
+        "median": round(statistics.median(ordered), digits),
+        "p99": round(ordered[math.ceil(0.99 * len(ordered)) - 1], digits),
+    }
 
 
 def seconds(samples: t.Iterable[Sample]) -> list[float]:

@@ -16,7 +16,12 @@ GPU_LABEL: t.Final = "nvidia.com/gpu.present"
 
 
 def config_map(name: str, namespace: str = "default") -> Object:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace}, "data": {"driver": "enabled", "mig": "none"}}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": namespace},
+        "data": {"driver": "enabled", "mig": "none"},
+    }
 
 
 def twelve(name: str) -> list[Object]:
@@ -27,12 +32,42 @@ def twelve(name: str) -> list[Object]:
         _object("v1", "Namespace", gpu),
         _object("operators.coreos.com/v1", "OperatorGroup", "group", nfd, {"targetNamespaces": [nfd]}),
         _object("operators.coreos.com/v1", "OperatorGroup", "group", gpu, {"targetNamespaces": [gpu]}),
-        _object("operators.coreos.com/v1alpha1", "Subscription", "nfd", nfd, _subscription("nfd", "redhat-operators", "stable")),
-        _object("operators.coreos.com/v1alpha1", "Subscription", "gpu", gpu, _subscription("gpu-operator-certified", "certified-operators", "v25.10")),
-        _object("nfd.openshift.io/v1", "NodeFeatureDiscovery", "nfd-instance", nfd, {"operand": {"servicePort": 12000}}),
+        _object(
+            "operators.coreos.com/v1alpha1",
+            "Subscription",
+            "nfd",
+            nfd,
+            _subscription("nfd", "redhat-operators", "stable"),
+        ),
+        _object(
+            "operators.coreos.com/v1alpha1",
+            "Subscription",
+            "gpu",
+            gpu,
+            _subscription("gpu-operator-certified", "certified-operators", "v25.10"),
+        ),
+        _object(
+            "nfd.openshift.io/v1",
+            "NodeFeatureDiscovery",
+            "nfd-instance",
+            nfd,
+            {"operand": {"servicePort": 12000}},
+        ),
         _object("nvidia.com/v1", "ClusterPolicy", name, None, _policy()),
-        _object("machine.openshift.io/v1beta1", "MachineSet", f"{name}-us-east-2a", "openshift-machine-api", _machine_set(f"{name}-us-east-2a")),
-        _object("machine.openshift.io/v1beta1", "MachineSet", f"{name}-us-east-2b", "openshift-machine-api", _machine_set(f"{name}-us-east-2b")),
+        _object(
+            "machine.openshift.io/v1beta1",
+            "MachineSet",
+            f"{name}-us-east-2a",
+            "openshift-machine-api",
+            _machine_set(f"{name}-us-east-2a"),
+        ),
+        _object(
+            "machine.openshift.io/v1beta1",
+            "MachineSet",
+            f"{name}-us-east-2b",
+            "openshift-machine-api",
+            _machine_set(f"{name}-us-east-2b"),
+        ),
         _object("v1", "ResourceQuota", "gpu-quota", gpu, {"hard": {"requests.nvidia.com/gpu": "8"}}),
         config_map("settings", gpu),
     ]
@@ -41,7 +76,10 @@ def twelve(name: str) -> list[Object]:
 def node(number: int) -> Object:
     """About 26 KB as JSON, like a node of a large cluster; every tenth has GPUs. Its conditions and addresses come from KWOK."""
     name, gpu = f"ip-10-{number // 250}-{number % 250}-7.us-east-2.compute.internal", number % GPU_SHARE == 0
-    labels = {f"feature.node.kubernetes.io/cpu-cpuid.FLAG{index:03d}-of-node": "true" for index in range(LABELS_OF_A_NODE - 8)}
+    labels = {
+        f"feature.node.kubernetes.io/cpu-cpuid.FLAG{index:03d}-of-node": "true"
+        for index in range(LABELS_OF_A_NODE - 8)
+    }
     labels |= {
         "kubernetes.io/hostname": name,
         "kubernetes.io/os": "linux",
@@ -50,11 +88,18 @@ def node(number: int) -> Object:
         "topology.kubernetes.io/zone": f"us-east-2{'abc'[number % 3]}",
     }
     if gpu:
-        labels |= {GPU_LABEL: "true", "feature.node.kubernetes.io/pci-10de.present": "true", "nvidia.com/gpu.product": "Tesla-T4"}
+        labels |= {
+            GPU_LABEL: "true",
+            "feature.node.kubernetes.io/pci-10de.present": "true",
+            "nvidia.com/gpu.product": "Tesla-T4",
+        }
     digest = f"{number:08x}" * 8
     images = [
         {
-            "names": [f"quay.io/openshift-release-dev/ocp-v4.0-art-dev-{index:02d}@sha256:{digest}", f"registry.example.com/team-{index:02d}/image:v1.{index}"],
+            "names": [
+                f"quay.io/openshift-release-dev/ocp-v4.0-art-dev-{index:02d}@sha256:{digest}",
+                f"registry.example.com/team-{index:02d}/image:v1.{index}",
+            ],
             "sizeBytes": 4 * 10**8 + index * 10**6,
         }
         for index in range(IMAGES_OF_A_NODE)
@@ -63,27 +108,57 @@ def node(number: int) -> Object:
     return {
         "apiVersion": "v1",
         "kind": "Node",
-        "metadata": {"name": name, "labels": labels, "annotations": {f"example.com/annotation-{index:02d}": digest * 2 for index in range(16)}},
+        "metadata": {
+            "name": name,
+            "labels": labels,
+            "annotations": {f"example.com/annotation-{index:02d}": digest * 2 for index in range(16)},
+        },
         "spec": {"providerID": f"aws:///us-east-2a/i-{number:017x}"},
         "status": {"capacity": capacity, "allocatable": capacity, "images": images},
     }
 
 
-def _object(api_version: str, kind: str, name: str, namespace: str | None = None, spec: Object | None = None) -> Object:
+def _object(
+    api_version: str, kind: str, name: str, namespace: str | None = None, spec: Object | None = None
+) -> Object:
     metadata = {"name": name} | ({"namespace": namespace} if namespace else {})
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata} | ({"spec": spec} if spec else {})
 
 
 def _subscription(package: str, source: str, channel: str) -> Object:
-    return {"name": package, "source": source, "sourceNamespace": "openshift-marketplace", "channel": channel, "installPlanApproval": "Manual"}
+    return {
+        "name": package,
+        "source": source,
+        "sourceNamespace": "openshift-marketplace",
+        "channel": channel,
+        "installPlanApproval": "Manual",
+    }
 
 
 def _policy() -> Object:
-    parts = ("daemonsets", "dcgm", "dcgmExporter", "devicePlugin", "driver", "gfd", "nodeStatusExporter", "operator", "toolkit")
+    parts = (
+        "daemonsets",
+        "dcgm",
+        "dcgmExporter",
+        "devicePlugin",
+        "driver",
+        "gfd",
+        "nodeStatusExporter",
+        "operator",
+        "toolkit",
+    )
     return {part: {} for part in parts}
 
 
 def _machine_set(name: str) -> Object:
     label = {"machine.openshift.io/cluster-api-machineset": name}
-    provider = {"apiVersion": "machine.openshift.io/v1beta1", "kind": "AWSMachineProviderConfig", "instanceType": "g4dn.xlarge"}
-    return {"replicas": 0, "selector": {"matchLabels": label}, "template": {"metadata": {"labels": label}, "spec": {"providerSpec": {"value": provider}}}}
+    provider = {
+        "apiVersion": "machine.openshift.io/v1beta1",
+        "kind": "AWSMachineProviderConfig",
+        "instanceType": "g4dn.xlarge",
+    }
+    return {
+        "replicas": 0,
+        "selector": {"matchLabels": label},
+        "template": {"metadata": {"labels": label}, "spec": {"providerSpec": {"value": provider}}},
+    }

@@ -58,7 +58,10 @@ class Surroundings:
             "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         }
         if cluster:
-            self.environment |= {"K8S_AUTH_KUBECONFIG": str(cluster.kubeconfig), "KUBECONFIG": str(cluster.kubeconfig)}
+            self.environment |= {
+                "K8S_AUTH_KUBECONFIG": str(cluster.kubeconfig),
+                "KUBECONFIG": str(cluster.kubeconfig),
+            }
 
     def inventory(self, *hosts: str, variables: t.Mapping[str, Data] | None = None) -> None:
         """All on this machine, with this Python: nobody has to look for one."""
@@ -68,7 +71,13 @@ class Surroundings:
 
     def write(self, name: str, tasks: Tasks, **play: t.Any) -> Path:
         path = self.directory / f"{name}.yml"
-        path.write_text(yaml.dump([{"hosts": "all", "gather_facts": False, "tasks": tasks, **play}], Dumper=_Plain, sort_keys=False))
+        path.write_text(
+            yaml.dump(
+                [{"hosts": "all", "gather_facts": False, "tasks": tasks, **play}],
+                Dumper=_Plain,
+                sort_keys=False,
+            )
+        )
         return path
 
     def play(self, path: Path, *arguments: str, **environment: str) -> Sample:

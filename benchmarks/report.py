@@ -34,9 +34,13 @@ def save(part: str, rounds: int, report: Report, load: tuple[float, float]) -> N
         "rounds": rounds,
         "load": [round(one, 1) for one in load],
     }
-    rows = [row for row in results["rows"] if row["part"] != part] + [{"part": part, **row.data()} for row in report.rows]
+    rows = [row for row in results["rows"] if row["part"] != part] + [
+        {"part": part, **row.data()} for row in report.rows
+    ]
     results["rows"] = sorted(rows, key=lambda row: row["metric"])
-    results["growth"] = [one for one in results["growth"] if one["part"] != part] + [{"part": part, **one} for one in report.growth]
+    results["growth"] = [one for one in results["growth"] if one["part"] != part] + [
+        {"part": part, **one} for one in report.growth
+    ]
     RESULTS.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n")
     README.write_text(shown(README.read_text(), results))
 
@@ -51,7 +55,11 @@ def shown(text: str, results: Data) -> str:
 def machine() -> Data:
     model = re.search(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     memory = re.search(r"^MemTotal:\s*(\d+)", Path("/proc/meminfo").read_text(), re.MULTILINE)
-    collection = Path(importlib.metadata.distribution("ansible").locate_file("ansible_collections/kubernetes/core/MANIFEST.json"))  # type: ignore[arg-type]
+    collection = Path(
+        importlib.metadata.distribution("ansible").locate_file(
+            "ansible_collections/kubernetes/core/MANIFEST.json"
+        )
+    )  # type: ignore[arg-type]
     versions = {name: importlib.metadata.version(name) for name in PACKAGES}
     versions["kubernetes.core"] = json.loads(collection.read_text())["collection_info"]["version"]
     return {
@@ -71,20 +79,43 @@ def line(row: Row) -> str:
 def _tables(results: Data) -> list[str]:
     about = results["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
-    dates = "; ".join(f"{part} {one['date']} ({one['rounds']} rounds, load {' to '.join(map(str, one['load']))})" for part, one in results["parts"].items())
-    lines = [f"Machine: {about['cpus']} x {about['cpu']}, {about['memory_gib']} GiB, Python {about['python']}; {versions}.", f"Measured: {dates}.", ""]
+    dates = "; ".join(
+        f"{part} {one['date']} ({one['rounds']} rounds, load {' to '.join(map(str, one['load']))})"
+        for part, one in results["parts"].items()
+    )
+    lines = [
+        f"Machine: {about['cpus']} x {about['cpu']}, {about['memory_gib']} GiB, Python {about['python']}; {versions}.",
+        f"Measured: {dates}.",
+        "",
+    ]
     lines += [
         "Medians; p99 is the 99th percentile by nearest rank: with fewer than 100 runs the largest. Runs of each row: results.json.",
         "",
     ]
     lines += ["| # | what | ours | against | target | result |", "|---|---|---|---|---|---|"]
     for row in results["rows"]:
-        ours, against = _number(row["ours"], row["unit"]), "; ".join(f"{name} {_number(numbers, row['unit'])}" for name, numbers in row["peers"].items())
-        lines.append(f"| {row['metric']} | {row['name']} | {ours} | {against} | {row['target']} | {_value(row)}: {_verdict(row)} |")
-    lines += ["", *(f"- {row['metric']}, {row['name']}: {row['note']}." for row in results["rows"] if row["note"]), ""]
+        ours, against = (
+            _number(row["ours"], row["unit"]),
+            "; ".join(f"{name} {_number(numbers, row['unit'])}" for name, numbers in row["peers"].items()),
+        )
+        lines.append(
+            f"| {row['metric']} | {row['name']} | {ours} | {against} | {row['target']} | {_value(row)}: {_verdict(row)} |"
+        )
+    lines += [
+        "",
+        *(f"- {row['metric']}, {row['name']}: {row['note']}." for row in results["rows"] if row["note"]),
+        "",
+    ]
     for one in results["growth"]:
         columns = list(one["points"][0])
-        lines += [f"### {one['name']}", "", one["note"], "", f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
+        lines += [
+            f"### {one['name']}",
+            "",
+            one["note"],
+            "",
+            f"| {' | '.join(columns)} |",
+            "|" + "---|" * len(columns),
+        ]
         lines += [f"| {' | '.join(str(point[column]) for column in columns)} |" for point in one["points"]]
         lines.append("")
     return lines
@@ -101,7 +132,11 @@ def _value(row: Data) -> str:
         return _number(row["ours"], row["unit"])
     if row["ratio"] < 0:
         return "nothing above the base"
-    return f"ratio {row['ratio']:.3g}" if row["ratio"] >= 0.1 or not row["ratio"] else f"1/{1 / row['ratio']:.3g}"
+    return (
+        f"ratio {row['ratio']:.3g}"
+        if row["ratio"] >= 0.1 or not row["ratio"]
+        else f"1/{1 / row['ratio']:.3g}"
+    )
 
 
 def _number(numbers: Data, unit: str) -> str:

@@ -47,7 +47,18 @@ def judged(metric: str, samples: Samples, which: str) -> list[Row]:
         ratio = statistics.median(whole[one]) / statistics.median(whole[other])
         peers = {key: measure.values(numbers) for key, numbers in whole.items() if key != one}
         text = f"12 objects, {which}, API server {SECONDS * 1000:.0f} ms away: {name}"
-        return Row(metric, text, "s", len(whole[one]), measure.values(whole[one]), peers, target, ratio < limit, round(ratio, 4), note)
+        return Row(
+            metric,
+            text,
+            "s",
+            len(whole[one]),
+            measure.values(whole[one]),
+            peers,
+            target,
+            ratio < limit,
+            round(ratio, 4),
+            note,
+        )
 
     return [
         row("whole", OURS, BASE, "< 1.8 x empty playbook", 1.8, f"requests: {asked}"),

@@ -25,7 +25,10 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
     playbook, pools = CHECKOUT / "playbooks/enable_gpus.yml", f"@{CHECKOUT / 'examples/demo.yml'}"
     first = where.play(playbook, "-e", pools)
     empty = where.write("empty", [])
-    contenders: dict[str, measure.Contender] = {BASE: lambda _turn: where.play(empty), OURS: lambda _turn: where.play(playbook, "-e", pools)}
+    contenders: dict[str, measure.Contender] = {
+        BASE: lambda _turn: where.play(empty),
+        OURS: lambda _turn: where.play(playbook, "-e", pools),
+    }
     samples = measure.interleave(contenders, rounds)
     mark = cluster.mark()
     where.play(playbook, "-e", pools)
@@ -37,7 +40,16 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
     note = f"the first run took {first.seconds:.0f} s; processor time of a re-run {statistics.median(one.cpu for one in ours):.1f} s"
     report.rows += [
         Row(
-            "2", "re-run of enable_gpus.yml", "s", len(ours), measure.values(measure.seconds(ours)), peers, "<= 8 x empty playbook", ratio <= LIMIT, ratio, note
+            "2",
+            "re-run of enable_gpus.yml",
+            "s",
+            len(ours),
+            measure.values(measure.seconds(ours)),
+            peers,
+            "<= 8 x empty playbook",
+            ratio <= LIMIT,
+            ratio,
+            note,
         ),
         Row(
             metric="2",

@@ -34,10 +34,18 @@ def pools(where: Surroundings, report: Report, rounds: int) -> None:
     plays = {"0": where.write("pools-0", [])}
     for count in counts:
         entries = [pool(number) for number in range(count)]
-        plays[f"plan {count}"] = where.write(f"pools-plan-{count}", [{"accelerators.openshift.gpu_plan": {"pools": entries, "platform": "aws"}}])
-        plays[f"sets {count}"] = where.write(f"pools-sets-{count}", [{"accelerators.openshift.gpu_machineset": _machine_sets(), "loop": entries}])
+        plays[f"plan {count}"] = where.write(
+            f"pools-plan-{count}",
+            [{"accelerators.openshift.gpu_plan": {"pools": entries, "platform": "aws"}}],
+        )
+        plays[f"sets {count}"] = where.write(
+            f"pools-sets-{count}",
+            [{"accelerators.openshift.gpu_machineset": _machine_sets(), "loop": entries}],
+        )
     where.play(plays[f"sets {counts[-1]}"])
-    samples = measure.interleave({name: lambda _turn, path=path: where.play(path) for name, path in plays.items()}, min(rounds, FEW))
+    samples = measure.interleave(
+        {name: lambda _turn, path=path: where.play(path) for name, path in plays.items()}, min(rounds, FEW)
+    )
     base = samples["0"]
     report.growth += [
         {
@@ -48,7 +56,10 @@ def pools(where: Surroundings, report: Report, rounds: int) -> None:
         {
             "name": "Pools whose machine sets are kept",
             "note": f"gpu_machineset in a loop, two zones a pool, nothing to do, not waiting; {counts[-1]} pools are there. Above an empty playbook.",
-            "points": [{"pools": count, **above(samples[f"sets {count}"], base), **_asked(samples[f"sets {count}"])} for count in counts],
+            "points": [
+                {"pools": count, **above(samples[f"sets {count}"], base), **_asked(samples[f"sets {count}"])}
+                for count in counts
+            ],
         },
     ]
 
@@ -56,7 +67,13 @@ def pools(where: Surroundings, report: Report, rounds: int) -> None:
 def pool(number: int) -> Data:
     candidates = [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a", "us-east-2b"]}]
     taint = {"key": "nvidia.com/gpu", "value": f"pool-{number}", "effect": "NoSchedule"}
-    return {"name": f"pool-{number}", "candidates": candidates, "replicas": 2, "taints": [taint], "labels": {"team": f"team-{number}"}}
+    return {
+        "name": f"pool-{number}",
+        "candidates": candidates,
+        "replicas": 2,
+        "taints": [taint],
+        "labels": {"team": f"team-{number}"},
+    }
 
 
 def _machine_sets() -> Data:
@@ -69,11 +86,19 @@ def clusters(where: Surroundings, report: Report, rounds: int) -> None:
     with contextlib.ExitStack() as stack:
         folder, names = where.directory.parents[1], [f"cluster-{number}" for number in range(max(counts))]
         running = {name: stack.enter_context(bench_cluster.bare(folder / name)) for name in names}
-        where.inventory(*names, variables={name: {"kubeconfig": str(one.kubeconfig)} for name, one in running.items()})
+        where.inventory(
+            *names, variables={name: {"kubeconfig": str(one.kubeconfig)} for name, one in running.items()}
+        )
         maps = [objects.config_map(f"map-{number}") for number in range(CONFIG_MAPS)]
-        tasks = {"ours": ("accelerators.openshift.manifests", {"objects": maps}), "kubernetes.core": ("kubernetes.core.k8s", {"definition": maps})}
+        tasks = {
+            "ours": ("accelerators.openshift.manifests", {"objects": maps}),
+            "kubernetes.core": ("kubernetes.core.k8s", {"definition": maps}),
+        }
         plays = {"base": where.write("clusters-base", [])}
-        plays |= {name: where.write(f"clusters-{name}", [{module: {**options, "kubeconfig": "{{ kubeconfig }}"}}]) for name, (module, options) in tasks.items()}
+        plays |= {
+            name: where.write(f"clusters-{name}", [{module: {**options, "kubeconfig": "{{ kubeconfig }}"}}])
+            for name, (module, options) in tasks.items()
+        }
 
         def contender(name: str, count: int) -> measure.Contender:
             def act(_turn: int) -> Sample:
@@ -84,13 +109,19 @@ def clusters(where: Surroundings, report: Report, rounds: int) -> None:
 
             return act
 
-        samples = measure.interleave({f"{name} {count}": contender(name, count) for count in counts for name in plays}, min(rounds, FEW))
+        samples = measure.interleave(
+            {f"{name} {count}": contender(name, count) for count in counts for name in plays},
+            min(rounds, FEW),
+        )
     points = []
     for count in counts:
         point: Data = {"clusters": count}
         for name, prefix in (("ours", ""), ("kubernetes.core", "kubernetes.core: ")):
             some = samples[f"{name} {count}"]
-            point |= {f"{prefix}{key}": value for key, value in {**above(some, samples[f"base {count}"]), **_asked(some)}.items()}
+            point |= {
+                f"{prefix}{key}": value
+                for key, value in {**above(some, samples[f"base {count}"]), **_asked(some)}.items()
+            }
         points.append(point)
     note = "Twelve unchanged ConfigMaps in one task on each host, as many forks as hosts; above an empty playbook of the same hosts. MiB: the largest process."
     report.growth.append({"name": "Clusters in one run", "note": note, "points": points})
@@ -99,10 +130,17 @@ def clusters(where: Surroundings, report: Report, rounds: int) -> None:
 def above(samples: t.Sequence[Sample], base: t.Sequence[Sample]) -> Data:
     return {
         "s": round(statistics.median(measure.over(samples, base)), 2),
-        "processor s": round(statistics.median(one.cpu - zero.cpu for one, zero in zip(samples, base, strict=True)), 2),
-        "MiB": round(statistics.median(one.rss for one in samples) - statistics.median(one.rss for one in base)),
+        "processor s": round(
+            statistics.median(one.cpu - zero.cpu for one, zero in zip(samples, base, strict=True)), 2
+        ),
+        "MiB": round(
+            statistics.median(one.rss for one in samples) - statistics.median(one.rss for one in base)
+        ),
     }
 
 
 def _asked(samples: t.Sequence[Sample]) -> Data:
-    return {"requests": round(statistics.median(one.requests for one in samples)), "writes": max(one.writes for one in samples)}
+    return {
+        "requests": round(statistics.median(one.requests for one in samples)),
+        "writes": max(one.writes for one in samples),
+    }

@@ -24,10 +24,20 @@ PEER_LIST: t.Final = "kubernetes.core, 1 task with a list"
 KUBECTL: t.Final = "kubectl apply --server-side"
 HTTP: t.Final = "bare HTTP, keep-alive"
 BASE: t.Final = "empty playbook"
-SLUGS: t.Final = {BASE: "base", OURS: "ours", OURS_LIST: "ourslist", PEER: "peer", PEER_LIST: "peerlist", KUBECTL: "kubectl", HTTP: "http"}
+SLUGS: t.Final = {
+    BASE: "base",
+    OURS: "ours",
+    OURS_LIST: "ourslist",
+    PEER: "peer",
+    PEER_LIST: "peerlist",
+    KUBECTL: "kubectl",
+    HTTP: "http",
+}
 
 
-def measured(where: Surroundings, rounds: int, names: t.Collection[str] = tuple(SLUGS)) -> tuple[Samples, Samples]:
+def measured(
+    where: Surroundings, rounds: int, names: t.Collection[str] = tuple(SLUGS)
+) -> tuple[Samples, Samples]:
     """First runs and re-runs; every contender and round has objects of its own."""
     assert where.cluster
     client, again = where.cluster.client, False
@@ -41,7 +51,12 @@ def measured(where: Surroundings, rounds: int, names: t.Collection[str] = tuple(
                 path = where.directory / "objects.json"
                 path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": wanted}))
                 return where.kubectl("apply", "--server-side", "-f", path)
-            tasks = {BASE: [], OURS: [ours(one) for one in wanted], OURS_LIST: [ours(*wanted)], PEER: [peer(one) for one in wanted]}
+            tasks = {
+                BASE: [],
+                OURS: [ours(one) for one in wanted],
+                OURS_LIST: [ours(*wanted)],
+                PEER: [peer(one) for one in wanted],
+            }
             return where.play(where.write(SLUGS[name], tasks.get(name, [peer_list(wanted)])))
 
         return act
@@ -64,7 +79,15 @@ def _bare(client: Client, wanted: list[Object], again: bool) -> Sample:
     for one in wanted:
         if again:
             metadata = one["metadata"]
-            client.checked("GET", resource_path(one["apiVersion"], client.plural(one["apiVersion"], one["kind"]), metadata["name"], metadata.get("namespace")))
+            client.checked(
+                "GET",
+                resource_path(
+                    one["apiVersion"],
+                    client.plural(one["apiVersion"], one["kind"]),
+                    metadata["name"],
+                    metadata.get("namespace"),
+                ),
+            )
         else:
             client.apply(one)
     return Sample(time.monotonic() - started, requests=len(wanted), writes=0 if again else len(wanted))
@@ -77,20 +100,72 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
 
 def judged(metric: str, samples: Samples, which: str) -> list[Row]:
     base = samples[BASE]
-    net = {name: measure.over(some, base) for name, some in samples.items() if name in (OURS, OURS_LIST, PEER, PEER_LIST)}
+    net = {
+        name: measure.over(some, base)
+        for name, some in samples.items()
+        if name in (OURS, OURS_LIST, PEER, PEER_LIST)
+    }
     whole = {name: measure.seconds(some) for name, some in samples.items()}
     runs = len(base)
 
-    def row(name: str, numbers: dict[str, list[float]], one: str, other: str, target: str, ok: t.Callable[[float], bool], note: str = "") -> Row:
+    def row(
+        name: str,
+        numbers: dict[str, list[float]],
+        one: str,
+        other: str,
+        target: str,
+        ok: t.Callable[[float], bool],
+        note: str = "",
+    ) -> Row:
         ratio = statistics.median(numbers[one]) / statistics.median(numbers[other])
         peers = {key: measure.values(value) for key, value in numbers.items() if key != one}
-        return Row(metric, f"12 objects, {which}: {name}", "s", runs, measure.values(numbers[one]), peers, target, ok(ratio), round(ratio, 4), note)
+        return Row(
+            metric,
+            f"12 objects, {which}: {name}",
+            "s",
+            runs,
+            measure.values(numbers[one]),
+            peers,
+            target,
+            ok(ratio),
+            round(ratio, 4),
+            note,
+        )
 
     made = [
-        row("net of an empty playbook", net, OURS, PEER, "<= 1/12 of kubernetes.core task by task", lambda ratio: ratio <= 1 / 12),
-        row("whole", whole, OURS, BASE, "<= 1.8 x empty playbook", lambda ratio: ratio <= 1.8, f"bare HTTP and kubectl start no Ansible; {_load(samples)}"),
-        row("whole, against one task with a list", whole, OURS, PEER_LIST, "faster (< 1)", lambda ratio: ratio < 1),
-        row("whole, one task of ours against one of theirs", whole, OURS_LIST, PEER_LIST, "faster (< 1)", lambda ratio: ratio < 1),
+        row(
+            "net of an empty playbook",
+            net,
+            OURS,
+            PEER,
+            "<= 1/12 of kubernetes.core task by task",
+            lambda ratio: ratio <= 1 / 12,
+        ),
+        row(
+            "whole",
+            whole,
+            OURS,
+            BASE,
+            "<= 1.8 x empty playbook",
+            lambda ratio: ratio <= 1.8,
+            f"bare HTTP and kubectl start no Ansible; {_load(samples)}",
+        ),
+        row(
+            "whole, against one task with a list",
+            whole,
+            OURS,
+            PEER_LIST,
+            "faster (< 1)",
+            lambda ratio: ratio < 1,
+        ),
+        row(
+            "whole, one task of ours against one of theirs",
+            whole,
+            OURS_LIST,
+            PEER_LIST,
+            "faster (< 1)",
+            lambda ratio: ratio < 1,
+        ),
     ]
     if metric == "2":
         made.append(_counts(samples))
@@ -100,14 +175,28 @@ def judged(metric: str, samples: Samples, which: str) -> list[Row]:
 def _counts(samples: Samples) -> Row:
     writes = {name: [float(one.writes) for one in some] for name, some in samples.items() if name != BASE}
     reads = max(one.requests - one.writes for one in samples[OURS])
-    note = ", ".join(f"{name}: {some[-1].requests} requests" for name, some in samples.items() if name != BASE)
+    note = ", ".join(
+        f"{name}: {some[-1].requests} requests" for name, some in samples.items() if name != BASE
+    )
     peers = {name: measure.values(numbers) for name, numbers in writes.items() if name != OURS}
     met = not any(writes[OURS]) and reads <= 12
     target = "0 writes, <= 1 read an object"
-    return Row("2", "12 objects, re-run: writes", "requests", len(writes[OURS]), measure.values(writes[OURS]), peers, target, met, note=note)
+    return Row(
+        "2",
+        "12 objects, re-run: writes",
+        "requests",
+        len(writes[OURS]),
+        measure.values(writes[OURS]),
+        peers,
+        target,
+        met,
+        note=note,
+    )
 
 
 def _load(samples: Samples) -> str:
     return "processor time of a run: " + ", ".join(
-        f"{name} {statistics.median(one.cpu for one in some):.2f} s" for name, some in samples.items() if name != HTTP
+        f"{name} {statistics.median(one.cpu for one in some):.2f} s"
+        for name, some in samples.items()
+        if name != HTTP
     )

@@ -26,7 +26,10 @@ def rows(where: Surroundings, report: Report, _rounds: int = 1) -> None:
     assert where.cluster
     where.play(where.write("warm", [peer(objects.config_map("warm"))]))
     for index, (name, mine, theirs, limit) in enumerate(cases()):
-        asked, peers = (_asked(where, f"requests-{index}-{side}", task) for side, task in (("ours", mine), ("peer", theirs)))
+        asked, peers = (
+            _asked(where, f"requests-{index}-{side}", task)
+            for side, task in (("ours", mine), ("peer", theirs))
+        )
         # A question about what is served refers to no object.
         discovery = any("objectRef" not in one.event for one in asked)
         report.rows.append(
@@ -53,10 +56,20 @@ def cases() -> list[tuple[str, Data, Data, int]]:
     info_absent: Data = {"api_version": MISSING["apiVersion"], "kind": MISSING["kind"]}
     names = "{{ query('accelerators.openshift.gpu_nodes', query='[].name') }}"
     return [
-        ("read (the GPU nodes)", {"ansible.builtin.debug": {"msg": names}}, {"kubernetes.core.k8s_info": info}, 1),
+        (
+            "read (the GPU nodes)",
+            {"ansible.builtin.debug": {"msg": names}},
+            {"kubernetes.core.k8s_info": info},
+            1,
+        ),
         ("create", ours(mine), peer(theirs), 2),
         ("unchanged", ours(mine), peer(theirs), 1),
-        ("kind not served", ours(absent) | {"ignore_errors": True}, {"kubernetes.core.k8s_info": info_absent}, 1),
+        (
+            "kind not served",
+            ours(absent) | {"ignore_errors": True},
+            {"kubernetes.core.k8s_info": info_absent},
+            1,
+        ),
     ]
 
 
@@ -78,8 +91,16 @@ def imports(where: Surroundings, tasks: int = 4) -> list[Row]:
     note = f"{tasks} tasks; theirs is imported by {_programs(theirs)}"
     most = "<= 1, Ansible's parent process, however many tasks"
     return [
-        _importing("processes that import the client package", _importers(where, [plain] * tasks), theirs, most, note),
-        _importing("the same with credentials that need it (a kubeconfig of two files)", _importers(where, [merged] * tasks, **files), theirs, most, note),
+        _importing(
+            "processes that import the client package", _importers(where, [plain] * tasks), theirs, most, note
+        ),
+        _importing(
+            "the same with credentials that need it (a kubeconfig of two files)",
+            _importers(where, [merged] * tasks, **files),
+            theirs,
+            most,
+            note,
+        ),
     ]
 
 
@@ -87,7 +108,12 @@ def _importers(where: Surroundings, tasks: list[Data], **environment: str) -> di
     """Programs by pid."""
     log = where.directory / "imports.jsonl"
     log.write_text("")
-    where.play(where.write("imports", tasks), PYTHONPATH=str(HERE / "import_trace"), IMPORT_TRACE=str(log), **environment)
+    where.play(
+        where.write("imports", tasks),
+        PYTHONPATH=str(HERE / "import_trace"),
+        IMPORT_TRACE=str(log),
+        **environment,
+    )
     return {one["pid"]: one["program"] for one in map(json.loads, log.read_text().splitlines())}
 
 

@@ -77,7 +77,11 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
 
 def lookup(selector: str, query: str = "[].name") -> Lookup:
     options = [f"label_selector='{selector}'"] * bool(selector) + [f"query='{query}'"] * bool(query)
-    return {"ansible.builtin.debug": {"msg": f"{{{{ query({', '.join([repr('accelerators.openshift.gpu_nodes'), *options])}) }}}}"}}
+    return {
+        "ansible.builtin.debug": {
+            "msg": f"{{{{ query({', '.join([repr('accelerators.openshift.gpu_nodes'), *options])}) }}}}"
+        }
+    }
 
 
 def info(**options: t.Any) -> Lookup:
@@ -103,7 +107,10 @@ def acts(where: Surroundings) -> dict[str, measure.Contender]:
         HTTP_SELECTED: lambda _turn: fleet.bare(client, SELECTOR),
         HTTP_SCAN: lambda _turn: fleet.bare(client, None),
         **{name: lambda _turn, path=path: where.play(path) for name, path in plays.items()},
-        **{name: lambda _turn, words=words: where.kubectl("get", "nodes", "-o", "name", *words) for name, words in commands.items()},
+        **{
+            name: lambda _turn, words=words: where.kubectl("get", "nodes", "-o", "name", *words)
+            for name, words in commands.items()
+        },
     }
 
 
@@ -123,7 +130,10 @@ def judged(samples: Samples, nodes: int, kilobytes: float) -> list[Row]:
             unit="s",
             runs=len(ours),
             ours=measure.values(ours),
-            peers={other: measure.values(peer), **{f"{key} (whole)": measure.values(measure.seconds(samples[key])) for key in also.values()}},
+            peers={
+                other: measure.values(peer),
+                **{f"{key} (whole)": measure.values(measure.seconds(samples[key])) for key in also.values()},
+            },
             target="<= 1/30 of k8s_info",
             met=ratio <= 1 / 30,
             ratio=round(ratio, 5),
@@ -141,19 +151,27 @@ def judged(samples: Samples, nodes: int, kilobytes: float) -> list[Row]:
             unit="MiB",
             runs=len(extra[one]),
             ours=measure.values(extra[one], 1),
-            peers={other: measure.values(extra[other], 1), f"{kubectl} (whole)": measure.values([sample.rss for sample in samples[kubectl]], 1)},
+            peers={
+                other: measure.values(extra[other], 1),
+                f"{kubectl} (whole)": measure.values([sample.rss for sample in samples[kubectl]], 1),
+            },
             target=f"<= {limit} MiB",
             met=statistics.median(extra[one]) <= limit,
             note=f"{loaded - floor:.0f} MiB of it is what a first task of ours loads; above a playbook of another task it is "
             f"{statistics.median(sample.rss for sample in samples[later]) - loaded:.0f} MiB",
         )
 
-    by_label, by_scan = {"kubectl": KUBECTL_SELECTED, "http": HTTP_SELECTED}, {"kubectl": KUBECTL_SCAN, "http": HTTP_SCAN}
+    by_label, by_scan = (
+        {"kubectl": KUBECTL_SELECTED, "http": HTTP_SELECTED},
+        {"kubectl": KUBECTL_SCAN, "http": HTTP_SCAN},
+    )
     return [
         time_row("GPU nodes by label, the only task", SELECTED, BASE, PEER_SELECTED, by_label),
         time_row("GPU nodes by label, as one more task", SELECTED_LATER, LOADED, PEER_SELECTED, by_label),
         time_row("GPU nodes found by looking at all, the only task", SCAN, BASE, PEER_SCAN, by_scan),
-        time_row("GPU nodes found by looking at all, as one more task", SCAN_LATER, LOADED, PEER_SCAN, by_scan),
+        time_row(
+            "GPU nodes found by looking at all, as one more task", SCAN_LATER, LOADED, PEER_SCAN, by_scan
+        ),
         memory_row("GPU nodes by label", SELECTED, PEER_SELECTED, KUBECTL_SELECTED, SELECTED_LATER, 15),
         memory_row("GPU nodes found by looking at all", SCAN, PEER_SCAN, KUBECTL_SCAN, SCAN_LATER, 50),
     ]
@@ -175,14 +193,27 @@ def results(where: Surroundings, nodes: int) -> list[Row]:
         ("the GPU nodes as the lookup gives them without a query", kib("result-whole", lookup(SELECTOR, ""))),
     ):
         text = f"{nodes:,} nodes: size of the task's result, {name}"
-        made.append(Row("9", text, "KiB", 1, measure.values([size], 1), peer, f"<= {RESULT_KIB} KiB", size <= RESULT_KIB))
+        made.append(
+            Row(
+                "9",
+                text,
+                "KiB",
+                1,
+                measure.values([size], 1),
+                peer,
+                f"<= {RESULT_KIB} KiB",
+                size <= RESULT_KIB,
+            )
+        )
     return made
 
 
 def linear(measured: dict[int, Samples], full: int, stretch: int) -> list[Row]:
     made, limit = [], stretch / full * ALLOWANCE
     for name, what in ((SELECTED_LATER, "by label"), (SCAN_LATER, "found by looking at all")):
-        more, less = (measure.over(measured[level][name], measured[level][LOADED]) for level in (stretch, full))
+        more, less = (
+            measure.over(measured[level][name], measured[level][LOADED]) for level in (stretch, full)
+        )
         ratio = statistics.median(more) / statistics.median(less)
         made.append(
             Row(
@@ -206,7 +237,11 @@ def point(nodes: int, samples: Samples, kilobytes: float) -> dict[str, t.Any]:
     for name, short in ((SELECTED_LATER, "by label"), (SCAN_LATER, "all")):
         some = samples[name]
         found[f"{short}: s"] = round(statistics.median(measure.over(some, base)), 2)
-        found[f"{short}: processor s"] = round(statistics.median(one.cpu - zero.cpu for one, zero in zip(some, base, strict=True)), 2)
-        found[f"{short}: MiB"] = round(statistics.median(one.rss for one in some) - statistics.median(one.rss for one in base))
+        found[f"{short}: processor s"] = round(
+            statistics.median(one.cpu - zero.cpu for one, zero in zip(some, base, strict=True)), 2
+        )
+        found[f"{short}: MiB"] = round(
+            statistics.median(one.rss for one in some) - statistics.median(one.rss for one in base)
+        )
         found[f"{short}: requests"] = some[-1].requests - base[-1].requests
     return found

@@ -44,21 +44,65 @@ def rows(where: Surroundings, report: Report, rounds: int, light: int = 20, heav
     samples = measure.interleave({f"{name}/{more}": act for (name, more), act in turns.items()}, rounds)
     cost, processor = (
         {
-            name: [(read(many) - read(one)) / count for many, one in zip(samples[f"{name}/{count}"], samples[f"{name}/0"], strict=True)]
+            name: [
+                (read(many) - read(one)) / count
+                for many, one in zip(samples[f"{name}/{count}"], samples[f"{name}/0"], strict=True)
+            ]
             for name, (_task, count, _environment) in kinds.items()
         }
         for read in (lambda one: one.seconds, lambda one: one.cpu)
     )
-    shares = ", ".join(f"{name} {statistics.median(numbers) * 1000:.0f} ms" for name, numbers in processor.items())
+    shares = ", ".join(
+        f"{name} {statistics.median(numbers) * 1000:.0f} ms" for name, numbers in processor.items()
+    )
     report.rows += [
-        _row("3", "one more task, in process", cost, OURS, EMPTY, "<= 2 x empty action plugin", 2.0, f"processor time of a task: {shares}"),
+        _row(
+            "3",
+            "one more task, in process",
+            cost,
+            OURS,
+            EMPTY,
+            "<= 2 x empty action plugin",
+            2.0,
+            f"processor time of a task: {shares}",
+        ),
         _row("3", "one more task, in process", cost, OURS, PEER, "<= 1/20 of kubernetes.core", 1 / 20),
-        _row("4", "one more task, as a real module", cost, OURS_MODULE, TRIVIAL, "<= 1.35 x trivial module", 1.35),
-        _row("4", "one more task, as a real module", cost, OURS_MODULE, PEER, "<= 0.55 x kubernetes.core", 0.55),
+        _row(
+            "4",
+            "one more task, as a real module",
+            cost,
+            OURS_MODULE,
+            TRIVIAL,
+            "<= 1.35 x trivial module",
+            1.35,
+        ),
+        _row(
+            "4", "one more task, as a real module", cost, OURS_MODULE, PEER, "<= 0.55 x kubernetes.core", 0.55
+        ),
     ]
 
 
-def _row(metric: str, name: str, cost: dict[str, list[float]], one: str, other: str, target: str, limit: float, note: str = "") -> Row:
+def _row(
+    metric: str,
+    name: str,
+    cost: dict[str, list[float]],
+    one: str,
+    other: str,
+    target: str,
+    limit: float,
+    note: str = "",
+) -> Row:
     ratio = statistics.median(cost[one]) / statistics.median(cost[other])
     peers = {other: measure.values(cost[other])}
-    return Row(metric, name, "s", len(cost[one]), measure.values(cost[one]), peers, target, ratio <= limit, round(ratio, 4), note)
+    return Row(
+        metric,
+        name,
+        "s",
+        len(cost[one]),
+        measure.values(cost[one]),
+        peers,
+        target,
+        ratio <= limit,
+        round(ratio, 4),
+        note,
+    )

@@ -38,7 +38,10 @@ Moments = dict[str, list[float]]
 def rows(where: Surroundings, report: Report, rounds: int) -> None:
     turns, polled = max(3, rounds * 11), max(2, rounds)
     moments, asked = measured(where, turns, polled)
-    behind = {name: [one - zero for one, zero in zip(moments[name], moments[RAW], strict=False)] for name in (API, TOLD, KUBECTL_WAIT, PEER)}
+    behind = {
+        name: [one - zero for one, zero in zip(moments[name], moments[RAW], strict=False)]
+        for name in (API, TOLD, KUBECTL_WAIT, PEER)
+    }
     peers = {name: measure.values(times, 5) for name, times in behind.items()}
     ours = peers.pop(API)
     told = peers[TOLD]
@@ -48,7 +51,14 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
     note = f"the raw watch itself: median {raw['median'] * 1000:.1f} ms after the change was sent; k8s_info: {polled} rounds"
     limit = "p50 <= 5 ms, p99 <= 25 ms"
     report.rows += [
-        Row(name="change on the server to result known", peers=peers, target=limit, met=ours["median"] <= 0.005 and ours["p99"] <= 0.025, note=note, **base),
+        Row(
+            name="change on the server to result known",
+            peers=peers,
+            target=limit,
+            met=ours["median"] <= 0.005 and ours["p99"] <= 0.025,
+            note=note,
+            **base,
+        ),
         Row(
             name="change on the server to result known, against k8s_info wait",
             peers={PEER: peers[PEER]},
@@ -72,7 +82,9 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
             unit="requests",
             runs=turns,
             ours=measure.values([float(count) for count in asked[API]]),
-            peers={name: measure.values([float(count) for count in asked[name]]) for name in (KUBECTL_WAIT, PEER)},
+            peers={
+                name: measure.values([float(count) for count in asked[name]]) for name in (KUBECTL_WAIT, PEER)
+            },
             target="<= 2, and 1 more every 5 min",
             met=max(asked[API]) <= 2,
         ),
@@ -87,17 +99,33 @@ def measured(where: Surroundings, turns: int, polled: int) -> tuple[Moments, dic
     for name in names:
         cluster.client.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}})
     ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": ""}
-    info = {"api_version": "v1", "kind": "Node", "wait": True, "wait_timeout": 300, "wait_condition": {"type": "Ready", "status": "True"}}
+    info = {
+        "api_version": "v1",
+        "kind": "Node",
+        "wait": True,
+        "wait_timeout": 300,
+        "wait_condition": {"type": "Ready", "status": "True"},
+    }
     mark = audit.position(cluster.sandbox.audit_log)
-    ours = Told(where, "ours", [{"name": name, "wait_for_node": {"name": name, "wait_timeout": 300}} for name in names])
-    theirs = Told(where, "theirs", [{"name": name, "kubernetes.core.k8s_info": {**info, "name": name}} for name in names[:polled]])
+    ours = Told(
+        where,
+        "ours",
+        [{"name": name, "wait_for_node": {"name": name, "wait_timeout": 300}} for name in names],
+    )
+    theirs = Told(
+        where,
+        "theirs",
+        [{"name": name, "kubernetes.core.k8s_info": {**info, "name": name}} for name in names[:polled]],
+    )
     moments: Moments = {name: [] for name in (RAW, API, TOLD, KUBECTL_WAIT, PEER)}
     asked: dict[str, list[int]] = {API: [], KUBECTL_WAIT: [], PEER: []}
     try:
         for turn, name in enumerate(names):
             kubectl = Exit(where, name)
             raw = Raw(cluster, name)
-            waiters = {API: "accelerators.openshift/", KUBECTL_WAIT: "kubectl/"} | ({PEER: "OpenAPI-Generator/"} if turn < polled else {})
+            waiters = {API: "accelerators.openshift/", KUBECTL_WAIT: "kubectl/"} | (
+                {PEER: "OpenAPI-Generator/"} if turn < polled else {}
+            )
             _until_waiting(cluster, mark, name, waiters)
             # Nobody's poll may be in step with us.
             time.sleep(random.uniform(0.0, POLL) if turn < polled else 0.05)  # noqa: S311 (no secret)
@@ -129,7 +157,11 @@ def _until_waiting(cluster: BenchCluster, mark: int, name: str, agents: t.Mappin
     while missing:
         seen = [one for one in audit.read(cluster.sandbox.audit_log, mark) if _is_about(one, name)]
         missing = {
-            waiter for waiter, agent in agents.items() if not any(one.user_agent.startswith(agent) and (waiter == PEER or one.verb == "watch") for one in seen)
+            waiter
+            for waiter, agent in agents.items()
+            if not any(
+                one.user_agent.startswith(agent) and (waiter == PEER or one.verb == "watch") for one in seen
+            )
         }
         if time.monotonic() > deadline:
             raise TimeoutError(f"{name}: still not waiting after {PATIENCE:.0f} s: {', '.join(missing)}")
@@ -146,15 +178,33 @@ class Told:
     def __init__(self, where: Surroundings, name: str, tasks: list[dict[str, t.Any]]) -> None:
         self._log = where.directory / f"{name}.jsonl"
         self._log.unlink(missing_ok=True)
-        environment = where.environment | {"ANSIBLE_CALLBACKS_ENABLED": "moments", "BENCH_MOMENTS": str(self._log)}
+        environment = where.environment | {
+            "ANSIBLE_CALLBACKS_ENABLED": "moments",
+            "BENCH_MOMENTS": str(self._log),
+        }
         self._output = (where.directory / f"{name}.log").open("wb")
-        argv = [BIN / "ansible-playbook", "-i", where.directory / "inventory.yml", where.write(f"wait-{name}", tasks)]
-        self._child = subprocess.Popen(argv, env=environment, stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT)
+        argv = [
+            BIN / "ansible-playbook",
+            "-i",
+            where.directory / "inventory.yml",
+            where.write(f"wait-{name}", tasks),
+        ]
+        self._child = subprocess.Popen(
+            argv, env=environment, stdin=subprocess.DEVNULL, stdout=self._output, stderr=subprocess.STDOUT
+        )
 
     def of(self, task: str) -> dict[str, t.Any]:
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline and (self._child.poll() is None or self._log.exists()):
-            lines = [json.loads(line) for line in self._log.read_text().splitlines(keepends=True) if line.endswith("\n")] if self._log.exists() else []
+            lines = (
+                [
+                    json.loads(line)
+                    for line in self._log.read_text().splitlines(keepends=True)
+                    if line.endswith("\n")
+                ]
+                if self._log.exists()
+                else []
+            )
             for line in lines:
                 if line["task"] == task:
                     return dict(line)
@@ -173,7 +223,9 @@ class Exit:
 
     def __init__(self, where: Surroundings, name: str) -> None:
         argv = [KUBECTL, "wait", "--for=condition=Ready", f"node/{name}", "--timeout=300s"]
-        self._child = subprocess.Popen(argv, env=where.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        self._child = subprocess.Popen(
+            argv, env=where.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+        )
         self._moment = 0.0
         self._thread = threading.Thread(target=self._wait)
         self._thread.start()

@@ -46,6 +46,8 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]
         for host, failure in self._failures:
             for line in (failure.get("special_resource") or {}).get("lines") or []:
                 self._display.display(f"{host}: {line}", color="yellow")
-            self._display.display(f"{host}: {failure['code']}: {failure.get('message', failure.get('msg', ''))}", color="red")
+            self._display.display(
+                f"{host}: {failure['code']}: {failure.get('message', failure.get('msg', ''))}", color="red"
+            )
             if failure.get("remedy"):
                 self._display.display(f"Remedy: {failure['remedy']}", color="red")

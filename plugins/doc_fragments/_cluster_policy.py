@@ -12,4 +12,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _clu
 
 class ModuleDocFragment:
     # JSON is YAML; the options are said once, in their table. With its type it is nothing that a linter takes for written text.
-    DOCUMENTATION: str = json.dumps({"options": _cluster_policy_options.documented(_cluster_policy_options.TABLE)})
+    DOCUMENTATION: str = json.dumps(
+        {"options": _cluster_policy_options.documented(_cluster_policy_options.TABLE)}
+    )

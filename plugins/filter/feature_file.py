@@ -87,9 +87,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 Data = dict[str, t.Any]
 
 
-def feature_file(features: t.Any, name: str = "", expires: str = "", publish: str = "both", **how: t.Any) -> str | list[Data]:
+def feature_file(
+    features: t.Any, name: str = "", expires: str = "", publish: str = "both", **how: t.Any
+) -> str | list[Data]:
     try:
-        content = _feature_file.render(features, expires, publish) if isinstance(features, t.Mapping) else _checked(str(features))
+        content = (
+            _feature_file.render(features, expires, publish)
+            if isinstance(features, t.Mapping)
+            else _checked(str(features))
+        )
         return _brought(content, name, **how)
     except InputError as exc:
         raise AnsibleFilterError(f"feature_file: {exc.to_result()['msg']}") from exc
@@ -102,16 +108,29 @@ def _checked(content: str) -> str:
 
 def _brought(content: str, name: str, **how: t.Any) -> str | list[Data]:
     kind = how.pop("as", "text")
-    options = {"pool": "worker", "namespace": "openshift-nfd", "node_selector": {}, "image": "registry.access.redhat.com/ubi9/ubi"}
+    options = {
+        "pool": "worker",
+        "namespace": "openshift-nfd",
+        "node_selector": {},
+        "image": "registry.access.redhat.com/ubi9/ubi",
+    }
     if unknown := sorted(set(how) - set(options)):
-        raise AnsibleFilterError(f"feature_file: unknown option {', '.join(unknown)}; there are {', '.join(['name', 'expires', 'publish', 'as', *options])}")
+        raise AnsibleFilterError(
+            f"feature_file: unknown option {', '.join(unknown)}; there are {', '.join(['name', 'expires', 'publish', 'as', *options])}"
+        )
     options |= how
     if kind == "text":
         return content
     if kind == "machine_config":
         return [_feature_file.machine_config(name, content, str(options["pool"]))]
     if kind == "daemon_set":
-        return _feature_file.daemon_set(name, content, str(options["namespace"]), t.cast("dict[str, str]", options["node_selector"]), str(options["image"]))
+        return _feature_file.daemon_set(
+            name,
+            content,
+            str(options["namespace"]),
+            t.cast("dict[str, str]", options["node_selector"]),
+            str(options["image"]),
+        )
     raise AnsibleFilterError(f"feature_file: as is {kind!r}; allowed are text, machine_config, daemon_set")
 
 

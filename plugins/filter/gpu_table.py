@@ -64,7 +64,11 @@ HEADING: t.Final = ("POOL", "NODE", "TYPE", "GPUS (expected/allocatable/validate
 
 
 def table(
-    pools: Sequence[Data], nodes: Data | None = None, stack: Data | None = None, validation: Data | None = None, seconds: Data | None = None
+    pools: Sequence[Data],
+    nodes: Data | None = None,
+    stack: Data | None = None,
+    validation: Data | None = None,
+    seconds: Data | None = None,
 ) -> list[str]:
     machines = {one["name"]: one for result in _parts(nodes) for one in result.get("nodes") or []}
     operands = {one["name"]: one for one in _of(stack, "special_resource")}
@@ -72,10 +76,20 @@ def table(
     rows = [HEADING]
     for pool in pools:
         found = [one["name"] for one in operands.values() if one.get("pool") == pool["name"]]
-        found += [one["name"] for result in _parts(nodes) if _pool_of(result) == pool["name"] for one in result.get("nodes") or []]
-        rows += [_row(pool, name, machines.get(name, {}), operands.get(name, {}), validated.get(name, {})) for name in dict.fromkeys(found)]
+        found += [
+            one["name"]
+            for result in _parts(nodes)
+            if _pool_of(result) == pool["name"]
+            for one in result.get("nodes") or []
+        ]
+        rows += [
+            _row(pool, name, machines.get(name, {}), operands.get(name, {}), validated.get(name, {}))
+            for name in dict.fromkeys(found)
+        ]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADING))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
     spent = [f"{stage} {_seconds(result):.1f}" for stage, result in (seconds or {}).items()]
     return [*lines, f"seconds - {', '.join(spent)}"] if spent else lines
 
@@ -85,7 +99,11 @@ def _row(pool: Data, name: str, machine: Data, stack: Data, validation: Data) ->
     kind = machine.get("instance_type") or (types[0] if len(types) == 1 else "-")
     expected = stack.get("expected") or machine.get("expected") or pool.get("expected")
     driver = stack.get("driver_version") or validation.get("driver_version") or "-"
-    counts = (_count(expected), _count(stack.get("allocatable") or stack.get("offered")), str(validation.get("validated", "-")))
+    counts = (
+        _count(expected),
+        _count(stack.get("allocatable") or stack.get("offered")),
+        str(validation.get("validated", "-")),
+    )
     return (str(pool["name"]), name, kind, "/".join(counts), driver)
 
 

@@ -68,13 +68,22 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _lab
 Data = t.Mapping[str, t.Any]
 
 
-def label_difference(nodes: t.Sequence[Data], other: t.Sequence[Data], names: t.Sequence[str] = ("first", "second"), only: t.Sequence[str] = ()) -> Data:
+def label_difference(
+    nodes: t.Sequence[Data],
+    other: t.Sequence[Data],
+    names: t.Sequence[str] = ("first", "second"),
+    only: t.Sequence[str] = (),
+) -> Data:
     if len(set(names)) != 2:
         raise AnsibleFilterError(f"label_difference: names has to hold two names, and is {list(names)}")
     sets = dict(zip(names, (_labels(nodes), _labels(other)), strict=True))
     if empty := next((name for name, found in sets.items() if not found), None):
         raise AnsibleFilterError(f"label_difference: there is no node in {empty}")
-    wanted = {name: {node: _chosen(marks, only) for node, marks in found.items()} for name, found in sets.items()} if only else sets
+    wanted = (
+        {name: {node: _chosen(marks, only) for node, marks in found.items()} for name, found in sets.items()}
+        if only
+        else sets
+    )
     return _label_difference.difference(wanted)
 
 
@@ -82,7 +91,9 @@ def _labels(nodes: t.Sequence[Data]) -> dict[str, dict[str, str]]:
     try:
         return {str(node["name"]): dict(node["labels"]) for node in nodes}
     except (KeyError, TypeError) as exc:
-        raise AnsibleFilterError("label_difference: every node needs name and labels, as the lookup node_labels returns them") from exc
+        raise AnsibleFilterError(
+            "label_difference: every node needs name and labels, as the lookup node_labels returns them"
+        ) from exc
 
 
 def _chosen(marks: Data, only: t.Sequence[str]) -> dict[str, str]:

@@ -157,11 +157,25 @@ import typing as t
 from ansible.errors import AnsibleError, AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import BUILT_IN, Catalogue, InstanceType
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._models import known_model
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import extended
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._wishes import nearest_to, read_wish
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    InputError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import (
+    BUILT_IN,
+    Catalogue,
+    InstanceType,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._models import (
+    known_model,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
+    extended,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._wishes import (
+    nearest_to,
+    read_wish,
+)
 
 Options = t.Mapping[str, t.Any]
 
@@ -169,12 +183,16 @@ _MOST_NEAREST: t.Final = 5
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
-    def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[dict[str, t.Any]]:
+    def run(
+        self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any
+    ) -> list[dict[str, t.Any]]:
         self.set_options(var_options=variables, direct=kwargs)
         options = self.get_options()
         try:
             known_only(kwargs, options)
-            return entries([str(term) for term in terms], options, self.catalogue(options["catalogue"], variables))
+            return entries(
+                [str(term) for term in terms], options, self.catalogue(options["catalogue"], variables)
+            )
         except AcceleratorError as exc:
             raise AnsibleLookupError(exc.to_result()["msg"]) from exc
 
@@ -186,11 +204,19 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             return extended(given)
         path = self.find_file_in_search_path(variables or {}, "files", given, ignore_missing=True)
         if path is None:
-            raise InputError("INPUT-CATALOGUE", f"there is no file {given} with instance types.", "Give the path of a YAML or JSON file.")
+            raise InputError(
+                "INPUT-CATALOGUE",
+                f"there is no file {given} with instance types.",
+                "Give the path of a YAML or JSON file.",
+            )
         try:
             return extended(self._loader.load_from_file(path), path=given)
         except AnsibleError as exc:
-            raise InputError("INPUT-CATALOGUE", f"the file {given} with instance types cannot be read: {exc}", "Write it as YAML or JSON.") from exc
+            raise InputError(
+                "INPUT-CATALOGUE",
+                f"the file {given} with instance types cannot be read: {exc}",
+                "Write it as YAML or JSON.",
+            ) from exc
 
 
 def known_only(given: t.Iterable[str], options: t.Iterable[str]) -> None:
@@ -198,7 +224,11 @@ def known_only(given: t.Iterable[str], options: t.Iterable[str]) -> None:
     for name in sorted(set(given) - set(options)):
         near = difflib.get_close_matches(name, options, n=1, cutoff=0.5)
         allowed = ", ".join(sorted(option for option in options if not option.startswith("_")))
-        raise InputError("INPUT-OPTION", f"{name} is not an option of gpu_instance_types.", f"{f'Did you mean {near[0]}? ' if near else ''}Allowed: {allowed}.")
+        raise InputError(
+            "INPUT-OPTION",
+            f"{name} is not an option of gpu_instance_types.",
+            f"{f'Did you mean {near[0]}? ' if near else ''}Allowed: {allowed}.",
+        )
 
 
 def entries(names: list[str], options: Options, catalogue: Catalogue = BUILT_IN) -> list[dict[str, t.Any]]:
@@ -215,9 +245,23 @@ def entries(names: list[str], options: Options, catalogue: Catalogue = BUILT_IN)
 
 def selected(names: list[str], options: Options, catalogue: Catalogue) -> list[InstanceType]:
     cloud, model = options.get("cloud"), options.get("gpu_model")
-    wanted = {**options, "gpu_model": known_model(model, catalogue.everything(), "gpu_model")} if model else options
-    kinds = [kind for name in names for kind in named(name, cloud, catalogue)] if names else sorted(catalogue.everything(cloud), key=_order)
-    return [kind for kind in kinds if all(test(kind, wanted[option]) for option, test in _TESTS.items() if wanted.get(option) is not None)]
+    wanted = (
+        {**options, "gpu_model": known_model(model, catalogue.everything(), "gpu_model")}
+        if model
+        else options
+    )
+    kinds = (
+        [kind for name in names for kind in named(name, cloud, catalogue)]
+        if names
+        else sorted(catalogue.everything(cloud), key=_order)
+    )
+    return [
+        kind
+        for kind in kinds
+        if all(
+            test(kind, wanted[option]) for option, test in _TESTS.items() if wanted.get(option) is not None
+        )
+    ]
 
 
 def named(name: str, cloud: str | None, catalogue: Catalogue) -> list[InstanceType]:

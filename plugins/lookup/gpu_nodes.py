@@ -75,18 +75,28 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._expression
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect, disconnect
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, pool_of, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+    pool_label,
+    pool_of,
+    selector,
+)
 
 _display = Display()
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
-    def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[t.Any]:
+    def run(
+        self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any
+    ) -> list[t.Any]:
         self.set_options(var_options=variables, direct=kwargs)
         options = self.get_options()
         pool, query = options.pop("pool"), options.pop("query")
         with_labels = options.pop("labels")
-        labels = [part for part in (options.pop("label_selector"), selector(pool_label(pool)) if pool else "") if part]
+        labels = [
+            part
+            for part in (options.pop("label_selector"), selector(pool_label(pool)) if pool else "")
+            if part
+        ]
         try:
             expression = Expression("query", query) if query else None
             nodes = found(options, labels, terms, with_labels)
@@ -95,10 +105,16 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             raise AnsibleLookupError(_secrets.censor_text(exc.to_result()["msg"])) from exc
 
 
-def found(options: dict[str, t.Any], labels: list[str], names: list[t.Any], with_labels: bool) -> list[dict[str, t.Any]]:
+def found(
+    options: dict[str, t.Any], labels: list[str], names: list[t.Any], with_labels: bool
+) -> list[dict[str, t.Any]]:
     api = connect(options, "gpu_nodes")
     try:
-        return api.list(known("Node"), labels=",".join(labels) or None, keep=lambda node: summary(node, with_labels) if is_wanted(node, names) else None)
+        return api.list(
+            known("Node"),
+            labels=",".join(labels) or None,
+            keep=lambda node: summary(node, with_labels) if is_wanted(node, names) else None,
+        )
     finally:
         disconnect(api, "gpu_nodes")
         for warning in api.warnings:
@@ -111,7 +127,12 @@ def is_wanted(node: dict[str, t.Any], names: list[t.Any]) -> bool:
 
 def is_gpu_node(node: dict[str, t.Any]) -> bool:
     marks = _node.labels(node)
-    return bool(pool_of(node)) or has_nvidia_pci(marks) or marks.get("nvidia.com/gpu.present") == "true" or bool(_geometry_live.resources(node))
+    return (
+        bool(pool_of(node))
+        or has_nvidia_pci(marks)
+        or marks.get("nvidia.com/gpu.present") == "true"
+        or bool(_geometry_live.resources(node))
+    )
 
 
 def summary(node: dict[str, t.Any], with_labels: bool) -> dict[str, t.Any]:

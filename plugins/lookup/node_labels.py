@@ -62,13 +62,19 @@ _display = Display()
 
 
 class LookupModule(LookupBase):  # type: ignore[misc]
-    def run(self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any) -> list[t.Any]:
+    def run(
+        self, terms: list[t.Any], variables: dict[str, t.Any] | None = None, **kwargs: t.Any
+    ) -> list[t.Any]:
         self.set_options(var_options=variables, direct=kwargs)
         options = self.get_options()
         selector = options.pop("label_selector")
         api = connect(options, "node_labels")
         try:
-            found = api.list(known("Node"), labels=selector, keep=lambda node: entry(node) if not terms or _node.name(node) in terms else None)
+            found = api.list(
+                known("Node"),
+                labels=selector,
+                keep=lambda node: entry(node) if not terms or _node.name(node) in terms else None,
+            )
         except AcceleratorError as exc:
             raise AnsibleLookupError(_secrets.censor_text(exc.to_result()["msg"])) from exc
         finally:

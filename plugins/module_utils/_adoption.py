@@ -34,9 +34,13 @@ class Foreign(t.NamedTuple):
 
     def blame(self, error: AcceleratorError, causes: t.Mapping[str, t.Sequence[str]]) -> None:
         """A failure that a difference explains gets the remedy that ends it. causes: start of a code -> starts of paths."""
-        starts = tuple(path for code, paths in causes.items() if error.code.startswith(code) for path in paths)
+        starts = tuple(
+            path for code, paths in causes.items() if error.code.startswith(code) for path in paths
+        )
         guilty = [one for one in self.differs if starts and one["path"].startswith(starts)]
-        error.evidence += [f"{one['path']}: {one['live']!r} (asked: {one['asked']!r})" for one in self.differs[:10]]
+        error.evidence += [
+            f"{one['path']}: {one['live']!r} (asked: {one['asked']!r})" for one in self.differs[:10]
+        ]
         if guilty:
             paths = ", ".join(one["path"] for one in guilty)
             error.remedy = f"Set adopt: take, so that {paths} of {self.title} becomes what is asked, or have {self.manager} change it."
@@ -75,6 +79,10 @@ def keeper(live: Data) -> str:
     if tool := other_manager(live):
         return tool
     entries = (live.get("metadata") or {}).get("managedFields") or []
-    writers = [entry for entry in entries if entry.get("manager") not in (None, MANAGER) and not entry.get("subresource")]
+    writers = [
+        entry
+        for entry in entries
+        if entry.get("manager") not in (None, MANAGER) and not entry.get("subresource")
+    ]
     last = max(writers, key=lambda entry: str(entry.get("time") or ""), default=None)
     return f"somebody else (field manager {last['manager']})" if last else "somebody else"

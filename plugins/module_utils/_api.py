@@ -99,10 +99,23 @@ class Api:
     def served(self, kind: Kind) -> bool:
         return _api_reads.served(self, kind)
 
-    def log(self, namespace: str, pod: str, container: str | None = None, tail_lines: int = 200, previous: bool = False) -> str:
+    def log(
+        self,
+        namespace: str,
+        pod: str,
+        container: str | None = None,
+        tail_lines: int = 200,
+        previous: bool = False,
+    ) -> str:
         return _api_reads.log(self, namespace, pod, container, tail_lines, previous)
 
-    def apply(self, manifest: t.Mapping[str, t.Any], force_conflicts: bool = False, own: bool = True, live: Manifest | None = None) -> Manifest:
+    def apply(
+        self,
+        manifest: t.Mapping[str, t.Any],
+        force_conflicts: bool = False,
+        own: bool = True,
+        live: Manifest | None = None,
+    ) -> Manifest:
         """Server-side apply, only when a field that we own differs.
 
         own: objects that are created here carry the ownership label; one that existed is never given it.
@@ -110,7 +123,14 @@ class Api:
         """
         return _api_writes.apply(self, manifest, force_conflicts, own, live)
 
-    def merge_patch(self, kind: Kind, name: str, namespace: str | None, body: t.Mapping[str, t.Any], subresource: str | None = None) -> Manifest:
+    def merge_patch(
+        self,
+        kind: Kind,
+        name: str,
+        namespace: str | None,
+        body: t.Mapping[str, t.Any],
+        subresource: str | None = None,
+    ) -> Manifest:
         """A merge patch of fields that are shared with other writers; the caller has seen that something differs."""
         return _api_writes.merge_patch(self, kind, name, namespace, body, subresource)
 
@@ -123,7 +143,14 @@ class Api:
         return _api_writes.dry_run_create(self, manifest)
 
     def delete(
-        self, kind: Kind, name: str, namespace: str | None = None, owned_only: bool = True, wait: bool = True, grace: int | None = None, orphan: bool = False
+        self,
+        kind: Kind,
+        name: str,
+        namespace: str | None = None,
+        owned_only: bool = True,
+        wait: bool = True,
+        grace: int | None = None,
+        orphan: bool = False,
     ) -> bool:
         """Whether there was something of ours to delete. owned_only: without our label it stays, with a warning. wait: until it is gone.
 
@@ -164,4 +191,6 @@ class Api:
 
         metadata = deleted["metadata"]
         query = Query(kind, metadata.get("namespace"), metadata["name"])
-        self.wait({"gone": query}, _api_deletes.judge_gone(deleted), f"delete {deleted['kind']} {metadata['name']}")
+        self.wait(
+            {"gone": query}, _api_deletes.judge_gone(deleted), f"delete {deleted['kind']} {metadata['name']}"
+        )

@@ -10,10 +10,17 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _diff
 from ansible_collections.accelerators.openshift.plugins.module_utils._api_writes import Change, write
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ConflictError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    ConflictError,
+    KindNotServedError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+)
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
@@ -24,7 +31,16 @@ _SHOWN_OF_DELETED = {"metadata": {"name": None, "namespace": None, "labels": Non
 _LONGEST_SPEC = 4000
 
 
-def delete(api: Api, kind: Kind, name: str, namespace: str | None, owned_only: bool, wait: bool, grace: int | None, orphan: bool) -> bool:
+def delete(
+    api: Api,
+    kind: Kind,
+    name: str,
+    namespace: str | None,
+    owned_only: bool,
+    wait: bool,
+    grace: int | None,
+    orphan: bool,
+) -> bool:
     try:
         live = api.get(kind, name, namespace)
     except KindNotServedError:
@@ -34,7 +50,10 @@ def delete(api: Api, kind: Kind, name: str, namespace: str | None, owned_only: b
     if owned_only and not owned(live):
         api.warn(f"{_diff.title(live)} was not created by this collection and stays.")
         return False
-    options: Manifest = {"propagationPolicy": "Orphan" if orphan else "Background", "preconditions": {"uid": live["metadata"]["uid"]}}
+    options: Manifest = {
+        "propagationPolicy": "Orphan" if orphan else "Background",
+        "preconditions": {"uid": live["metadata"]["uid"]},
+    }
     if grace is not None:
         options["gracePeriodSeconds"] = grace
     if api.check_mode:
@@ -69,6 +88,11 @@ def judge_gone(deleted: Manifest) -> t.Callable[[dict[str, list[Manifest]]], Rea
             return ready("Gone", "deleted")
         finalizers = ", ".join(left[0]["metadata"].get("finalizers", [])) or "none"
         message = f"{_diff.title(deleted)} is still being deleted (finalizers: {finalizers})"
-        return pending("Deleting", message, code="WAIT-DELETE", remedy="See which controller owns the finalizers, and whether it runs.")
+        return pending(
+            "Deleting",
+            message,
+            code="WAIT-DELETE",
+            remedy="See which controller owns the finalizers, and whether it runs.",
+        )
 
     return judge

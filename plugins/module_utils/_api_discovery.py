@@ -21,7 +21,13 @@ Data = dict[str, t.Any]
 Found = t.Iterator[Kind]
 ALL_GROUPS: t.Final = "/apis"
 ACCEPT: t.Final = ",".join(
-    (*(f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList" for version in ("v2", "v2beta1")), "application/json")
+    (
+        *(
+            f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
+            for version in ("v2", "v2beta1")
+        ),
+        "application/json",
+    )
 )
 
 
@@ -35,7 +41,9 @@ class Discovery:
 
     def wants_all(self, wanted: Kind) -> bool:
         """Whether it is time to ask for all groups."""
-        return bool(wanted.group) and not self.is_aggregated and bool(self.groups - {wanted.api_version, "v1"})
+        return (
+            bool(wanted.group) and not self.is_aggregated and bool(self.groups - {wanted.api_version, "v1"})
+        )
 
     def learn(self, found: Found) -> None:
         self.kinds.update(((kind.api_version, kind.kind), kind) for kind in found)

@@ -9,7 +9,10 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors, _kinds, _node_images
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    ApiError,
+    KindNotServedError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Response
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import Pause
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
@@ -27,14 +30,22 @@ _VERBS = {"POST": "create", "PATCH": "patch", "DELETE": "delete", "PUT": "update
 
 
 def place(name: str | None, namespace: str | None) -> str:
-    return " ".join(part for part in (f'"{name}"' if name else "", f"in namespace {namespace}" if namespace else "") if part)
+    return " ".join(
+        part
+        for part in (f'"{name}"' if name else "", f"in namespace {namespace}" if namespace else "")
+        if part
+    )
 
 
-def error(answer: Response, method: str, path: str, kind: Kind, name: str | None, namespace: str | None) -> ApiError:
+def error(
+    answer: Response, method: str, path: str, kind: Kind, name: str | None, namespace: str | None
+) -> ApiError:
     if answer.status == 404 and _is_kind_missing(answer.body):
         return not_served(kind)
     verb = _VERBS.get(method) or ("get" if name else "list")
-    return _http_errors.error(answer.status, answer.body, method, path, verb, kind.resource, place(name, namespace))
+    return _http_errors.error(
+        answer.status, answer.body, method, path, verb, kind.resource, place(name, namespace)
+    )
 
 
 def _is_kind_missing(body: t.Any) -> bool:
@@ -89,7 +100,9 @@ def list_all(
     items: list[Manifest] = []
     pause = Pause(api.http.limits)
     while True:
-        answer = api.http.request("GET", path, query, accept=_PARTIAL if metadata_only else "application/json", trim=trim)
+        answer = api.http.request(
+            "GET", path, query, accept=_PARTIAL if metadata_only else "application/json", trim=trim
+        )
         if answer.status == 410 and "continue" in query and not api.deadline.passed:
             del query["continue"]
             items = []
@@ -97,7 +110,10 @@ def list_all(
             continue
         if answer.status != 200:
             raise error(answer, "GET", path, kind, None, namespace)
-        page = ({"apiVersion": kind.api_version, "kind": kind.kind, **item} for item in answer.body.get("items") or ())
+        page = (
+            {"apiVersion": kind.api_version, "kind": kind.kind, **item}
+            for item in answer.body.get("items") or ()
+        )
         items += page if keep is None else (kept for item in page if (kept := keep(item)) is not None)
         metadata = answer.body.get("metadata") or {}
         if not metadata.get("continue"):
@@ -121,7 +137,9 @@ def query_once(api: Api, query: Query) -> tuple[list[Manifest], str]:
 def first_look(api: Api, queries: t.Mapping[str, Query]) -> dict[str, tuple[list[Manifest], str]]:
     """What each query finds. A list that the task has is used once: the next look wants news."""
     try:
-        return {key: api.seen.find(query, api.clock()) or query_once(api, query) for key, query in queries.items()}
+        return {
+            key: api.seen.find(query, api.clock()) or query_once(api, query) for key, query in queries.items()
+        }
     finally:
         api.seen.forget()
 
@@ -152,7 +170,11 @@ def _discovered(api: Api, api_version: str, kind: str) -> Kind:
     unknown = Kind(api_version, kind, kind)
     if known.wants_all(unknown):
         known.is_aggregated = True
-        known.learn(_api_discovery.in_all_groups(_document(api, unknown, _api_discovery.ALL_GROUPS, _api_discovery.ACCEPT)))
+        known.learn(
+            _api_discovery.in_all_groups(
+                _document(api, unknown, _api_discovery.ALL_GROUPS, _api_discovery.ACCEPT)
+            )
+        )
     if key not in known.kinds:
         known.learn(_api_discovery.in_group(api_version, _document(api, unknown, unknown.base)))
         known.groups.add(api_version)

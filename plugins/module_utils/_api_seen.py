@@ -31,7 +31,9 @@ class _List(t.NamedTuple):
     def holds(self, query: Query) -> bool:
         """Whether everything that the query is about is in this list."""
         same = query.fields is None and self.kind == query.kind and self.namespace in (None, query.namespace)
-        return same and (self.labels == query.labels or (self.labels is None and _terms(query.labels) is not None))
+        return same and (
+            self.labels == query.labels or (self.labels is None and _terms(query.labels) is not None)
+        )
 
 
 class Seen:
@@ -40,7 +42,9 @@ class Seen:
     def __init__(self) -> None:
         self.lists: list[_List] = []
 
-    def remember(self, kind: Kind, namespace: str | None, labels: str | None, found: tuple[Objects, str], now: float) -> None:
+    def remember(
+        self, kind: Kind, namespace: str | None, labels: str | None, found: tuple[Objects, str], now: float
+    ) -> None:
         self.lists.append(_List(kind, namespace, labels, *found, now))
 
     def forget(self) -> None:

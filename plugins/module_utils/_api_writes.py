@@ -9,9 +9,17 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _diff
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, InputError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    ApiError,
+    InputError,
+    KindNotServedError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, MANAGER, owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+    MANAGED_BY,
+    MANAGER,
+    owned,
+)
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
@@ -30,7 +38,9 @@ class Change(t.NamedTuple):
     after: Manifest
 
 
-def apply(api: Api, manifest: t.Mapping[str, t.Any], force: bool, own: bool, live: Manifest | None) -> Manifest:
+def apply(
+    api: Api, manifest: t.Mapping[str, t.Any], force: bool, own: bool, live: Manifest | None
+) -> Manifest:
     wanted: Manifest = _diff.plain(manifest)
     metadata = wanted["metadata"]
     try:
@@ -66,7 +76,9 @@ def _first_dry_run(api: Api, kind: Kind, wanted: Manifest, force: bool) -> Manif
         if exc.status == 404 and namespace and f'namespaces "{namespace}" not found' in exc.message:
             # A namespace that this very task would have created surprises nobody.
             if f"Namespace {namespace}" not in {one.title for one in api.changes}:
-                api.warn(f"{_diff.title(wanted)}: namespace {namespace} does not exist yet, so the server could not check it.")
+                api.warn(
+                    f"{_diff.title(wanted)}: namespace {namespace} does not exist yet, so the server could not check it."
+                )
             return wanted
         raise
 
@@ -74,12 +86,23 @@ def _first_dry_run(api: Api, kind: Kind, wanted: Manifest, force: bool) -> Manif
 def _apply(api: Api, kind: Kind, wanted: Manifest, force: bool, dry_run: bool) -> Manifest:
     metadata = wanted["metadata"]
     query = {**_STRICT, "force": str(force).lower()}
-    return write(api, "PATCH", kind, metadata["name"], metadata.get("namespace"), wanted, query, _APPLY, dry_run)
+    return write(
+        api, "PATCH", kind, metadata["name"], metadata.get("namespace"), wanted, query, _APPLY, dry_run
+    )
 
 
-def merge_patch(api: Api, kind: Kind, name: str, namespace: str | None, body: t.Mapping[str, t.Any], subresource: str | None) -> Manifest:
+def merge_patch(
+    api: Api,
+    kind: Kind,
+    name: str,
+    namespace: str | None,
+    body: t.Mapping[str, t.Any],
+    subresource: str | None,
+) -> Manifest:
     before = api.get(kind, name, namespace)
-    after = write(api, "PATCH", kind, name, namespace, body, _STRICT, _MERGE, api.check_mode, subresource, before=before)
+    after = write(
+        api, "PATCH", kind, name, namespace, body, _STRICT, _MERGE, api.check_mode, subresource, before=before
+    )
     if before is not None and _diff.same(before, after):
         return after
     return _record(api, before, after, body)
@@ -87,13 +110,31 @@ def merge_patch(api: Api, kind: Kind, name: str, namespace: str | None, body: t.
 
 def create(api: Api, manifest: t.Mapping[str, t.Any], record: bool) -> Manifest:
     wanted = _diff.plain(manifest)
-    outcome = write(api, "POST", _kind_of(api, wanted), None, wanted["metadata"].get("namespace"), wanted, _STRICT, dry_run=api.check_mode)
+    outcome = write(
+        api,
+        "POST",
+        _kind_of(api, wanted),
+        None,
+        wanted["metadata"].get("namespace"),
+        wanted,
+        _STRICT,
+        dry_run=api.check_mode,
+    )
     return _record(api, None, outcome, wanted) if record else outcome
 
 
 def dry_run_create(api: Api, manifest: t.Mapping[str, t.Any]) -> Manifest:
     wanted = _diff.plain(manifest)
-    return write(api, "POST", _kind_of(api, wanted), None, wanted["metadata"].get("namespace"), wanted, _STRICT, dry_run=True)
+    return write(
+        api,
+        "POST",
+        _kind_of(api, wanted),
+        None,
+        wanted["metadata"].get("namespace"),
+        wanted,
+        _STRICT,
+        dry_run=True,
+    )
 
 
 def write(
@@ -114,7 +155,9 @@ def write(
     path = kind.path(namespace, name, subresource)
     if not dry_run:
         api.seen.forget()
-    answer = api.http.request(method, path, {**query, **({"dryRun": "All"} if dry_run else {})}, body, content_type)
+    answer = api.http.request(
+        method, path, {**query, **({"dryRun": "All"} if dry_run else {})}, body, content_type
+    )
     for text in answer.warnings:
         if "unknown field" not in text.lower():
             api.warn(text)
@@ -123,7 +166,12 @@ def write(
         if answer.status < 300 and not dry_run:
             _record(api, before, answer.body, body)
             message += "; the rest has been stored"
-        raise ApiError("API-UNKNOWN-FIELD", message, "Correct or remove the field; the server would have ignored it.", status=400)
+        raise ApiError(
+            "API-UNKNOWN-FIELD",
+            message,
+            "Correct or remove the field; the server would have ignored it.",
+            status=400,
+        )
     if answer.status < 300:
         return t.cast(Manifest, answer.body)
     if absent_ok and answer.status == 404:
@@ -146,5 +194,7 @@ def _kind_of(api: Api, manifest: Manifest) -> Kind:
 
 
 def _record(api: Api, before: Manifest | None, after: Manifest, shape: t.Mapping[str, t.Any]) -> Manifest:
-    api.changes.append(Change(_diff.title(after), _diff.owned_view(before, shape), _diff.owned_view(after, shape)))
+    api.changes.append(
+        Change(_diff.title(after), _diff.owned_view(before, shape), _diff.owned_view(after, shape))
+    )
     return after

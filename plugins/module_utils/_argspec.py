@@ -48,5 +48,9 @@ class ArgumentSpec(t.NamedTuple):
 
 
 AUTH: t.Final = ArgumentSpec(options=AUTH_ARG_SPEC)
-WAIT: t.Final = ArgumentSpec(options={"wait": {"type": "bool", "default": True}, "wait_timeout": {"type": "int", "default": 1800}})
-STATE: t.Final = ArgumentSpec(options={"state": {"type": "str", "choices": ["present", "absent"], "default": "present"}})
+WAIT: t.Final = ArgumentSpec(
+    options={"wait": {"type": "bool", "default": True}, "wait_timeout": {"type": "int", "default": 1800}}
+)
+STATE: t.Final = ArgumentSpec(
+    options={"state": {"type": "str", "choices": ["present", "absent"], "default": "present"}}
+)

@@ -15,7 +15,11 @@ Data = dict[str, t.Any]
 
 
 def described(attempt: Data) -> str:
-    place = f"{attempt['instance_type']} in {', '.join(attempt['zones'])}" if attempt["zones"] else attempt["instance_type"]
+    place = (
+        f"{attempt['instance_type']} in {', '.join(attempt['zones'])}"
+        if attempt["zones"]
+        else attempt["instance_type"]
+    )
     return f"{place}: {attempt['obtained']} of {attempt['wanted']} machines ({attempt['code']}): {attempt['message']}"
 
 

@@ -9,14 +9,30 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import API_VERSION, name_of, replicas_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, owned, pool_label, pool_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import (
+    API_VERSION,
+    name_of,
+    replicas_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+    MANAGED_BY,
+    owned,
+    pool_label,
+    pool_of,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._placement import Zones, spread
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+    worst,
+)
 
 Data = dict[str, t.Any]
 # What the operator writes on a set that a MachineAutoscaler is for; where they are, the set is scaled.
-MIN_SIZE, MAX_SIZE = (f"machine.openshift.io/cluster-api-autoscaler-node-group-{bound}-size" for bound in ("min", "max"))
+MIN_SIZE, MAX_SIZE = (
+    f"machine.openshift.io/cluster-api-autoscaler-node-group-{bound}-size" for bound in ("min", "max")
+)
 DEPLOYMENT: t.Final = "cluster-autoscaler-default"
 
 
@@ -26,7 +42,11 @@ def build(machine_set: Data, least: int, most: int) -> Data:
     return {
         "apiVersion": "autoscaling.openshift.io/v1beta1",
         "kind": "MachineAutoscaler",
-        "metadata": {"name": metadata["name"], "namespace": metadata["namespace"], "labels": {**MANAGED_BY, **pool_label(pool_of(machine_set))}},
+        "metadata": {
+            "name": metadata["name"],
+            "namespace": metadata["namespace"],
+            "labels": {**MANAGED_BY, **pool_label(pool_of(machine_set))},
+        },
         "spec": {
             "minReplicas": least,
             "maxReplicas": most,
@@ -44,11 +64,19 @@ def manifests(pool: Data, sets: t.Sequence[Data], live: t.Sequence[Data], is_hel
     least, most = pool["autoscale"]["min"], pool["autoscale"]["max"]
     if is_held:
         have = {target_of(one): int(one["spec"]["minReplicas"]) for one in live if target_of(one) in names}
-        low = have if set(have) == set(names) and sum(have.values()) == least else _low(least, {name_of(one): replicas_of(one) for one in sets})
+        low = (
+            have
+            if set(have) == set(names) and sum(have.values()) == least
+            else _low(least, {name_of(one): replicas_of(one) for one in sets})
+        )
         high = dict.fromkeys(names, most)
     else:
         low, high = spread(least, names), spread(most, names)
-    return [build(one, low[name_of(one)], high[name_of(one)]) for one in sorted(sets, key=name_of) if high[name_of(one)]]
+    return [
+        build(one, low[name_of(one)], high[name_of(one)])
+        for one in sorted(sets, key=name_of)
+        if high[name_of(one)]
+    ]
 
 
 def _low(least: int, replicas: Zones) -> Zones:
@@ -71,7 +99,11 @@ def is_scaled(machine_set: Data) -> bool:
 def check(pool: str, sets: t.Sequence[Data], live: t.Sequence[Data]) -> None:
     """Raises when there is nothing to scale, or somebody else's MachineAutoscaler scales one of the sets: the first one keeps it, ours would do nothing."""
     if not sets:
-        raise AcceleratorError("MACH-NO-SETS", f"Pool {pool} has no machine sets that could be scaled.", "Run gpu_machineset with the pool first.")
+        raise AcceleratorError(
+            "MACH-NO-SETS",
+            f"Pool {pool} has no machine sets that could be scaled.",
+            "Run gpu_machineset with the pool first.",
+        )
     names = set(map(name_of, sets))
     for one in live:
         if target_of(one) in names and not owned(one):
@@ -86,10 +118,18 @@ class Judge:
     """Every set has the bounds of its MachineAutoscaler, and the cluster autoscaler runs."""
 
     def __init__(self, wanted: t.Sequence[Data]) -> None:
-        self._bounds = {target_of(one): {MIN_SIZE: str(one["spec"]["minReplicas"]), MAX_SIZE: str(one["spec"]["maxReplicas"])} for one in wanted}
+        self._bounds = {
+            target_of(one): {
+                MIN_SIZE: str(one["spec"]["minReplicas"]),
+                MAX_SIZE: str(one["spec"]["maxReplicas"]),
+            }
+            for one in wanted
+        }
 
     def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
-        annotations = {name_of(one): one["metadata"].get("annotations") or {} for one in snapshot["machine_sets"]}
+        annotations = {
+            name_of(one): one["metadata"].get("annotations") or {} for one in snapshot["machine_sets"]
+        }
         parts = [self._operator(name, annotations.get(name, {})) for name in sorted(self._bounds)]
         return worst([*parts, _running(snapshot["deployments"])])
 
@@ -97,7 +137,9 @@ class Judge:
         if self._bounds[name].items() <= annotations.items():
             return ready()
         text = f"machine set {name} has not got the bounds of its MachineAutoscaler yet"
-        remedy = f"`oc describe machineautoscaler {name}`; look at the log of the cluster-autoscaler-operator."
+        remedy = (
+            f"`oc describe machineautoscaler {name}`; look at the log of the cluster-autoscaler-operator."
+        )
         return pending("NoBounds", text, code="MACH-AUTOSCALER", remedy=remedy, details=(text,))
 
 
@@ -112,4 +154,10 @@ def _running(deployments: t.Sequence[Data]) -> Readiness:
 
 def summarize(wanted: Data) -> Data:
     spec = wanted["spec"]
-    return {"name": name_of(wanted), "pool": pool_of(wanted), "machine_set": target_of(wanted), "min": spec["minReplicas"], "max": spec["maxReplicas"]}
+    return {
+        "name": name_of(wanted),
+        "pool": pool_of(wanted),
+        "machine_set": target_of(wanted),
+        "min": spec["minReplicas"],
+        "max": spec["maxReplicas"],
+    }

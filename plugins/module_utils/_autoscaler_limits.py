@@ -13,8 +13,15 @@ import json
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import node_labels, template_accelerator
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, MANAGER, owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import (
+    node_labels,
+    template_accelerator,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+    MANAGED_BY,
+    MANAGER,
+    owned,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_checks import ACCELERATOR
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_outputs import most_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils._scale_from_zero import BOOKED
@@ -36,7 +43,10 @@ def needs(pool: Data, sets: t.Sequence[Data]) -> dict[str, int]:
     """GPUs of the pool at its largest, by the accelerator label of its sets: as many as the autoscaler counts, which counts what is allocatable."""
     found = {}
     for label in sorted(set(map(template_accelerator, sets))):
-        one = next((one for one in pool["candidates"] if node_labels(pool, one)[ACCELERATOR] == label), pool["candidates"][0])
+        one = next(
+            (one for one in pool["candidates"] if node_labels(pool, one)[ACCELERATOR] == label),
+            pool["candidates"][0],
+        )
         found[label] = most_nodes(pool) * max(one["gpus_per_node"], one["expected"].get(BOOKED, 0))
     return found
 
@@ -45,20 +55,30 @@ def counted(pools: t.Sequence[Data], sets: t.Mapping[str, t.Sequence[Data]]) -> 
     """By pool. Nodes of fixed pools count too, where their label is one that is limited."""
     every = {pool["name"]: needs(pool, sets[pool["name"]]) for pool in pools}
     kinds = {kind for pool in pools if pool["autoscale"] for kind in every[pool["name"]]}
-    return {name: {kind: gpus for kind, gpus in found.items() if kind in kinds} for name, found in every.items()}
+    return {
+        name: {kind: gpus for kind, gpus in found.items() if kind in kinds} for name, found in every.items()
+    }
 
 
 def build() -> Data:
     """What there is where nobody has made one; the limits are added to it. Nodes that nobody needs any more are given back."""
     metadata = {"name": NAME, "labels": dict(MANAGED_BY)}
-    return {"apiVersion": "autoscaling.openshift.io/v1", "kind": "ClusterAutoscaler", "metadata": metadata, "spec": {"scaleDown": {"enabled": True}}}
+    return {
+        "apiVersion": "autoscaling.openshift.io/v1",
+        "kind": "ClusterAutoscaler",
+        "metadata": metadata,
+        "spec": {"scaleDown": {"enabled": True}},
+    }
 
 
 def recorded(live: Data) -> dict[str, Data]:
     """By type; nothing where the annotation cannot be read."""
     try:
         found = json.loads((live["metadata"].get("annotations") or {}).get(RECORD, "{}"))
-        return {str(kind): {"before": int(one["before"]), "now": int(one["now"]), "pools": dict(one["pools"])} for kind, one in found.items()}
+        return {
+            str(kind): {"before": int(one["before"]), "now": int(one["now"]), "pools": dict(one["pools"])}
+            for kind, one in found.items()
+        }
     except (ValueError, TypeError, KeyError, AttributeError):
         return {}
 
@@ -99,10 +119,21 @@ def merged(live: Data, wanted: t.Mapping[str, t.Mapping[str, int]]) -> Data:
 def with_patch(live: Data, patch: Data) -> Data:
     """The object as the patch makes it."""
     gpus = patch["spec"]["resourceLimits"]["gpus"] or [] if "spec" in patch else limits(live)
-    text = patch["metadata"]["annotations"][RECORD] if "metadata" in patch else (live["metadata"].get("annotations") or {}).get(RECORD)
-    metadata = {**live["metadata"], "annotations": {**(live["metadata"].get("annotations") or {}), RECORD: text or "{}"}}
+    text = (
+        patch["metadata"]["annotations"][RECORD]
+        if "metadata" in patch
+        else (live["metadata"].get("annotations") or {}).get(RECORD)
+    )
+    metadata = {
+        **live["metadata"],
+        "annotations": {**(live["metadata"].get("annotations") or {}), RECORD: text or "{}"},
+    }
     spec = live.get("spec") or {}
-    return {**live, "metadata": metadata, "spec": {**spec, "resourceLimits": {**(spec.get("resourceLimits") or {}), "gpus": gpus}}}
+    return {
+        **live,
+        "metadata": metadata,
+        "spec": {**spec, "resourceLimits": {**(spec.get("resourceLimits") or {}), "gpus": gpus}},
+    }
 
 
 def holds(live: Data, pool: str) -> bool:
@@ -113,7 +144,11 @@ def holds(live: Data, pool: str) -> bool:
 
 def is_unused(live: Data) -> bool:
     """Whether we made it, its limits are gone, and nobody else has set anything in it (the API server's defaults are in the name of its maker)."""
-    others = [entry for entry in live["metadata"].get("managedFields") or () if entry["manager"] != MANAGER and "f:spec" in (entry.get("fieldsV1") or {})]
+    others = [
+        entry
+        for entry in live["metadata"].get("managedFields") or ()
+        if entry["manager"] != MANAGER and "f:spec" in (entry.get("fieldsV1") or {})
+    ]
     return owned(live) and not recorded(live) and not limits(live) and not others
 
 
@@ -136,7 +171,10 @@ def fixed_types(live: Data | None) -> list[str] | None:
 
 
 def foreign(live: Data, patch: Data) -> AcceleratorError:
-    wanted = ", ".join(f"{{type: {one['type']}, min: {one['min']}, max: {one['max']}}}" for one in patch["spec"]["resourceLimits"]["gpus"] or [])
+    wanted = ", ".join(
+        f"{{type: {one['type']}, min: {one['min']}, max: {one['max']}}}"
+        for one in patch["spec"]["resourceLimits"]["gpus"] or []
+    )
     return AcceleratorError(
         "MACH-AUTOSCALER-FOREIGN",
         f"The limits of the ClusterAutoscaler {NAME} do not suffice for the pools, and {manager(live)} keeps them: what is written here would be undone.",
@@ -148,4 +186,6 @@ def remarks(live: Data) -> list[str]:
     """What keeps nodes that nobody needs from being given back."""
     if ((live.get("spec") or {}).get("scaleDown") or {}).get("enabled"):
         return []
-    return [f"ClusterAutoscaler {NAME} was not made here and its spec.scaleDown.enabled is not true: nodes that nobody needs any more stay."]
+    return [
+        f"ClusterAutoscaler {NAME} was not made here and its spec.scaleDown.enabled is not true: nodes that nobody needs any more stay."
+    ]

@@ -42,12 +42,17 @@ def selects(selector: Host, host: Host) -> bool:
     """As the machine provider reads a hostSelector."""
     labels = host["metadata"].get("labels") or {}
     exact = selector.get("matchLabels") or {}
-    return exact.items() <= labels.items() and all(_fulfils(one, labels) for one in selector.get("matchExpressions") or [])
+    return exact.items() <= labels.items() and all(
+        _fulfils(one, labels) for one in selector.get("matchExpressions") or []
+    )
 
 
 def described(selector: Host) -> str:
     exact = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
-    more = [" ".join([one["key"], str(one["operator"]), *(one.get("values") or [])]) for one in selector.get("matchExpressions") or []]
+    more = [
+        " ".join([one["key"], str(one["operator"]), *(one.get("values") or [])])
+        for one in selector.get("matchExpressions") or []
+    ]
     return ", ".join([*exact, *more]) or "anything"
 
 

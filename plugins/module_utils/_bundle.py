@@ -31,7 +31,11 @@ def csv(config_map: Object | None, name: str) -> Object | None:
         except yaml.YAMLError:
             continue
         for one in found:
-            if isinstance(one, dict) and one.get("kind") == "ClusterServiceVersion" and one["metadata"]["name"] == name:
+            if (
+                isinstance(one, dict)
+                and one.get("kind") == "ClusterServiceVersion"
+                and one["metadata"]["name"] == name
+            ):
                 return one
     return None
 

@@ -25,8 +25,15 @@ class Stuck(t.NamedTuple):
 
 def stuck(jobs: t.Iterable[Object], pods: t.Sequence[Object]) -> list[Stuck]:
     """By what the Jobs are made of, since not every release of OLM labels them."""
-    found = [(one["metadata"]["name"], image(one), _condition(one, "Failed")) for one in jobs if image(one) and not _condition(one, "Complete")]
-    return [Stuck(name, pulled, "; ".join([*([end] if end else []), *_waiting(pods, name)]) or "has not ended") for name, pulled, end in found]
+    found = [
+        (one["metadata"]["name"], image(one), _condition(one, "Failed"))
+        for one in jobs
+        if image(one) and not _condition(one, "Complete")
+    ]
+    return [
+        Stuck(name, pulled, "; ".join([*([end] if end else []), *_waiting(pods, name)]) or "has not ended")
+        for name, pulled, end in found
+    ]
 
 
 def image(job: Object) -> str:
@@ -39,12 +46,23 @@ def image(job: Object) -> str:
 
 def _condition(job: Object, kind: str) -> str:
     conditions = (job.get("status") or {}).get("conditions") or []
-    return next((f"{one.get('reason') or kind}: {one.get('message') or kind}" for one in conditions if one["type"] == kind and one["status"] == "True"), "")
+    return next(
+        (
+            f"{one.get('reason') or kind}: {one.get('message') or kind}"
+            for one in conditions
+            if one["type"] == kind and one["status"] == "True"
+        ),
+        "",
+    )
 
 
 def _waiting(pods: t.Sequence[Object], job: str) -> list[str]:
     lines = []
-    for pod in (one for one in pods if any(owner["name"] == job for owner in one["metadata"].get("ownerReferences") or [])):
+    for pod in (
+        one
+        for one in pods
+        if any(owner["name"] == job for owner in one["metadata"].get("ownerReferences") or [])
+    ):
         status = pod.get("status") or {}
         for one in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
             waiting = (one.get("state") or {}).get("waiting") or {}

@@ -19,7 +19,11 @@ DRAIN: t.Final = ArgumentSpec(
 )
 CHANGES: t.Final = ArgumentSpec(
     options={
-        "on_change": {"type": "str", "choices": ["report", "new_machines", "replace"], "default": "new_machines"},
+        "on_change": {
+            "type": "str",
+            "choices": ["report", "new_machines", "replace"],
+            "default": "new_machines",
+        },
         "max_surge": {"type": "int", "default": 1},
     }
 ).merge(DRAIN)

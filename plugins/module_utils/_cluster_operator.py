@@ -38,11 +38,21 @@ def check(package: str, name: str, live: Object | None) -> Object:
         remedy = f"Enable the capability {_CAPABILITIES[name]}: ClusterVersion version, spec.capabilities.additionalEnabledCapabilities."
         raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, remedy, layer="olm")
     states = {one["type"]: one for one in (live.get("status") or {}).get("conditions") or []}
-    bad = [one for kind, good in (("Available", "True"), ("Degraded", "False")) if (one := states.get(kind)) and one.get("status") != good]
+    bad = [
+        one
+        for kind, good in (("Available", "True"), ("Degraded", "False"))
+        if (one := states.get(kind)) and one.get("status") != good
+    ]
     if bad or "Available" not in states:
-        lines = [f"{one['type']}={one['status']} ({one.get('reason')}): {one.get('message')}" for one in bad] or ["it has no condition Available yet"]
-        message = f"{package} is part of OpenShift, and ClusterOperator {name} is not well: {'; '.join(lines)}."
-        raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, f"oc describe clusteroperator {name}", lines, layer="olm")
+        lines = [
+            f"{one['type']}={one['status']} ({one.get('reason')}): {one.get('message')}" for one in bad
+        ] or ["it has no condition Available yet"]
+        message = (
+            f"{package} is part of OpenShift, and ClusterOperator {name} is not well: {'; '.join(lines)}."
+        )
+        raise AcceleratorError(
+            "OLM-CLUSTER-OPERATOR", message, f"oc describe clusteroperator {name}", lines, layer="olm"
+        )
     return live
 
 
@@ -53,5 +63,14 @@ def version(live: Object) -> str:
 
 def summarize(package: str, name: str, live: Object) -> Object:
     """In the shape of an operator under OLM."""
-    empty = dict.fromkeys(("namespace", "subscription", "channel", "catalog", "csv", "install_plan", "upgrade_available"))
-    return {**empty, "package": package, "cluster_operator": name, "version": version(live) or None, "phase": "Available", "state": "PartOfOpenShift"}
+    empty = dict.fromkeys(
+        ("namespace", "subscription", "channel", "catalog", "csv", "install_plan", "upgrade_available")
+    )
+    return {
+        **empty,
+        "package": package,
+        "cluster_operator": name,
+        "version": version(live) or None,
+        "phase": "Available",
+        "state": "PartOfOpenShift",
+    }

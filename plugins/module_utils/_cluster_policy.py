@@ -10,10 +10,15 @@ import copy
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options, _driver_modules
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _cluster_policy_options,
+    _driver_modules,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import REQUIRED
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_outputs import tolerations as pool_tolerations
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_outputs import (
+    tolerations as pool_tolerations,
+)
 
 API_VERSION: t.Final = "nvidia.com/v1"
 GPU_TOLERATION: t.Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
@@ -48,7 +53,10 @@ def merge(base: t.Any, over: t.Any) -> t.Any:
     """Maps are merged, everything else is replaced."""
     if not isinstance(base, dict) or not isinstance(over, dict):
         return copy.deepcopy(over)
-    return {key: merge(base.get(key), over[key]) if key in over else copy.deepcopy(base[key]) for key in [*base, *(key for key in over if key not in base)]}
+    return {
+        key: merge(base.get(key), over[key]) if key in over else copy.deepcopy(base[key])
+        for key in [*base, *(key for key in over if key not in base)]
+    }
 
 
 def merge_tolerations(*lists: t.Iterable[dict[str, t.Any]] | None) -> list[dict[str, t.Any]]:
@@ -65,18 +73,32 @@ def check(params: dict[str, t.Any]) -> None:
     """What cannot work is refused before the first request."""
     driver = params.get("driver") or {}
     for option in _cluster_policy_options.FIELDS:
-        check_image(params.get(option) or {}, option, "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE")
+        check_image(
+            params.get(option) or {}, option, "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE"
+        )
     registry = params.get("registry")
-    if registry is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)*/?", registry):
-        raise InputError("INPUT-VALUE", f"registry is {registry!r}.", "Write a host and a path without a scheme, such as mirror.example.com:5000/gpu.")
+    if registry is not None and not re.fullmatch(
+        r"[A-Za-z0-9][A-Za-z0-9.-]*(:\d+)?(/[a-z0-9._-]+)*/?", registry
+    ):
+        raise InputError(
+            "INPUT-VALUE",
+            f"registry is {registry!r}.",
+            "Write a host and a path without a scheme, such as mirror.example.com:5000/gpu.",
+        )
     check_driver(driver, "driver")
     pools = params.get("pools") or []
     check_modules(driver.get("kernel_module_type"), pools, "driver")
-    check_branch(driver.get("version"), [pool for pool in pools if not (pool.get("driver") or {}).get("version")], "driver")
+    check_branch(
+        driver.get("version"),
+        [pool for pool in pools if not (pool.get("driver") or {}).get("version")],
+        "driver",
+    )
     check_storage(params.get("gds") or {}, driver.get("kernel_module_type"), pools)
     strategy = ((params.get("spec") or {}).get("mig") or {}).get("strategy")
     if strategy is not None and strategy not in ("none", "single", "mixed"):
-        raise InputError("INPUT-VALUE", f"spec.mig.strategy is {strategy!r}.", "Allowed are none, single and mixed.")
+        raise InputError(
+            "INPUT-VALUE", f"spec.mig.strategy is {strategy!r}.", "Allowed are none, single and mixed."
+        )
 
 
 def check_image(values: dict[str, t.Any], path: str, code: str = "INPUT-IMAGE") -> None:
@@ -93,10 +115,18 @@ def check_image(values: dict[str, t.Any], path: str, code: str = "INPUT-IMAGE") 
 def check_driver(driver: dict[str, t.Any], path: str) -> None:
     most = (driver.get("upgrade_policy") or {}).get("max_unavailable")
     if most is not None and not re.fullmatch(r"\d+|\d{1,2}%|100%", most):
-        raise InputError("INPUT-VALUE", f"{path}.upgrade_policy.max_unavailable is {most!r}.", "Write a number of nodes, or a percentage such as 25%.")
+        raise InputError(
+            "INPUT-VALUE",
+            f"{path}.upgrade_policy.max_unavailable is {most!r}.",
+            "Write a number of nodes, or a percentage such as 25%.",
+        )
     if driver.get("use_precompiled") and str(driver.get("version") or "").startswith("sha256:"):
         message = f"{path}.version is a digest, and a precompiled driver has another image for each kernel."
-        raise InputError("INPUT-VALUE", message, "Give the driver's branch, such as 595, whose tag the operator completes by the node's kernel.")
+        raise InputError(
+            "INPUT-VALUE",
+            message,
+            "Give the driver's branch, such as 595, whose tag the operator completes by the node's kernel.",
+        )
 
 
 def check_modules(wanted: str | None, pools: t.Sequence[dict[str, t.Any]], path: str) -> None:
@@ -104,22 +134,38 @@ def check_modules(wanted: str | None, pools: t.Sequence[dict[str, t.Any]], path:
     for pool in pools:
         if wrong := _driver_modules.contradiction(wanted, pool.get("gpu_models") or []):
             message = f"{path}.kernel_module_type is {wanted}, and {wrong} (pool {pool.get('name')})."
-            raise InputError("INPUT-VALUE", message, f"Set {path}.kernel_module_type to auto, or give each pool a driver of its own (backend nvidiadriver).")
+            raise InputError(
+                "INPUT-VALUE",
+                message,
+                f"Set {path}.kernel_module_type to auto, or give each pool a driver of its own (backend nvidiadriver).",
+            )
 
 
 def check_branch(version: str | None, pools: t.Sequence[dict[str, t.Any]], path: str) -> None:
     for pool in pools:
         if wrong := _driver_modules.outgrown(version, pool.get("gpu_models") or []):
             message = f"{path}.version is {version}, and {wrong} (pool {pool.get('name')})."
-            raise InputError("INPUT-VALUE", message, "Give these GPUs a driver of branch 580; where other pools want a newer one, with backend nvidiadriver.")
+            raise InputError(
+                "INPUT-VALUE",
+                message,
+                "Give these GPUs a driver of branch 580; where other pools want a newer one, with backend nvidiadriver.",
+            )
 
 
 def check_storage(gds: dict[str, t.Any], wanted: str | None, pools: t.Sequence[dict[str, t.Any]]) -> None:
     """The policy's driver, where it is auto, chooses by the GPU."""
-    kinds = [(_driver_modules.only(model), f" (pool {pool.get('name')}: {model})") for pool in pools for model in pool.get("gpu_models") or []]
+    kinds = [
+        (_driver_modules.only(model), f" (pool {pool.get('name')}: {model})")
+        for pool in pools
+        for model in pool.get("gpu_models") or []
+    ]
     for kind, where in [(wanted, ""), *kinds]:
         if kind == _driver_modules.PROPRIETARY and (wrong := _driver_modules.storage(gds, kind)):
-            raise InputError("INPUT-VALUE", f"{wrong}{where}.", "Switch gds off, or set driver.kernel_module_type to open where every GPU takes that.")
+            raise InputError(
+                "INPUT-VALUE",
+                f"{wrong}{where}.",
+                "Switch gds off, or set driver.kernel_module_type to open where every GPU takes that.",
+            )
 
 
 def asked(params: dict[str, t.Any]) -> dict[str, t.Any]:
@@ -137,11 +183,18 @@ def count_unavailable(driver: dict[str, t.Any]) -> None:
         rules["maxUnavailable"] = int(rules["maxUnavailable"])
 
 
-def build(params: dict[str, t.Any], base: dict[str, t.Any], live: dict[str, t.Any] | None) -> dict[str, t.Any]:
+def build(
+    params: dict[str, t.Any], base: dict[str, t.Any], live: dict[str, t.Any] | None
+) -> dict[str, t.Any]:
     """The whole manifest of a policy that is ours: base, then typed options, then the raw spec."""
     spec = merge({key: {} for key in REQUIRED}, merge(base, asked(params)))
     spec["daemonsets"]["tolerations"] = wanted_tolerations(params, live)
-    return {"apiVersion": API_VERSION, "kind": "ClusterPolicy", "metadata": {"name": params["name"]}, "spec": spec}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "ClusterPolicy",
+        "metadata": {"name": params["name"]},
+        "spec": spec,
+    }
 
 
 def remarks(params: dict[str, t.Any], spec: dict[str, t.Any], installed: tuple[int, ...]) -> list[str]:
@@ -150,9 +203,19 @@ def remarks(params: dict[str, t.Any], spec: dict[str, t.Any], installed: tuple[i
         return []
     found, driver = [], spec.get("driver") or {}
     if params.get("kata_manager"):
-        found.append("kata_manager is ignored by the GPU operator from 26.7 on; see kata_sandbox_device_plugin, and sandbox_workloads.mode: kata.")
-    if driver.get("enabled") is not False and not driver.get("useNvidiaDriverCRD") and not driver.get("version"):
-        old = [(pool, wrong) for pool in params.get("pools") or [] if (wrong := _driver_modules.outgrown("595", pool.get("gpu_models") or []))]
+        found.append(
+            "kata_manager is ignored by the GPU operator from 26.7 on; see kata_sandbox_device_plugin, and sandbox_workloads.mode: kata."
+        )
+    if (
+        driver.get("enabled") is not False
+        and not driver.get("useNvidiaDriverCRD")
+        and not driver.get("version")
+    ):
+        old = [
+            (pool, wrong)
+            for pool in params.get("pools") or []
+            if (wrong := _driver_modules.outgrown("595", pool.get("gpu_models") or []))
+        ]
         said = "driver.version is not given, so the GPU operator brings its own, of branch 595"
         found += [f"{said}, and {wrong} (pool {pool.get('name')})." for pool, wrong in old]
     return found

@@ -9,10 +9,25 @@ from __future__ import annotations
 import json
 import typing as t
 
-REQUIRED: t.Final = ("operator", "daemonsets", "driver", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "nodeStatusExporter", "gfd")
+REQUIRED: t.Final = (
+    "operator",
+    "daemonsets",
+    "driver",
+    "toolkit",
+    "devicePlugin",
+    "dcgmExporter",
+    "dcgm",
+    "nodeStatusExporter",
+    "gfd",
+)
 
 DEFAULT: t.Final[dict[str, t.Any]] = {
-    "operator": {"defaultRuntime": "crio", "runtimeClass": "nvidia", "use_ocp_driver_toolkit": True, "initContainer": {}},
+    "operator": {
+        "defaultRuntime": "crio",
+        "runtimeClass": "nvidia",
+        "use_ocp_driver_toolkit": True,
+        "initContainer": {},
+    },
     "sandboxWorkloads": {"enabled": False, "defaultWorkload": "container"},
     "driver": {
         "enabled": True,
@@ -32,7 +47,11 @@ DEFAULT: t.Final[dict[str, t.Any]] = {
         "kernelModuleConfig": {"name": ""},
     },
     "toolkit": {"enabled": True, "installDir": "/usr/local/nvidia"},
-    "devicePlugin": {"enabled": True, "config": {"name": "", "default": ""}, "mps": {"root": "/run/nvidia/mps"}},
+    "devicePlugin": {
+        "enabled": True,
+        "config": {"name": "", "default": ""},
+        "mps": {"root": "/run/nvidia/mps"},
+    },
     "dcgm": {"enabled": True},
     "dcgmExporter": {"enabled": True, "config": {"name": ""}, "serviceMonitor": {"enabled": True}},
     "gfd": {"enabled": True},
@@ -67,14 +86,26 @@ def example_driver(versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
 
 def example_of(kind: str, versions: t.Iterable[dict[str, t.Any]]) -> dict[str, t.Any]:
     """The spec of an installed operator's example of that kind; empty where it has none."""
-    found = (entry["spec"] for version in versions for entry in _examples(version) if entry.get("kind") == kind and entry.get("spec"))
+    found = (
+        entry["spec"]
+        for version in versions
+        for entry in _examples(version)
+        if entry.get("kind") == kind and entry.get("spec")
+    )
     return next(found, {})
 
 
 def release(versions: t.Iterable[dict[str, t.Any]]) -> tuple[int, ...]:
     """Year and month of the newest GPU operator that is installed; empty where nothing tells, as without OLM."""
-    found = [str((one.get("spec") or {}).get("version") or "") for one in versions if one["metadata"]["name"].startswith("gpu-operator-certified.")]
-    return max((tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) for version in found), default=())
+    found = [
+        str((one.get("spec") or {}).get("version") or "")
+        for one in versions
+        if one["metadata"]["name"].startswith("gpu-operator-certified.")
+    ]
+    return max(
+        (tuple(int(part) for part in version.split(".")[:2] if part.isdigit()) for version in found),
+        default=(),
+    )
 
 
 def _examples(version: dict[str, t.Any]) -> list[dict[str, t.Any]]:

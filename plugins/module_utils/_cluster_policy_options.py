@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_table import COMPONENTS, DRIVER, POLICY_DRIVER
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_table import (
+    COMPONENTS,
+    DRIVER,
+    POLICY_DRIVER,
+)
 
 Data = dict[str, t.Any]
 
@@ -32,7 +36,13 @@ _COMPONENT: t.Final = f"""{SIDECAR}
 {RESOURCES}
 host_network        bool  Whether its pods share the host's network; GPU operator 26.7 and later.
 """
-_MORE: t.Final = {"component": _COMPONENT, "sidecar": SIDECAR, "image": _IMAGE, "env": "env maps Environment variables, as in a container.", "dict": ""}
+_MORE: t.Final = {
+    "component": _COMPONENT,
+    "sidecar": SIDECAR,
+    "image": _IMAGE,
+    "env": "env maps Environment variables, as in a container.",
+    "dict": "",
+}
 _TYPES: t.Final[dict[str, Data]] = {
     "bool": {"type": "bool"},
     "int": {"type": "int"},
@@ -61,19 +71,34 @@ def read(table: str) -> dict[str, Data]:
             where[name] = {"type": "dict", "options": read(_MORE[kind]), "description": description}
         else:
             # names of Secrets are no secrets
-            where[name] = {**_TYPES[kind], **({"no_log": False} if "secret" in name else {}), "description": description}
+            where[name] = {
+                **_TYPES[kind],
+                **({"no_log": False} if "secret" in name else {}),
+                "description": description,
+            }
     return options
 
 
 def plain(options: t.Mapping[str, Data]) -> dict[str, Data]:
     """As an argument spec has them."""
-    return {name: {key: plain(value) if key == "options" else value for key, value in one.items() if key != "description"} for name, one in options.items()}
+    return {
+        name: {
+            key: plain(value) if key == "options" else value
+            for key, value in one.items()
+            if key != "description"
+        }
+        for name, one in options.items()
+    }
 
 
 def documented(options: t.Mapping[str, Data]) -> dict[str, Data]:
     """As documentation has them."""
     return {
-        name: {"suboptions" if key == "options" else key: documented(value) if key == "options" else value for key, value in one.items() if key != "no_log"}
+        name: {
+            "suboptions" if key == "options" else key: documented(value) if key == "options" else value
+            for key, value in one.items()
+            if key != "no_log"
+        }
         for name, one in options.items()
     }
 
@@ -88,7 +113,9 @@ def camel(name: str) -> str:
 def spec(values: t.Mapping[str, t.Any], options: t.Mapping[str, Data]) -> Data:
     """What was given, by the API's own names; what was left out is left out, and maps are as their user wrote them."""
     found: Data = {}
-    for name, value in ((name, value) for name, value in values.items() if name in options and value is not None):
+    for name, value in (
+        (name, value) for name, value in values.items() if name in options and value is not None
+    ):
         inner = options[name].get("options")
         if not inner:
             found[camel(name)] = value
@@ -97,8 +124,9 @@ def spec(values: t.Mapping[str, t.Any], options: t.Mapping[str, Data]) -> Data:
     return found
 
 
-_DRIVER: t.Final = "driver component The driver. Version, repository and image are given together or not at all.\n" + "\n".join(
-    f"driver.{line}" for line in (DRIVER + POLICY_DRIVER).splitlines() if line
+_DRIVER: t.Final = (
+    "driver component The driver. Version, repository and image are given together or not at all.\n"
+    + "\n".join(f"driver.{line}" for line in (DRIVER + POLICY_DRIVER).splitlines() if line)
 )
 _SPEC: t.Final = read(_DRIVER + COMPONENTS)
 # What stands for fields of the spec, and what is no field itself.

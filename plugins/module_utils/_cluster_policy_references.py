@@ -40,9 +40,15 @@ class Reference(t.NamedTuple):
 
 
 def named(params: Data) -> list[Reference]:
-    found = [Reference(path, kind, str(name)) for path, kind in _POLICY.items() if (name := _at(params, path))]
+    found = [
+        Reference(path, kind, str(name)) for path, kind in _POLICY.items() if (name := _at(params, path))
+    ]
     for index, entry in enumerate(params.get("nvidia_drivers") or []):
-        found += [Reference(f"nvidia_drivers[{index}].{path}", kind, str(name)) for path, kind in _DRIVER.items() if (name := _at(entry, path))]
+        found += [
+            Reference(f"nvidia_drivers[{index}].{path}", kind, str(name))
+            for path, kind in _DRIVER.items()
+            if (name := _at(entry, path))
+        ]
     return [one for one in found if one.name not in _ITS_OWN]
 
 

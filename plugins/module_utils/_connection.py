@@ -86,7 +86,16 @@ class Connection:
             together.add("Accept-Encoding", "gzip")
         timeout = urllib3.Timeout(connect=connect, read=read, total=total)
         _connection_patience.limit(total)
-        return self.pool.request(method, self.host + path, body=body, headers=together, timeout=timeout, retries=False, redirect=False, preload_content=False)
+        return self.pool.request(
+            method,
+            self.host + path,
+            body=body,
+            headers=together,
+            timeout=timeout,
+            retries=False,
+            redirect=False,
+            preload_content=False,
+        )
 
 
 def tls_context(configuration: t.Any) -> ssl.SSLContext | None:
@@ -109,7 +118,9 @@ def tls_context(configuration: t.Any) -> ssl.SSLContext | None:
 def fast_pool(pool: t.Any, tls: ssl.SSLContext | None) -> None:
     """Certificates from memory instead of files; no Nagle delay; a dead peer is noticed in half a minute, a dripping one in time; none outlives a fork."""
     _POOLS.add(pool)
-    pool.pool_classes_by_scheme = {scheme: _connection_patience.bounded(kind) for scheme, kind in pool.pool_classes_by_scheme.items()}
+    pool.pool_classes_by_scheme = {
+        scheme: _connection_patience.bounded(kind) for scheme, kind in pool.pool_classes_by_scheme.items()
+    }
     _name_ourselves(pool)
     options = pool.connection_pool_kw
     if tls is not None:
@@ -135,7 +146,11 @@ def quiet() -> None:
 def _name_ourselves(pool: t.Any) -> None:
     """To a proxy whose address holds user and password: urllib3 leaves them out, everybody else sends them."""
     proxy = getattr(pool, "proxy", None)
-    if proxy is None or not proxy.auth or any(name.lower() == "proxy-authorization" for name in pool.proxy_headers):
+    if (
+        proxy is None
+        or not proxy.auth
+        or any(name.lower() == "proxy-authorization" for name in pool.proxy_headers)
+    ):
         return
     who = unquote(proxy.auth)
     _secrets.register(who.partition(":")[2])

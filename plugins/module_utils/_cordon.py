@@ -23,6 +23,14 @@ def toleration(pod: Data) -> str:
     """The toleration by which the scheduler puts the pod on a cordoned node; empty without one."""
     for one in pod["spec"].get("tolerations") or []:
         exists = one.get("operator") == "Exists"
-        if one.get("effect") in (None, "", "NoSchedule") and (one.get("key") == _TAINT or (exists and not one.get("key"))) and (exists or not one.get("value")):
-            return "{" + ", ".join(f"{key}: {one[key]}" for key in ("key", "operator", "effect") if one.get(key)) + "}"
+        if (
+            one.get("effect") in (None, "", "NoSchedule")
+            and (one.get("key") == _TAINT or (exists and not one.get("key")))
+            and (exists or not one.get("value"))
+        ):
+            return (
+                "{"
+                + ", ".join(f"{key}: {one[key]}" for key in ("key", "operator", "effect") if one.get(key))
+                + "}"
+            )
     return ""

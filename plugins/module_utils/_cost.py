@@ -31,19 +31,32 @@ def read_classes(classes: t.Any, path: str = "cost_classes") -> Prices:
     """Lowest cost per hour by class. Raises InputError."""
     problems = Problems()
     read_in = _numbers(classes, path, "{low: 0, high: 100}", problems)
-    if not problems.found and (min(read_in.values(), default=None) != 0 or len(set(read_in.values())) < len(read_in)):
-        problems.add("INPUT-VALUE", path, "must begin at 0 and have no number twice.", "Write them like {low: 0, medium: 10, high: 100}.")
+    if not problems.found and (
+        min(read_in.values(), default=None) != 0 or len(set(read_in.values())) < len(read_in)
+    ):
+        problems.add(
+            "INPUT-VALUE",
+            path,
+            "must begin at 0 and have no number twice.",
+            "Write them like {low: 0, medium: 10, high: 100}.",
+        )
     problems.raise_if_any()
     return read_in
 
 
-def cost(pool: t.Mapping[str, t.Any], prices: Prices, classes: Prices = CLASSES, chosen: str | None = None) -> Data:
+def cost(
+    pool: t.Mapping[str, t.Any], prices: Prices, classes: Prices = CLASSES, chosen: str | None = None
+) -> Data:
     """Cost per hour of a pool as C(_pools.plan) returns it.
 
     low and high differ where the autoscaler or the choice among candidates decides. chosen: the instance type that won already.
     Without a price for each candidate they are not known, and unpriced names what lacks one. Nodes that exist already cost nothing here.
     """
-    candidates = [] if pool.get("existing") else [one["instance_type"] for one in pool["candidates"] if chosen in (None, one["instance_type"])]
+    candidates = (
+        []
+        if pool.get("existing")
+        else [one["instance_type"] for one in pool["candidates"] if chosen in (None, one["instance_type"])]
+    )
     least, most = _nodes(pool)
     listed = [(name, _price(name, prices)) for name in dict.fromkeys(candidates)]
     known = [price for _name, price in listed if price is not None]
@@ -62,7 +75,12 @@ def cost(pool: t.Mapping[str, t.Any], prices: Prices, classes: Prices = CLASSES,
 
 def total(costs: t.Sequence[Data], classes: Prices = CLASSES) -> Data:
     """Of all pools together; what is not known of one is not known of all."""
-    sums = {end: None if any(one[end] is None for one in costs) else sum((Decimal(str(one[end])) for one in costs), Decimal(0)) for end in ("low", "high")}
+    sums = {
+        end: None
+        if any(one[end] is None for one in costs)
+        else sum((Decimal(str(one[end])) for one in costs), Decimal(0))
+        for end in ("low", "high")
+    }
     high = sums["high"]
     return {
         **{end: _plain(value) for end, value in sums.items()},
@@ -94,15 +112,24 @@ def _plain(value: Decimal | None) -> float | None:
 
 def _numbers(given: t.Any, path: str, example: str, problems: Problems) -> dict[str, Decimal]:
     if not isinstance(given, t.Mapping):
-        problems.add("INPUT-TYPE", path, "must be a mapping of names to numbers.", f"Write it like {example}.")
+        problems.add(
+            "INPUT-TYPE", path, "must be a mapping of names to numbers.", f"Write it like {example}."
+        )
         return {}
     result = {}
     for name, value in given.items():
         number = _number(value)
         if number is None:
-            problems.add("INPUT-TYPE", f"{path}.{name}", f"{value!r} is not a number.", "Give a number without currency, for example 3.06.")
+            problems.add(
+                "INPUT-TYPE",
+                f"{path}.{name}",
+                f"{value!r} is not a number.",
+                "Give a number without currency, for example 3.06.",
+            )
         elif number < 0:
-            problems.add("INPUT-VALUE", f"{path}.{name}", f"{value} is below 0.", "Give a number of at least 0.")
+            problems.add(
+                "INPUT-VALUE", f"{path}.{name}", f"{value} is below 0.", "Give a number of at least 0."
+            )
         else:
             result[str(name)] = number
     return result

@@ -14,10 +14,26 @@ import re
 import ssl
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_kept, _credentials_plain, _expiry, _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection, fast_pool, quiet, tls_context
-from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_settings import Params, settings
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _credentials_kept,
+    _credentials_plain,
+    _expiry,
+    _secrets,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._connection import (
+    Connection,
+    fast_pool,
+    quiet,
+    tls_context,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_settings import (
+    Params,
+    settings,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    CredentialsError,
+)
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_login import Login
@@ -27,7 +43,14 @@ MISSING = "" if importlib.util.find_spec("kubernetes") else "No module named 'ku
 # An entry of a kubeconfig, secrets and all, as Python writes it.
 _ENTRY = re.compile(r"\{.*\}", re.DOTALL)
 # What the client's configuration calls them.
-_ATTRIBUTES = {"host": "host", "ca_cert": "ssl_ca_cert", "client_cert": "cert_file", "client_key": "key_file", "proxy": "proxy", "no_proxy": "no_proxy"}
+_ATTRIBUTES = {
+    "host": "host",
+    "ca_cert": "ssl_ca_cert",
+    "client_cert": "cert_file",
+    "client_key": "key_file",
+    "proxy": "proxy",
+    "no_proxy": "no_proxy",
+}
 
 
 class _Opened(t.NamedTuple):
@@ -39,7 +62,11 @@ class _Opened(t.NamedTuple):
     ends: tuple[str, datetime.datetime] | None
 
 
-def connect(params: Params, environ: t.Mapping[str, str] | None = None, remaining: t.Callable[[], float] = lambda: math.inf) -> Connection:
+def connect(
+    params: Params,
+    environ: t.Mapping[str, str] | None = None,
+    remaining: t.Callable[[], float] = lambda: math.inf,
+) -> Connection:
     """Opens nothing yet: a pool of connections, the address, and the headers of every request. remaining: seconds that plugins and logins may take."""
     wanted = settings(params, os.environ if environ is None else environ)
     source, configuration, pool, ends = _credentials_kept.kept(wanted) or _open(wanted, remaining())
@@ -66,7 +93,15 @@ def connect(params: Params, environ: t.Mapping[str, str] | None = None, remainin
         return _headers(configuration, wanted)
 
     host = str(configuration.host).rstrip("/")
-    return Connection(host, pool, bool(configuration.verify_ssl), headers, renew, lambda: login.tokens if login else [], ends)
+    return Connection(
+        host,
+        pool,
+        bool(configuration.verify_ssl),
+        headers,
+        renew,
+        lambda: login.tokens if login else [],
+        ends,
+    )
 
 
 def preload() -> str:
@@ -115,7 +150,10 @@ def _open(wanted: Params, seconds: float) -> _Opened:
 def _files(plain: _credentials_plain.Plain) -> list[str]:
     """Everything on a disk that plain credentials were read from."""
     named = (plain.ssl_ca_cert, plain.cert_file, plain.key_file)
-    return [*plain.files, *(path for path in named if path and not path.startswith(_credentials_plain.MEMORY))]
+    return [
+        *plain.files,
+        *(path for path in named if path and not path.startswith(_credentials_plain.MEMORY)),
+    ]
 
 
 def _read(wanted: Params, seconds: float) -> tuple[t.Any, t.Any]:
@@ -137,20 +175,28 @@ def _read(wanted: Params, seconds: float) -> tuple[t.Any, t.Any]:
 def _unusable(exc: Exception) -> CredentialsError:
     # The package names an entry of a kubeconfig by all that is in it.
     text = _ENTRY.sub("{...}", str(exc))
-    return CredentialsError("CRED-INVALID", f"The credentials cannot be used: {text}", "Check kubeconfig, context, client_cert, client_key and ca_cert.")
+    return CredentialsError(
+        "CRED-INVALID",
+        f"The credentials cannot be used: {text}",
+        "Check kubeconfig, context, client_cert, client_key and ca_cert.",
+    )
 
 
 def _override(configuration: t.Any, wanted: Params) -> None:
     for option, attribute in _ATTRIBUTES.items():
         if option in wanted:
-            value = os.path.expanduser(wanted[option]) if attribute.endswith(("cert", "file")) else wanted[option]
+            value = (
+                os.path.expanduser(wanted[option]) if attribute.endswith(("cert", "file")) else wanted[option]
+            )
             setattr(configuration, attribute, value)
     if "validate_certs" in wanted:
         configuration.verify_ssl = bool(wanted["validate_certs"])
     if "proxy_headers" in wanted:
         import urllib3.util
 
-        configuration.proxy_headers = urllib3.util.make_headers(**{name: value for name, value in wanted["proxy_headers"].items() if value})
+        configuration.proxy_headers = urllib3.util.make_headers(
+            **{name: value for name, value in wanted["proxy_headers"].items() if value}
+        )
     if "api_key" in wanted:
         configuration.api_key = {"authorization": f"Bearer {wanted['api_key']}"}
 
@@ -177,7 +223,10 @@ def _ends(configuration: t.Any) -> tuple[str, datetime.datetime] | None:
         with open(configuration.cert_file, encoding="utf-8", errors="replace") as file:
             found.append(("The client certificate", _expiry.of_certificate(file.read())))
     if not getattr(configuration, "renewed", False):
-        tokens = [str(setting["value"]).removeprefix("Bearer ") for setting in configuration.auth_settings().values()]
+        tokens = [
+            str(setting["value"]).removeprefix("Bearer ")
+            for setting in configuration.auth_settings().values()
+        ]
         found += [("The token", _expiry.of_token(token)) for token in tokens]
     known = [(what, end) for what, end in found if end is not None]
     return min(known, key=lambda one: one[1]) if known else None

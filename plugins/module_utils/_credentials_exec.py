@@ -34,7 +34,9 @@ def run(plugin: Plugin, folder: str, cluster: Plugin | None, seconds: float = ma
     info = json.dumps({"apiVersion": version, "kind": "ExecCredential", "spec": spec})
     own = {str(entry["name"]): str(entry["value"]) for entry in plugin.get("env") or ()}
     arguments = [command, *map(str, plugin.get("args") or ())]
-    out, errors = _output(arguments, folder, {**os.environ, **own, "KUBERNETES_EXEC_INFO": info}, min(SECONDS, seconds))
+    out, errors = _output(
+        arguments, folder, {**os.environ, **own, "KUBERNETES_EXEC_INFO": info}, min(SECONDS, seconds)
+    )
     try:
         answer = json.loads(out)
         status: dict[str, t.Any] = answer["status"]
@@ -49,7 +51,9 @@ def run(plugin: Plugin, folder: str, cluster: Plugin | None, seconds: float = ma
     return status
 
 
-def _output(arguments: list[str], folder: str, environment: dict[str, str], seconds: float) -> tuple[str, str]:
+def _output(
+    arguments: list[str], folder: str, environment: dict[str, str], seconds: float
+) -> tuple[str, str]:
     command = arguments[0]
     try:
         # In a session of its own, so that what it starts can be ended with it.
@@ -69,7 +73,9 @@ def _output(arguments: list[str], folder: str, environment: dict[str, str], seco
     try:
         out, errors = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired as exc:
-        raise _failure(command, f"it has not ended after {seconds:.0f} s; it may be waiting for somebody to log in") from exc
+        raise _failure(
+            command, f"it has not ended after {seconds:.0f} s; it may be waiting for somebody to log in"
+        ) from exc
     finally:
         if process.poll() is None:
             with contextlib.suppress(ProcessLookupError):

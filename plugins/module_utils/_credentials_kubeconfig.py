@@ -14,7 +14,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _cre
 from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_time import within
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
 
-_SECRET = frozenset(("token", "password", "client-key-data", "id-token", "refresh-token", "access-token", "client-secret"))
+_SECRET = frozenset(
+    ("token", "password", "client-key-data", "id-token", "refresh-token", "access-token", "client-secret")
+)
 # These are asked again when the server does not accept what they gave.
 _RENEWED = frozenset(("exec", "tokenFile", "auth-provider"))
 _ISSUER_SECONDS = 30.0
@@ -34,7 +36,14 @@ def register(kubeconfig: object) -> None:
 
 def current(kubeconfigs: t.Iterable[object]) -> str:
     """The first file that says which context is current wins, as everywhere else among several."""
-    return next((str(one["current-context"]) for one in kubeconfigs if isinstance(one, dict) and one.get("current-context")), "")
+    return next(
+        (
+            str(one["current-context"])
+            for one in kubeconfigs
+            if isinstance(one, dict) and one.get("current-context")
+        ),
+        "",
+    )
 
 
 def chosen(contexts: t.Sequence[t.Any], wanted: str, where: str) -> str:
@@ -42,9 +51,17 @@ def chosen(contexts: t.Sequence[t.Any], wanted: str, where: str) -> str:
     names = [str(one["name"]) for one in contexts]
     there = f"it has {', '.join(names)}" if names else "it has none"
     if not wanted:
-        raise CredentialsError("CRED-CONTEXT", f"{where} names no current context, and the task none either; {there}.", "Set context.")
+        raise CredentialsError(
+            "CRED-CONTEXT",
+            f"{where} names no current context, and the task none either; {there}.",
+            "Set context.",
+        )
     if wanted not in names:
-        raise CredentialsError("CRED-CONTEXT", f"{where} has no context {wanted}; {there}.", "Set context to one that is there (oc config get-contexts).")
+        raise CredentialsError(
+            "CRED-CONTEXT",
+            f"{where} has no context {wanted}; {there}.",
+            "Set context to one that is there (oc config get-contexts).",
+        )
     return wanted
 
 
@@ -67,15 +84,25 @@ class Reader:
     def impersonation(self) -> list[tuple[str, str]]:
         """As `kubectl` sends what the user entry says of whom to act as."""
         user = self.user
-        headers = [(f"Impersonate-{name}", str(user[key])) for name, key in (("User", "as"), ("Uid", "as-uid")) if user.get(key)]
+        headers = [
+            (f"Impersonate-{name}", str(user[key]))
+            for name, key in (("User", "as"), ("Uid", "as-uid"))
+            if user.get(key)
+        ]
         headers += [("Impersonate-Group", str(group)) for group in user.get("as-groups") or ()]
-        return headers + [(f"Impersonate-Extra-{key}", str(value)) for key, values in (user.get("as-user-extra") or {}).items() for value in values]
+        return headers + [
+            (f"Impersonate-Extra-{key}", str(value))
+            for key, values in (user.get("as-user-extra") or {}).items()
+            for value in values
+        ]
 
     def _load_from_exec_plugin(self) -> bool | None:
         """The package's own way logs what goes wrong and goes on as nobody, and waits for ever."""
         if not self.user.get("exec"):
             return None
-        status = _credentials_exec.run(self.user["exec"], self._get_base_path(self._cluster.path), self._cluster.value, self.seconds)
+        status = _credentials_exec.run(
+            self.user["exec"], self._get_base_path(self._cluster.path), self._cluster.value, self.seconds
+        )
         if status.get("token"):
             self.token = f"Bearer {status['token']}"
         if status.get("clientCertificateData"):
@@ -87,9 +114,15 @@ class Reader:
     def _refresh_oidc(self, provider: t.Any) -> None:
         """With the system's authorities where none is named, without a secret where the client has none, in limited time; and a refusal is told."""
         config: Fields = provider.value["config"]
-        known = {"client-secret": "", "idp-certificate-authority": ssl.get_default_verify_paths().cafile or _bundled()}
+        known = {
+            "client-secret": "",
+            "idp-certificate-authority": ssl.get_default_verify_paths().cafile or _bundled(),
+        }
         copy = {"config": {**known, **config}}
-        issuer, trial = str(config.get("idp-issuer-url")), type(provider)("auth-provider", copy, provider.path)
+        issuer, trial = (
+            str(config.get("idp-issuer-url")),
+            type(provider)("auth-provider", copy, provider.path),
+        )
         refresh: t.Callable[[t.Any], None] = super()._refresh_oidc  # type: ignore[misc]
         try:
             within(min(_ISSUER_SECONDS, self.seconds), f"the issuer {issuer}", lambda: refresh(trial))
@@ -108,4 +141,8 @@ def _bundled() -> str:
 
 
 def _refused(issuer: str, why: str) -> CredentialsError:
-    return CredentialsError("CRED-OIDC", f"The token of the kubeconfig has expired, and {issuer} did not renew it: {why}.", "Log in again at the issuer.")
+    return CredentialsError(
+        "CRED-OIDC",
+        f"The token of the kubeconfig has expired, and {issuer} did not renew it: {why}.",
+        "Log in again at the issuer.",
+    )

@@ -14,7 +14,10 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors, _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    CredentialsError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
 
 SECONDS = 10.0
@@ -47,7 +50,11 @@ def refused(username: str, text: str, status: int = 0) -> Exception:
     if status == 429 or status >= 500:
         return ConnectionError(f"OpenShift's OAuth server is away: {text}")
     if status == 401:
-        return CredentialsError("CRED-LOGIN", f"OpenShift's OAuth server did not accept the user {username}: {text}", "Check username and password.")
+        return CredentialsError(
+            "CRED-LOGIN",
+            f"OpenShift's OAuth server did not accept the user {username}: {text}",
+            "Check username and password.",
+        )
     return CredentialsError(
         "CRED-LOGIN",
         f"The user {username} cannot log in with a password: {text}",
@@ -84,7 +91,9 @@ def _end(connection: Connection, token: str, agent: str) -> str:
     own = dataclasses.replace(connection, headers=lambda: headers, renew=lambda: None)
     http = Http(lambda: own, Deadline(SECONDS), agent, lambda _line: None)
     try:
-        answer = http.request("DELETE", f"/apis/oauth.openshift.io/v1/useroauthaccesstokens/{object_name(token)}")
+        answer = http.request(
+            "DELETE", f"/apis/oauth.openshift.io/v1/useroauthaccesstokens/{object_name(token)}"
+        )
     except AcceleratorError as exc:
         return exc.message
     return "" if answer.status in _GONE else _http_errors.describe(answer.status, answer.body)

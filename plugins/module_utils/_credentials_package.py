@@ -13,7 +13,10 @@ import sys
 import traceback
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_kubeconfig, _credentials_login
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _credentials_kubeconfig,
+    _credentials_login,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_time import within
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
 
@@ -55,11 +58,21 @@ def forget(_configuration: t.Any) -> None:
 def _load(configuration: t.Any, wanted: Params) -> None:
     kubeconfig = wanted.get("kubeconfig")
     if isinstance(kubeconfig, dict):
-        _use(configuration, wanted, copy.deepcopy(kubeconfig), [kubeconfig], "The kubeconfig given as a dictionary")
+        _use(
+            configuration,
+            wanted,
+            copy.deepcopy(kubeconfig),
+            [kubeconfig],
+            "The kubeconfig given as a dictionary",
+        )
     elif kubeconfig:
         path = os.path.expanduser(str(kubeconfig))
         if not _there(path):
-            raise CredentialsError("CRED-KUBECONFIG", f"The kubeconfig {path} does not exist.", "Set kubeconfig, or K8S_AUTH_KUBECONFIG, to an existing file.")
+            raise CredentialsError(
+                "CRED-KUBECONFIG",
+                f"The kubeconfig {path} does not exist.",
+                "Set kubeconfig, or K8S_AUTH_KUBECONFIG, to an existing file.",
+            )
         _use_files(configuration, wanted, path)
     elif not wanted.get("host"):
         path = os.path.expanduser(os.environ.get("KUBECONFIG") or "~/.kube/config")
@@ -79,12 +92,21 @@ def _use_files(configuration: t.Any, wanted: Params, path: str) -> None:
     _use(configuration, wanted, files.config, read, f"The kubeconfig {path}", persister)
 
 
-def _use(configuration: t.Any, wanted: Params, kubeconfig: t.Any, read: list[t.Any], where: str, persister: t.Callable[[], None] | None = None) -> None:
+def _use(
+    configuration: t.Any,
+    wanted: Params,
+    kubeconfig: t.Any,
+    read: list[t.Any],
+    where: str,
+    persister: t.Callable[[], None] | None = None,
+) -> None:
     _credentials_kubeconfig.register(read)
     fields = kubeconfig if isinstance(kubeconfig, dict) else kubeconfig.value
     context = str(wanted.get("context") or fields.get("current-context") or "")
     context = _credentials_kubeconfig.chosen(fields.get("contexts") or (), context, where)
-    loader = _Loader(config_dict=kubeconfig, active_context=context, config_base_path=None, config_persister=persister)
+    loader = _Loader(
+        config_dict=kubeconfig, active_context=context, config_base_path=None, config_persister=persister
+    )
     loader.seconds = configuration.seconds
     loader.load_and_set(configuration)
     configuration.impersonation, configuration.renewed = loader.impersonation(), loader.is_renewed
@@ -113,7 +135,9 @@ def login(configuration: t.Any, wanted: Params, seconds: float) -> str:
     login = OCPLoginConfiguration.__new__(OCPLoginConfiguration)
     kubernetes.client.Configuration.__init__(login, host=configuration.host)
     # What follows encodes with Latin-1, and the server reads UTF-8.
-    login.ocp_username, login.ocp_password = (str(wanted[name]).encode().decode("latin-1") for name in ("username", "password"))
+    login.ocp_username, login.ocp_password = (
+        str(wanted[name]).encode().decode("latin-1") for name in ("username", "password")
+    )
     login.verify_ssl, login.ssl_ca_cert = configuration.verify_ssl, configuration.ssl_ca_cert
     try:
         within(min(_LOGIN_SECONDS, seconds), "the login at OpenShift's OAuth server", login.get_token)

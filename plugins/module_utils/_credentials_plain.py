@@ -30,8 +30,19 @@ MEMORY = "/proc/self/fd/"
 _PROXIES = frozenset(("http_proxy", "https_proxy", "all_proxy"))
 _OPTIONS = frozenset(("username", "password", "proxy", "no_proxy", "proxy_headers"))
 _CONTEXT = frozenset(("cluster", "user", "namespace", "extensions"))
-_CLUSTER = frozenset(("server", "certificate-authority", "certificate-authority-data", "insecure-skip-tls-verify", "tls-server-name", "extensions"))
-_USER = frozenset(("token", "tokenFile", "client-certificate", "client-certificate-data", "client-key", "client-key-data"))
+_CLUSTER = frozenset(
+    (
+        "server",
+        "certificate-authority",
+        "certificate-authority-data",
+        "insecure-skip-tls-verify",
+        "tls-server-name",
+        "extensions",
+    )
+)
+_USER = frozenset(
+    ("token", "tokenFile", "client-certificate", "client-certificate-data", "client-key", "client-key-data")
+)
 
 
 class _NotPlainError(Exception):
@@ -54,7 +65,10 @@ class Plain:
     files: list[str] = field(default_factory=list)
 
     def auth_settings(self) -> dict[str, dict[str, str]]:
-        return {name: {"in": "header", "key": "authorization", "value": value} for name, value in self.api_key.items()}
+        return {
+            name: {"in": "header", "key": "authorization", "value": value}
+            for name, value in self.api_key.items()
+        }
 
 
 def configuration(wanted: Fields) -> Plain | None:
@@ -72,7 +86,11 @@ def configuration(wanted: Fields) -> Plain | None:
 
 
 def pool(plain: Plain) -> t.Any:
-    return urllib3.PoolManager(server_hostname=plain.tls_server_name) if plain.tls_server_name else urllib3.PoolManager()
+    return (
+        urllib3.PoolManager(server_hostname=plain.tls_server_name)
+        if plain.tls_server_name
+        else urllib3.PoolManager()
+    )
 
 
 def forget(plain: Plain) -> None:
@@ -89,7 +107,9 @@ def _load(plain: Plain, wanted: Fields) -> None:
         kubeconfig = yaml.load(_text(plain, path), _LOADER)  # noqa: S506 (a safe loader, the fast one if there is one)
     if not isinstance(kubeconfig, dict):
         raise _NotPlainError
-    context = _named(kubeconfig, "context", wanted.get("context") or kubeconfig.get("current-context"), _CONTEXT)
+    context = _named(
+        kubeconfig, "context", wanted.get("context") or kubeconfig.get("current-context"), _CONTEXT
+    )
     cluster = _named(kubeconfig, "cluster", context.get("cluster"), _CLUSTER)
     user = _named(kubeconfig, "user", context.get("user"), _USER)
     _reach(plain, cluster, user, base)
@@ -110,11 +130,19 @@ def _text(plain: Plain, path: str) -> str:
 def _named(kubeconfig: Fields, kind: str, name: object, known: frozenset[str]) -> Fields:
     """The one entry of that name, with nothing in it that is not known here."""
     entries = kubeconfig.get(f"{kind}s")
-    found = [one for one in entries if isinstance(one, dict) and one.get("name") == name] if isinstance(entries, list) else []
+    found = (
+        [one for one in entries if isinstance(one, dict) and one.get("name") == name]
+        if isinstance(entries, list)
+        else []
+    )
     inner = found[0].get(kind) if len(found) == 1 and name else None
     if not isinstance(inner, dict) or inner.keys() - known:
         raise _NotPlainError
-    if not all(isinstance(value, bool if key == "insecure-skip-tls-verify" else str) for key, value in inner.items() if key != "extensions"):
+    if not all(
+        isinstance(value, bool if key == "insecure-skip-tls-verify" else str)
+        for key, value in inner.items()
+        if key != "extensions"
+    ):
         raise _NotPlainError
     return inner
 

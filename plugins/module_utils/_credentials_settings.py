@@ -9,7 +9,11 @@ from __future__ import annotations
 import typing as t
 
 from ansible.module_utils.parsing.convert_bool import boolean
-from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_MAP, AUTH_ARG_SPEC, AUTH_PROXY_HEADERS_SPEC
+from ansible_collections.kubernetes.core.plugins.module_utils.args_common import (
+    AUTH_ARG_MAP,
+    AUTH_ARG_SPEC,
+    AUTH_PROXY_HEADERS_SPEC,
+)
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
@@ -27,22 +31,35 @@ _PROXY_HEADERS = "proxy_headers"
 
 def variables(option: str) -> list[str]:
     """The environment variables of an option, the documented one first; kubernetes.core reads the others as well."""
-    return list(dict.fromkeys(f"K8S_AUTH_{name.upper()}" for name in (_CLIENT_NAMES.get(option, option), option)))
+    return list(
+        dict.fromkeys(f"K8S_AUTH_{name.upper()}" for name in (_CLIENT_NAMES.get(option, option), option))
+    )
 
 
 def settings(params: Params, environ: Environment) -> dict[str, t.Any]:
     """The effective options: the task's, else the environment's; never an identity from both."""
     given = {name: params[name] for name in AUTH_ARG_SPEC if params.get(name) not in (None, "")}
-    found = {name: value for name in AUTH_ARG_SPEC if (value := _from_environment(name, environ)) not in (None, {})}
+    found = {
+        name: value for name in AUTH_ARG_SPEC if (value := _from_environment(name, environ)) not in (None, {})
+    }
     _secrets.register(*(source.get(name) for source in (given, found) for name in ("api_key", "password")))
-    _secrets.register(*_secrets.in_kubeconfig(given.get("kubeconfig")), *_secrets.strings([given.get(_PROXY_HEADERS), found.get(_PROXY_HEADERS)]))
+    _secrets.register(
+        *_secrets.in_kubeconfig(given.get("kubeconfig")),
+        *_secrets.strings([given.get(_PROXY_HEADERS), found.get(_PROXY_HEADERS)]),
+    )
     ours, theirs = ([name for name in _IDENTITY if name in source] for source in (given, found))
     if ours and theirs:
-        raise _mixed(f"the task's option {ours[0]}", f"the environment variable {_variable(theirs[0], environ)}")
+        raise _mixed(
+            f"the task's option {ours[0]}", f"the environment variable {_variable(theirs[0], environ)}"
+        )
     merged = {**found, **given}
 
     def place(name: str) -> str:
-        return f"the task's option {name}" if name in given else f"the environment variable {_variable(name, environ)}"
+        return (
+            f"the task's option {name}"
+            if name in given
+            else f"the environment variable {_variable(name, environ)}"
+        )
 
     others = [name for name in _IDENTITY[2:] if name in merged]
     for first in ("kubeconfig", "context"):
@@ -50,13 +67,19 @@ def settings(params: Params, environ: Environment) -> dict[str, t.Any]:
         if first in merged and second:
             raise _mixed(place(first), place(second))
     if others and "host" not in merged:
-        raise _mixed(place(others[0]), "the kubeconfig or service account that says which cluster, as there is no host")
+        raise _mixed(
+            place(others[0]), "the kubeconfig or service account that says which cluster, as there is no host"
+        )
     for one, other in (("username", "password"), ("password", "username"), ("client_key", "client_cert")):
         if one in merged and other not in merged:
-            raise CredentialsError("CRED-INVALID", f"There is {place(one)}, and no {other}.", f"Set {other} as well, or neither.")
+            raise CredentialsError(
+                "CRED-INVALID", f"There is {place(one)}, and no {other}.", f"Set {other} as well, or neither."
+            )
     if "host" in merged and not str(merged["host"]).lower().startswith(("https://", "http://")):
         raise CredentialsError(
-            "CRED-INVALID", f"{place('host')} is {merged['host']!r}, which is no URL.", "Write it as https://NAME:6443 (oc whoami --show-server)."
+            "CRED-INVALID",
+            f"{place('host')} is {merged['host']!r}, which is no URL.",
+            "Write it as https://NAME:6443 (oc whoami --show-server).",
         )
     return merged
 
@@ -74,7 +97,9 @@ def _from_environment(option: str, environ: Environment) -> t.Any:
             return boolean(value)
         except TypeError as exc:
             raise CredentialsError(
-                "CRED-INVALID", f"The environment variable {variable} is {value!r}, neither true nor false.", f"Set {variable} to true or false."
+                "CRED-INVALID",
+                f"The environment variable {variable} is {value!r}, neither true nor false.",
+                f"Set {variable} to true or false.",
             ) from exc
     if AUTH_ARG_SPEC[option].get("type") == "list":
         return [part.strip() for part in value.split(",") if part.strip()]

@@ -44,7 +44,12 @@ def read(request: str) -> Subject | None:
     """request: PEM in base64, as the API has it. None where it is not what a kubelet writes."""
     try:
         pem = base64.b64decode(request, validate=True).decode("ascii").strip()
-        if len(pem) > _LONGEST or not pem.startswith(_BEGIN) or not pem.endswith(_END) or pem.count(_BEGIN) != 1:
+        if (
+            len(pem) > _LONGEST
+            or not pem.startswith(_BEGIN)
+            or not pem.endswith(_END)
+            or pem.count(_BEGIN) != 1
+        ):
             return None
         return _subject(base64.b64decode("".join(pem[len(_BEGIN) : -len(_END)].split()), validate=True))
     except (binascii.Error, ValueError, IndexError):
@@ -58,13 +63,19 @@ def _subject(der: bytes) -> Subject:
     for part in _elements(_inside(body[1], _SEQUENCE)):
         for pair in _elements(_inside(part, _SET)):
             kind, value = _elements(_inside(pair, _SEQUENCE))
-            names.append((_inside(kind, _OID), value[1].decode(_TEXTS[value[0]]) if value[0] in _TEXTS else ""))
+            names.append(
+                (_inside(kind, _OID), value[1].decode(_TEXTS[value[0]]) if value[0] in _TEXTS else "")
+            )
     common = [text for kind, text in names if kind == _COMMON_NAME]
     organizations = tuple(text for kind, text in names if kind == _ORGANIZATION)
     alternatives = _alternatives(body[3:])
     dns = tuple(value.decode("ascii") for tag, value in alternatives if tag == _DNS)
     addresses = tuple(str(ipaddress.ip_address(value)) for tag, value in alternatives if tag == _ADDRESS)
-    others = len(dns) + len(addresses) < len(alternatives) or len(common) + len(organizations) < len(names) or len(common) != 1
+    others = (
+        len(dns) + len(addresses) < len(alternatives)
+        or len(common) + len(organizations) < len(names)
+        or len(common) != 1
+    )
     return Subject(common[0] if common else "", organizations, dns, addresses, others)
 
 

@@ -11,7 +11,11 @@ import typing as t
 from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _csr, _machine, _machine_trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    failed,
+    pending,
+)
 
 Data = dict[str, t.Any]
 Snapshot = dict[str, list[Data]]
@@ -59,7 +63,11 @@ class Joined:
 
     def ripe(self) -> Waiting:
         """Requests of our Machines that are to be approved."""
-        return [(request, live) for request, live in self.waiting if request.machine and request.name not in self.done]
+        return [
+            (request, live)
+            for request, live in self.waiting
+            if request.machine and request.name not in self.done
+        ]
 
     def _unseen(self, verdict: Readiness, machines: t.Sequence[Data]) -> Readiness:
         overdue = [one for one in machines if _machine.awaits_node(one) and self._age(one) >= NOTICE]
@@ -71,12 +79,20 @@ class Joined:
     def _age(self, machine: Data) -> float:
         return _machine.seconds_since(_machine_trouble.phase_since(machine), self.now())
 
-    def _served(self, verdict: Readiness, requests: t.Sequence[Data], machines: t.Sequence[Data]) -> Readiness:
+    def _served(
+        self, verdict: Readiness, requests: t.Sequence[Data], machines: t.Sequence[Data]
+    ) -> Readiness:
         """A node that we let in soon asks for the certificate that C(oc logs) needs; who approved the first approves that one too."""
-        asked = {one.node for one in (_csr.judge(request, machines) for request in requests) if one.signer == _csr.SERVING}
+        asked = {
+            one.node
+            for one in (_csr.judge(request, machines) for request in requests)
+            if one.signer == _csr.SERVING
+        }
         if missing := sorted(self.welcome - asked):
             text = f"node {missing[0]} has not asked for its serving certificate yet"
-            return pending("NoServingRequest", text, code=CODE, remedy="`oc get csr`", details=(*verdict.details, text))
+            return pending(
+                "NoServingRequest", text, code=CODE, remedy="`oc get csr`", details=(*verdict.details, text)
+            )
         return verdict
 
 
@@ -88,11 +104,16 @@ def explained(verdict: Readiness, waiting: Waiting) -> Readiness:
     ours = [request for request, _live in waiting if request.machine]
     if not ours:
         return dataclasses.replace(verdict, details=details)
-    return pending("RequestsWait", f"{verdict.message}; {said(ours)}", code=CODE, remedy=remedy(ours), details=details)
+    return pending(
+        "RequestsWait", f"{verdict.message}; {said(ours)}", code=CODE, remedy=remedy(ours), details=details
+    )
 
 
 def said(ours: t.Sequence[_csr.Request]) -> str:
-    return "; ".join(f"{request.machine} waits for the approval of its certificate request {request.name}" for request in ours)
+    return "; ".join(
+        f"{request.machine} waits for the approval of its certificate request {request.name}"
+        for request in ours
+    )
 
 
 def remedy(ours: t.Sequence[_csr.Request]) -> str:

@@ -14,7 +14,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_po
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._expression import Expression
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+    worst,
+)
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
@@ -32,12 +37,24 @@ def check(params: Data) -> None:
     """Completes name and namespace from the definition, which is where users write them."""
     custom = params.get("custom")
     if not custom:
-        raise InputError("INPUT-REQUIRED", "custom is missing, and backend is custom.", "Give custom.definition and custom.ready.")
+        raise InputError(
+            "INPUT-REQUIRED",
+            "custom is missing, and backend is custom.",
+            "Give custom.definition and custom.ready.",
+        )
     definition = custom["definition"]
     metadata = definition.get("metadata") if isinstance(definition.get("metadata"), dict) else {}
-    for path, value in (("apiVersion", definition.get("apiVersion")), ("kind", definition.get("kind")), ("metadata.name", (metadata or {}).get("name"))):
+    for path, value in (
+        ("apiVersion", definition.get("apiVersion")),
+        ("kind", definition.get("kind")),
+        ("metadata.name", (metadata or {}).get("name")),
+    ):
         if not value or not isinstance(value, str):
-            raise InputError("INPUT-REQUIRED", f"custom.definition.{path} is missing.", "Write the object as `oc get -o yaml` shows it, without its status.")
+            raise InputError(
+                "INPUT-REQUIRED",
+                f"custom.definition.{path} is missing.",
+                "Write the object as `oc get -o yaml` shows it, without its status.",
+            )
     for option in ("name", "namespace"):
         written = (metadata or {}).get(option)
         if params[option] and written and params[option] != written:
@@ -50,13 +67,19 @@ def check(params: Data) -> None:
     if params["state"] == "present":
         if not custom.get("ready"):
             message = "custom.ready is missing: without it nobody can tell when the object is done."
-            raise InputError("INPUT-REQUIRED", message, "For most operators it is \"status.conditions[?type=='Available'].status | [0] == 'True'\".")
+            raise InputError(
+                "INPUT-REQUIRED",
+                message,
+                "For most operators it is \"status.conditions[?type=='Available'].status | [0] == 'True'\".",
+            )
         expressions(params)
 
 
 def expressions(params: Data) -> Expressions:
     custom = params["custom"]
-    failed, says = (Expression(f"custom.{key}", custom[key]) if custom.get(key) else None for key in ("failed", "says"))
+    failed, says = (
+        Expression(f"custom.{key}", custom[key]) if custom.get(key) else None for key in ("failed", "says")
+    )
     return Expressions(Expression("custom.ready", custom["ready"]), failed, says)
 
 
@@ -87,11 +110,25 @@ def judge(live: Data, asked: Expressions) -> Readiness:
     remedy = f"Look at `oc describe {live['kind'].lower()} {live['metadata']['name']}` and at the log of its operator."
     if isinstance(seen, int) and seen < now:
         line = f"its operator has seen generation {seen} of {now}"
-        return pending("Unobserved", f"{title}: {line}.", code="GPU-CR-NOTREADY", remedy=remedy, details=(line,))
+        return pending(
+            "Unobserved", f"{title}: {line}.", code="GPU-CR-NOTREADY", remedy=remedy, details=(line,)
+        )
     if asked.failed and asked.failed.holds(live):
-        return pending("Failed", f"{title} says that it failed{text}.", code="GPU-CR-FAILED", remedy=remedy, details=(f"failed{text}",))
+        return pending(
+            "Failed",
+            f"{title} says that it failed{text}.",
+            code="GPU-CR-FAILED",
+            remedy=remedy,
+            details=(f"failed{text}",),
+        )
     if not asked.ready.holds(live):
-        return pending("NotReady", f"{title} is not ready{text}.", code="GPU-CR-NOTREADY", remedy=remedy, details=(f"not ready{text}",))
+        return pending(
+            "NotReady",
+            f"{title} is not ready{text}.",
+            code="GPU-CR-NOTREADY",
+            remedy=remedy,
+            details=(f"not ready{text}",),
+        )
     return ready("Ready", str(said or ""))
 
 
@@ -106,12 +143,21 @@ class Judge:
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         own, others = self._judge(snapshot)
-        return worst(self._patience.harden([own, *others]) if own.is_ready else [*self._patience.harden([own]), *others])
+        return worst(
+            self._patience.harden([own, *others])
+            if own.is_ready
+            else [*self._patience.harden([own]), *others]
+        )
 
     def _judge(self, snapshot: Snapshot) -> tuple[Readiness, list[Readiness]]:
         objects, nodes = snapshot.get("objects"), snapshot.get("nodes", ())
         if not objects:
-            return pending("Missing", f"{self._params['name']} is not there.", code="GPU-CR-NOTREADY", remedy="See who deletes it."), []
+            return pending(
+                "Missing",
+                f"{self._params['name']} is not there.",
+                code="GPU-CR-NOTREADY",
+                remedy="See who deletes it.",
+            ), []
         others = [pool_nodes.judge_size(nodes, pool) for pool in self._pools]
         others += [part for pool in self._pools for part in pool_nodes.judge_devices(nodes, pool)]
         return judge(objects[0], self._asked), others
@@ -127,5 +173,11 @@ class Judge:
             "reason": verdict.reason or own.reason,
             "message": own.message if own.is_ready else verdict.message,
             "nodes": pool_nodes.summarize_nodes(snapshot.get("nodes", ()), self._pools),
-            **object_stages.summarize(next(iter(snapshot.get("objects") or ()), None), own, snapshot.get("nodes", ()), self._pools, failed),
+            **object_stages.summarize(
+                next(iter(snapshot.get("objects") or ()), None),
+                own,
+                snapshot.get("nodes", ()),
+                self._pools,
+                failed,
+            ),
         }

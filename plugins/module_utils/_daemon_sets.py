@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+)
 
 Data = dict[str, t.Any]
 
@@ -29,10 +33,22 @@ class Gone:
         self._uids = {one["metadata"]["uid"] for one in daemonsets}
 
     def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
-        sets = [f"daemonset/{one['metadata']['name']}" for one in snapshot["daemonsets"] if one["metadata"]["uid"] in self._uids]
-        names = sets + [f"pod/{one['metadata']['name']}" for one in snapshot["pods"] if is_owned_by(one, self._uids)]
+        sets = [
+            f"daemonset/{one['metadata']['name']}"
+            for one in snapshot["daemonsets"]
+            if one["metadata"]["uid"] in self._uids
+        ]
+        names = sets + [
+            f"pod/{one['metadata']['name']}" for one in snapshot["pods"] if is_owned_by(one, self._uids)
+        ]
         if not names:
             return ready("Gone", "Nothing of it is left.")
         line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
         message = f"{self._title}: {line}"
-        return pending("Leaving", message, code="GPU-LEFTOVER", remedy="Look for finalizers and for pods that do not end.", details=(line,))
+        return pending(
+            "Leaving",
+            message,
+            code="GPU-LEFTOVER",
+            remedy="Look for finalizers and for pods that do not end.",
+            details=(line,),
+        )

@@ -15,7 +15,9 @@ Clock = t.Callable[[], float]
 class Deadline:
     """seconds: how long the task may take in all. clock: monotonic seconds. sleep: waits that many seconds."""
 
-    def __init__(self, seconds: float, clock: Clock = time.monotonic, sleep: t.Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self, seconds: float, clock: Clock = time.monotonic, sleep: t.Callable[[float], None] = time.sleep
+    ) -> None:
         self.seconds = float(seconds)
         self.clock = clock
         self._sleep = sleep

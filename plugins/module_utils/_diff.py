@@ -18,7 +18,9 @@ _HIDDEN = "<hidden>"
 def covers(live: t.Any, wanted: t.Any) -> bool:
     """Whether every wanted field is there with that value. A doubt (defaults inside lists, units) is a no: the server then decides."""
     if isinstance(wanted, t.Mapping):
-        return isinstance(live, t.Mapping) and all(key in live and covers(live[key], value) for key, value in wanted.items())
+        return isinstance(live, t.Mapping) and all(
+            key in live and covers(live[key], value) for key, value in wanted.items()
+        )
     if isinstance(wanted, (list, tuple)):
         return isinstance(live, (list, tuple)) and len(live) == len(wanted) and all(map(covers, live, wanted))
     return type(live) is type(wanted) and bool(live == wanted)
@@ -32,7 +34,11 @@ def plain(value: t.Any) -> t.Any:
 def managed_fields(live: Object) -> Object:
     """What our last server-side apply owns, in the API's FieldsV1 form."""
     for entry in live.get("metadata", {}).get("managedFields", ()):
-        if entry.get("manager") == MANAGER and entry.get("operation") == "Apply" and not entry.get("subresource"):
+        if (
+            entry.get("manager") == MANAGER
+            and entry.get("operation") == "Apply"
+            and not entry.get("subresource")
+        ):
             fields: Object = entry.get("fieldsV1", {})
             return fields
     return {}
@@ -48,11 +54,19 @@ def has_stale_fields(fields: Object, wanted: t.Any) -> bool:
     for key, inner in fields.items():
         kind, _colon, name = key.partition(":")
         if kind == "f":
-            if not isinstance(wanted, t.Mapping) or name not in wanted or has_stale_fields(inner, wanted[name]):
+            if (
+                not isinstance(wanted, t.Mapping)
+                or name not in wanted
+                or has_stale_fields(inner, wanted[name])
+            ):
                 return True
         elif kind == "k":
             match = json.loads(name)
-            item = next((one for one in wanted if covers(one, match)), None) if isinstance(wanted, list) else None
+            item = (
+                next((one for one in wanted if covers(one, match)), None)
+                if isinstance(wanted, list)
+                else None
+            )
             # A key may hold defaulted fields (a port's protocol); only the server can tell those apart.
             if item is None or has_stale_fields(inner, item):
                 return True
@@ -67,7 +81,11 @@ def same(one: Object, other: Object) -> bool:
 
 
 def _without_bookkeeping(obj: Object) -> dict[str, t.Any]:
-    metadata = {key: value for key, value in obj.get("metadata", {}).items() if key not in ("managedFields", "resourceVersion", "generation")}
+    metadata = {
+        key: value
+        for key, value in obj.get("metadata", {}).items()
+        if key not in ("managedFields", "resourceVersion", "generation")
+    }
     return {**obj, "metadata": metadata}
 
 
@@ -80,12 +98,19 @@ def project(value: t.Any, shape: t.Any) -> t.Any:
 
 def shape_of(fields: Object) -> dict[str, t.Any]:
     """The maps of FieldsV1 as a shape for `project`; lists are taken whole."""
-    return {key[2:]: shape_of(inner) if all(part.startswith(("f:", ".")) for part in inner) else None for key, inner in fields.items() if key.startswith("f:")}
+    return {
+        key[2:]: shape_of(inner) if all(part.startswith(("f:", ".")) for part in inner) else None
+        for key, inner in fields.items()
+        if key.startswith("f:")
+    }
 
 
 def merge_shapes(one: t.Any, other: t.Any) -> t.Any:
     if isinstance(one, t.Mapping) and isinstance(other, t.Mapping):
-        return {key: merge_shapes(one.get(key), other[key]) if key in other else one[key] for key in [*one, *(key for key in other if key not in one)]}
+        return {
+            key: merge_shapes(one.get(key), other[key]) if key in other else one[key]
+            for key in [*one, *(key for key in other if key not in one)]
+        }
     return one if one is not None else other
 
 

@@ -11,7 +11,11 @@ from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cordon
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+)
 
 Data = dict[str, t.Any]
 MIRROR: t.Final = "kubernetes.io/config.mirror"
@@ -35,7 +39,9 @@ class Rules:
 
     @classmethod
     def of(cls, params: t.Mapping[str, t.Any]) -> Rules:
-        return cls(params.get("on_busy") or "fail", bool(params.get("delete_emptydir")), bool(params.get("force")))
+        return cls(
+            params.get("on_busy") or "fail", bool(params.get("delete_emptydir")), bool(params.get("force"))
+        )
 
 
 def name(pod: Data) -> str:
@@ -56,7 +62,11 @@ def is_terminating(pod: Data) -> bool:
 
 def leaving(pods: t.Iterable[Data]) -> list[Data]:
     """The pods that a drain is about: neither ended ones, nor DaemonSets', which come back at once, nor the kubelet's own."""
-    return [pod for pod in pods if not is_ended(pod) and (_controller(pod) or {}).get("kind") != "DaemonSet" and not _is_mirror(pod)]
+    return [
+        pod
+        for pod in pods
+        if not is_ended(pod) and (_controller(pod) or {}).get("kind") != "DaemonSet" and not _is_mirror(pod)
+    ]
 
 
 def uses_devices(pod: Data) -> bool:
@@ -65,7 +75,11 @@ def uses_devices(pod: Data) -> bool:
     if spec.get("resourceClaims"):
         return True
     containers = [*(spec.get("containers") or []), *(spec.get("initContainers") or [])]
-    limits = [{**(resources.get("requests") or {}), **(resources.get("limits") or {})} for one in containers if (resources := one.get("resources") or {})]
+    limits = [
+        {**(resources.get("requests") or {}), **(resources.get("limits") or {})}
+        for one in containers
+        if (resources := one.get("resources") or {})
+    ]
     return any(key.startswith(DEVICES) and str(value) != "0" for one in limits for key, value in one.items())
 
 
@@ -86,8 +100,18 @@ def refusal(pods: t.Iterable[Data], rules: Rules, why: str) -> AcceleratorError 
     evicted = [pod for pod in going if rules.on_busy == "drain" or pod not in working]
     found = [
         ("NODE-BUSY", working if rules.on_busy == "fail" else [], "run on GPUs", _WAIT),
-        ("NODE-EMPTYDIR", [pod for pod in evicted if keeps_data(pod)] if not rules.delete_emptydir else [], "keep data in an emptyDir", _DATA),
-        ("NODE-UNMANAGED", [pod for pod in evicted if _controller(pod) is None] if not rules.force else [], "belong to no controller", _NOBODY),
+        (
+            "NODE-EMPTYDIR",
+            [pod for pod in evicted if keeps_data(pod)] if not rules.delete_emptydir else [],
+            "keep data in an emptyDir",
+            _DATA,
+        ),
+        (
+            "NODE-UNMANAGED",
+            [pod for pod in evicted if _controller(pod) is None] if not rules.force else [],
+            "belong to no controller",
+            _NOBODY,
+        ),
     ]
     wrong = [one for one in found if one[1]]
     if not wrong:
@@ -95,7 +119,9 @@ def refusal(pods: t.Iterable[Data], rules: Rules, why: str) -> AcceleratorError 
     code, those, what, remedy = wrong[0]
     nodes = sorted({node_of(pod) for pod in those})
     message = f"{why}: {len(those)} pods on {', '.join(nodes)} {what}: {', '.join(map(name, those[:_SHOWN]))}. Nothing was changed."
-    evidence = [f"{code}: {name(pod)} on {node_of(pod)}" for code, those, _what, _remedy in wrong for pod in those]
+    evidence = [
+        f"{code}: {name(pod)} on {node_of(pod)}" for code, those, _what, _remedy in wrong for pod in those
+    ]
     return AcceleratorError(code, message, remedy, evidence)
 
 
@@ -122,7 +148,13 @@ class Emptied:
     def remarks(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> list[str]:
         """What the node's owner should know of the pods that are on it all the same."""
         back = [pod for pod in self._here(snapshot) if self._is_back(pod) and not uses_devices(pod)]
-        return [f"{'; '.join(map(_came_back, back[:_SHOWN]))}. The drain does not wait for what tolerates the cordon and has no GPU."] if back else []
+        return (
+            [
+                f"{'; '.join(map(_came_back, back[:_SHOWN]))}. The drain does not wait for what tolerates the cordon and has no GPU."
+            ]
+            if back
+            else []
+        )
 
     def _here(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> list[Data]:
         here = leaving(pod for pods in snapshot.values() for pod in pods if node_of(pod) in self.nodes)
@@ -132,15 +164,25 @@ class Emptied:
 
     def _is_back(self, pod: Data) -> bool:
         since = self.cordoned.get(node_of(pod), "")
-        is_new = pod["metadata"]["uid"] not in (self.first or ()) or bool(since and str(pod["metadata"].get("creationTimestamp") or "") >= since)
+        is_new = pod["metadata"]["uid"] not in (self.first or ()) or bool(
+            since and str(pod["metadata"].get("creationTimestamp") or "") >= since
+        )
         return is_new and bool(_cordon.toleration(pod))
 
     def due(self, pods: t.Iterable[Data]) -> list[Data]:
         """Pods to be asked now."""
         now = self.clock()
         waits = self.rules.on_busy == "wait"
-        asked = [pod for pod in pods if not is_terminating(pod) and not (waits and uses_devices(pod)) and not self._is_back(pod)]
-        return [pod for pod in asked if now - self.refused.get(pod["metadata"]["uid"], ("", now - _AGAIN))[1] >= _AGAIN]
+        asked = [
+            pod
+            for pod in pods
+            if not is_terminating(pod) and not (waits and uses_devices(pod)) and not self._is_back(pod)
+        ]
+        return [
+            pod
+            for pod in asked
+            if now - self.refused.get(pod["metadata"]["uid"], ("", now - _AGAIN))[1] >= _AGAIN
+        ]
 
     def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
         left = self.left(snapshot)
@@ -152,12 +194,30 @@ class Emptied:
         kept = [pod for pod in left if self._why(pod)]
         if kept:
             remedy = "`oc get pdb -A`: let the budget's application run elsewhere too, or raise the budget, then run again; it goes on where it was."
-            return pending("Kept", f"disruption budgets keep {self._told(kept)}", code="NODE-PDB", remedy=remedy, details=lines)
+            return pending(
+                "Kept",
+                f"disruption budgets keep {self._told(kept)}",
+                code="NODE-PDB",
+                remedy=remedy,
+                details=lines,
+            )
         if all(self._is_back(pod) for pod in left):
             remedy = "Take that toleration from what makes these pods, or scale it down, then run again; it goes on where it was."
-            return pending("Back", f"pods with GPUs: {'; '.join(map(_came_back, left[:_SHOWN]))}", code="NODE-RETURNS", remedy=remedy, details=lines)
+            return pending(
+                "Back",
+                f"pods with GPUs: {'; '.join(map(_came_back, left[:_SHOWN]))}",
+                code="NODE-RETURNS",
+                remedy=remedy,
+                details=lines,
+            )
         remedy = "Look at these pods (finalizers, terminationGracePeriodSeconds), then run again; it goes on where it was."
-        return pending("Leaving", f"{len(left)} pods are still there: {self._told(left)}", code="NODE-DRAIN", remedy=remedy, details=lines)
+        return pending(
+            "Leaving",
+            f"{len(left)} pods are still there: {self._told(left)}",
+            code="NODE-DRAIN",
+            remedy=remedy,
+            details=lines,
+        )
 
     def _told(self, pods: t.Sequence[Data]) -> str:
         return ", ".join(f"{name(pod)} on {node_of(pod)}{self._why(pod)}" for pod in pods[:_SHOWN])

@@ -14,7 +14,10 @@ from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _drain as drain
 from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    NotReadyError,
+)
 
 Object = dict[str, t.Any]
 
@@ -52,20 +55,33 @@ def default(csv: Object | None) -> str:
     """The driver image that this version of the operator takes when it is told none."""
     spec = (csv or {}).get("spec") or {}
     deployments = ((spec.get("install") or {}).get("spec") or {}).get("deployments") or []
-    containers = [one for deployment in deployments for one in deployment["spec"]["template"]["spec"].get("containers") or []]
+    containers = [
+        one
+        for deployment in deployments
+        for one in deployment["spec"]["template"]["spec"].get("containers") or []
+    ]
     for entry in (entry for one in containers for entry in one.get("env") or []):
         if entry.get("name") == "DRIVER_IMAGE" and entry.get("value"):
             return str(entry["value"])
-    return next((str(one["image"]) for one in spec.get("relatedImages") or [] if one.get("name") == "driver-image"), "")
+    return next(
+        (str(one["image"]) for one in spec.get("relatedImages") or [] if one.get("name") == "driver-image"),
+        "",
+    )
 
 
 def follows(policy: Object) -> bool:
     """Whether the policy leaves the driver to the operator."""
     driver = (policy.get("spec") or {}).get("driver") or {}
-    return driver.get("enabled") is not False and not driver.get("useNvidiaDriverCRD") and not any(driver.get(key) for key in _TRIPLE)
+    return (
+        driver.get("enabled") is not False
+        and not driver.get("useNvidiaDriverCRD")
+        and not any(driver.get(key) for key in _TRIPLE)
+    )
 
 
-def find(plan: Object, running: Object | None, following: Object | None, policies: t.Sequence[Object]) -> Change | None:
+def find(
+    plan: Object, running: Object | None, following: Object | None, policies: t.Sequence[Object]
+) -> Change | None:
     """running, following: the operator's CSV as it is and as the plan shows it; None where the plan does not."""
     name = next((one for one in install_plan.names(plan) if one.startswith(f"{PACKAGE}.")), "")
     followers = tuple(one for one in policies if follows(one))
@@ -84,7 +100,12 @@ def triple(image: str) -> dict[str, str]:
         path = path.rpartition(":")[0]
     repository, _slash, name = path.rpartition("/")
     if not (repository and name and version):
-        raise AcceleratorError("OLM-DRIVER-PIN", f"The running driver image cannot be read: {image or 'the operator names none'}.", _NAME_IT, layer="olm")
+        raise AcceleratorError(
+            "OLM-DRIVER-PIN",
+            f"The running driver image cannot be read: {image or 'the operator names none'}.",
+            _NAME_IT,
+            layer="olm",
+        )
     return {"repository": repository, "image": name, "version": version}
 
 
@@ -94,7 +115,13 @@ def check_pin(change: Change, ours: t.Callable[[Object], bool], take: bool) -> N
     if theirs and not take:
         why = f"ClusterPolicy {', '.join(theirs)} was not created by this collection, so the driver was not pinned there, and nothing was approved."
         remedy = f"Set adopt: take to have it written, or set spec.driver there: {triple(change.image)}."
-        raise AcceleratorError("OLM-DRIVER-PIN", f"{change.text}. {why}", remedy, layer="olm", facts={"driver_change": summarize(change, [], [])})
+        raise AcceleratorError(
+            "OLM-DRIVER-PIN",
+            f"{change.text}. {why}",
+            remedy,
+            layer="olm",
+            facts={"driver_change": summarize(change, [], [])},
+        )
 
 
 def refuse(change: Change, nodes: t.Sequence[Object], pods: t.Sequence[Object]) -> NotReadyError:
@@ -104,8 +131,14 @@ def refuse(change: Change, nodes: t.Sequence[Object], pods: t.Sequence[Object]) 
     hit = f"{len(names)} nodes would get it ({_some(names)}), and {len(facts['pods'])} pods with GPUs would have to end{_listed(facts['pods'])}"
     message = f"{change.text}. {hit if names else 'No node has a driver now; the next one would get it'}. Nothing was approved."
     lines = [f"Node {one['name']}: driver {one['driver'] or 'unknown'}" for one in facts["nodes"]]
-    evidence = [f"driver: {change.image or 'unknown'} -> {change.to or 'unknown'}", *lines, *(f"Pod {one}" for one in facts["pods"])]
-    return NotReadyError("OLM-DRIVER-CHANGE", message, _REMEDY, evidence, layer="olm", facts={"driver_change": facts})
+    evidence = [
+        f"driver: {change.image or 'unknown'} -> {change.to or 'unknown'}",
+        *lines,
+        *(f"Pod {one}" for one in facts["pods"]),
+    ]
+    return NotReadyError(
+        "OLM-DRIVER-CHANGE", message, _REMEDY, evidence, layer="olm", facts={"driver_change": facts}
+    )
 
 
 def summarize(change: Change, nodes: t.Sequence[Object], pods: t.Sequence[Object]) -> Object:
@@ -117,7 +150,13 @@ def summarize(change: Change, nodes: t.Sequence[Object], pods: t.Sequence[Object
         "csv": change.csv,
         "next_csv": change.next_csv,
         "policies": [one["metadata"]["name"] for one in change.policies],
-        "nodes": [{"name": one["metadata"]["name"], "driver": (one["metadata"].get("labels") or {}).get(RUNNING, "")} for one in nodes],
+        "nodes": [
+            {
+                "name": one["metadata"]["name"],
+                "driver": (one["metadata"].get("labels") or {}).get(RUNNING, ""),
+            }
+            for one in nodes
+        ],
         "pods": [f"{drain.name(one)} on {drain.node_of(one)}" for one in pods if drain.node_of(one) in names],
     }
 
@@ -131,4 +170,6 @@ def _listed(pods: t.Sequence[str]) -> str:
 
 
 _REMEDY: t.Final = "Set driver_change: pin to keep the driver that runs, or driver_change: allow to have it replaced node by node."
-_NAME_IT: t.Final = "Name driver.repository, driver.image and driver.version in the ClusterPolicy, then run again."
+_NAME_IT: t.Final = (
+    "Name driver.repository, driver.image and driver.version in the ClusterPolicy, then run again."
+)

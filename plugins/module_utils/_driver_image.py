@@ -11,14 +11,26 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._image_answer import MISSING, THERE, Answer, best
+from ansible_collections.accelerators.openshift.plugins.module_utils._image_answer import (
+    MISSING,
+    THERE,
+    Answer,
+    best,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import KERNEL, as_label, image_suffixes, suffixes_of_release
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import (
+    KERNEL,
+    as_label,
+    image_suffixes,
+    suffixes_of_release,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
 
 Data = dict[str, t.Any]
 _IDENTITY: t.Final = ("usePrecompiled", "repository", "image", "version", "nodeSelector")
-_TAG: t.Final = re.compile(r"(?P<head>.+)-(?P<system>rhcos\d+\.\d+|rhel\d+(?:\.\d+)?)(?P<architecture>-(?:amd64|arm64))?")
+_TAG: t.Final = re.compile(
+    r"(?P<head>.+)-(?P<system>rhcos\d+\.\d+|rhel\d+(?:\.\d+)?)(?P<architecture>-(?:amd64|arm64))?"
+)
 
 
 class Need(t.NamedTuple):
@@ -39,11 +51,15 @@ class Change(t.NamedTuple):
     @property
     def is_new(self) -> bool:
         """Whether nodes are about to be asked to pull other precompiled drivers."""
-        return bool(self.after.get("usePrecompiled")) and any(self.before.get(key) != self.after.get(key) for key in _IDENTITY)
+        return bool(self.after.get("usePrecompiled")) and any(
+            self.before.get(key) != self.after.get(key) for key in _IDENTITY
+        )
 
     def is_for(self, node: Data) -> bool:
         marks = labels(node)
-        return matches(self.after.get("nodeSelector") or {}, marks) and not any(matches(one, marks) for one in self.without)
+        return matches(self.after.get("nodeSelector") or {}, marks) and not any(
+            matches(one, marks) for one in self.without
+        )
 
 
 def precompiled(driver: Data, nodes: t.Iterable[Data]) -> list[Need]:
@@ -55,7 +71,9 @@ def precompiled(driver: Data, nodes: t.Iterable[Data]) -> list[Need]:
     for node in nodes:
         marks = labels(node)
         kernel = marks.get(KERNEL, "")
-        images = tuple(f"{repository}/{image}:{version}-{kernel}-{suffix}" for suffix in image_suffixes(marks))
+        images = tuple(
+            f"{repository}/{image}:{version}-{kernel}-{suffix}" for suffix in image_suffixes(marks)
+        )
         if has_nvidia_pci(marks) and kernel and images:
             found.append(Need(str(node["metadata"]["name"]), kernel, images))
     return sorted(found)
@@ -73,7 +91,10 @@ def for_release(image: str, now: str, kernel: str, release: tuple[int, int], rhc
         if not kernel:
             return ()
         head = head.removesuffix(now) + as_label(kernel)
-    return tuple(f"{path}:{head}-{suffix}{found['architecture'] or ''}" for suffix in suffixes_of_release(release, rhcos, found["system"]))
+    return tuple(
+        f"{path}:{head}-{suffix}{found['architecture'] or ''}"
+        for suffix in suffixes_of_release(release, rhcos, found["system"])
+    )
 
 
 def judge(needs: t.Sequence[Need], known: t.Mapping[str, Answer], ours: t.Collection[str]) -> list[str]:
@@ -84,13 +105,27 @@ def judge(needs: t.Sequence[Need], known: t.Mapping[str, Answer], ours: t.Collec
     if refused:
         need = refused[0][0]
         image = " or ".join(need.images)
-        others = f"; also missing for {', '.join(other.node for other, _one in refused[1:4])}{', …' if refused[4:] else ''}" if refused[1:] else ""
+        others = (
+            f"; also missing for {', '.join(other.node for other, _one in refused[1:4])}{', …' if refused[4:] else ''}"
+            if refused[1:]
+            else ""
+        )
         message = f"Node {need.node}: there is no precompiled driver for kernel {need.kernel}: {image} is not in the registry{others}."
         evidence = [f"{need.node}: kernel {need.kernel}, {one.image}: {one.words}" for need, one in refused]
-        raise NotReadyError("GPU-DRV-PRECOMPILED", message, f"Build and push {need.images[0]}, or set driver.use_precompiled to false.", evidence)
-    warnings = [f"Node {need.node} is in none of the pools, and has no precompiled driver for its kernel {need.kernel}: {one.image}" for need, one in missing]
+        raise NotReadyError(
+            "GPU-DRV-PRECOMPILED",
+            message,
+            f"Build and push {need.images[0]}, or set driver.use_precompiled to false.",
+            evidence,
+        )
+    warnings = [
+        f"Node {need.node} is in none of the pools, and has no precompiled driver for its kernel {need.kernel}: {one.image}"
+        for need, one in missing
+    ]
     unknown = [one for _need, one in told if one.verdict not in (THERE, MISSING)]
     if unknown:
         images = ", ".join(sorted({one.image for one in unknown}))
-        warnings.append(f"Whether these precompiled drivers are there is not known ({unknown[0].verdict}: {unknown[0].words}): {images}")
+        warnings.append(
+            f"Whether these precompiled drivers are there is not known ({unknown[0].verdict}: {unknown[0].words}): {images}"
+        )
     return warnings

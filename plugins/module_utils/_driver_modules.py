@@ -21,7 +21,22 @@ LAST_FOR_OLD: t.Final = 580
 # By the start of the catalogue's model, and of the label nvidia.com/gpu.product without NVIDIA's name.
 _ONLY: t.Final = {
     OPEN: ("B100", "B200", "B300", "GB10", "GB200", "GB300", "GH200", "RTX-PRO-", "GEFORCE-RTX-50"),
-    PROPRIETARY: ("V100", "P100", "P40", "P4", "M60", "M40", "M10", "TESLA-V100", "TESLA-P", "TESLA-M", "TITAN-V", "QUADRO-GV100", "QUADRO-P", "QUADRO-M"),
+    PROPRIETARY: (
+        "V100",
+        "P100",
+        "P40",
+        "P4",
+        "M60",
+        "M40",
+        "M10",
+        "TESLA-V100",
+        "TESLA-P",
+        "TESLA-M",
+        "TITAN-V",
+        "QUADRO-GV100",
+        "QUADRO-P",
+        "QUADRO-M",
+    ),
 }
 
 
@@ -33,14 +48,22 @@ def only(model: str) -> str:
 
 def contradiction(wanted: str | None, models: t.Iterable[str]) -> str:
     """What is wrong with modules of that kind on these GPUs; empty when they fit or the operator chooses."""
-    wrong = sorted({model for model in models if only(model) not in ("", wanted)}) if wanted in (OPEN, PROPRIETARY) else []
+    wrong = (
+        sorted({model for model in models if only(model) not in ("", wanted)})
+        if wanted in (OPEN, PROPRIETARY)
+        else []
+    )
     return f"{' and '.join(wrong)} GPUs take {only(wrong[0])} kernel modules only" if wrong else ""
 
 
 def outgrown(version: str | None, models: t.Iterable[str]) -> str:
     """What is wrong with a driver of that version for these GPUs; empty when they fit, or when it is a digest."""
     branch = re.match(r"\d+", version or "")
-    old = sorted({model for model in models if only(model) == PROPRIETARY}) if branch and int(branch[0]) > LAST_FOR_OLD else []
+    old = (
+        sorted({model for model in models if only(model) == PROPRIETARY})
+        if branch and int(branch[0]) > LAST_FOR_OLD
+        else []
+    )
     return f"{LAST_FOR_OLD} is the last branch with a driver for {' and '.join(old)} GPUs" if old else ""
 
 
@@ -48,6 +71,11 @@ def storage(gds: dict[str, t.Any], kind: str) -> str:
     """What is wrong with GPUDirect Storage beside modules of that kind; empty where it is off, of an older version, or of one that is not told."""
     version = str(gds.get("version") or "")
     number = tuple(int(part) for part in re.findall(r"\d+", version)[:3])
-    if not gds.get("enabled") or kind == OPEN or not version or (number < (2, 17, 5) and not version.startswith("sha256")):
+    if (
+        not gds.get("enabled")
+        or kind == OPEN
+        or not version
+        or (number < (2, 17, 5) and not version.startswith("sha256"))
+    ):
         return ""
     return f"gds.version {version} works with open kernel modules only, and kernel_module_type is {kind}"

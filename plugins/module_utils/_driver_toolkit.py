@@ -30,7 +30,10 @@ def images(streams: t.Iterable[Data]) -> dict[str, str]:
         for tag in (stream.get("spec") or {}).get("tags") or []:
             found[str(tag.get("name"))] = str((tag.get("from") or {}).get("name") or "")
         for tag in (stream.get("status") or {}).get("tags") or []:
-            found.setdefault(str(tag.get("tag")), next((str(item.get("dockerImageReference")) for item in tag.get("items") or []), ""))
+            found.setdefault(
+                str(tag.get("tag")),
+                next((str(item.get("dockerImageReference")) for item in tag.get("items") or []), ""),
+            )
     return {tag: image for tag, image in found.items() if tag != "latest"}
 
 

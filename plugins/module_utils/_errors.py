@@ -89,7 +89,9 @@ class ApiError(AcceleratorError):
 
     layer = "api"
 
-    def __init__(self, code: str, message: str, remedy: str = "", *, status: int = 0, reason: str = "", **more: t.Any) -> None:
+    def __init__(
+        self, code: str, message: str, remedy: str = "", *, status: int = 0, reason: str = "", **more: t.Any
+    ) -> None:
         super().__init__(code, message, remedy, **more)
         self.status = status
         self.reason = reason

@@ -22,7 +22,11 @@ def of_token(token: str) -> datetime.datetime | None:
     try:
         claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
         end = claims.get("exp")
-        return None if isinstance(end, bool) or not isinstance(end, (int, float)) else datetime.datetime.fromtimestamp(end, datetime.UTC)
+        return (
+            None
+            if isinstance(end, bool) or not isinstance(end, (int, float))
+            else datetime.datetime.fromtimestamp(end, datetime.UTC)
+        )
     except (ValueError, AttributeError, OverflowError, OSError):
         return None
 

@@ -26,11 +26,17 @@ class Expression:
     def __init__(self, path: str, text: str) -> None:
         self._where = f"{path}: {text!r}"
         if jmespath is None:
-            raise InputError("INPUT-JMESPATH", f"The option {path} needs the Python package jmespath.", "pip install jmespath")
+            raise InputError(
+                "INPUT-JMESPATH",
+                f"The option {path} needs the Python package jmespath.",
+                "pip install jmespath",
+            )
         try:
             self._parsed = jmespath.compile(text)
         except JMESPathError as exc:
-            raise InputError("INPUT-JMESPATH", f"{self._where} is no JMESPath expression: {exc}", _TUTORIAL) from exc
+            raise InputError(
+                "INPUT-JMESPATH", f"{self._where} is no JMESPath expression: {exc}", _TUTORIAL
+            ) from exc
         unknown = sorted(set(_functions(self._parsed.parsed)) - set(Functions.FUNCTION_TABLE))
         if unknown:
             # jmespath itself says so only when the expression is asked.

@@ -40,7 +40,9 @@ def moment(given: str) -> str:
     try:
         when = datetime.datetime.fromisoformat(str(given))
     except ValueError as exc:
-        raise _wrong(f"expiry time {given!r} is no RFC 3339 time", "Write it like 2027-01-31T00:00:00Z.") from exc
+        raise _wrong(
+            f"expiry time {given!r} is no RFC 3339 time", "Write it like 2027-01-31T00:00:00Z."
+        ) from exc
     if when.tzinfo is None:
         raise _wrong(f"expiry time {given!r} has no time zone", "Write it like 2027-01-31T00:00:00Z.")
     return when.isoformat(timespec="seconds").replace("+00:00", "Z")
@@ -49,13 +51,18 @@ def moment(given: str) -> str:
 def check(content: str) -> None:
     """nfd-worker skips a line that it does not understand with a word in its log; here the line is named."""
     if len(content.encode()) > LARGEST:
-        raise _wrong(f"the file has {len(content.encode())} bytes, and nfd-worker reads none with more than {LARGEST}", "Divide it.")
+        raise _wrong(
+            f"the file has {len(content.encode())} bytes, and nfd-worker reads none with more than {LARGEST}",
+            "Divide it.",
+        )
     for number, raw in enumerate(content.split("\n"), 1):
         line = raw.strip()
         if line.startswith("# +"):
             name, _is, value = line.removeprefix("# +").partition("=")
             if name not in _DIRECTIVES:
-                raise _wrong(f"line {number}: directive {name!r} is unknown", f"Allowed are {', '.join(_DIRECTIVES)}.")
+                raise _wrong(
+                    f"line {number}: directive {name!r} is unknown", f"Allowed are {', '.join(_DIRECTIVES)}."
+                )
             if name == "expiry-time":
                 moment(value.strip())
         elif line and not line.startswith("#"):
@@ -65,14 +72,23 @@ def check(content: str) -> None:
 def _check_feature(number: int, line: str) -> None:
     key, _is, value = line.partition("=")
     if fault := key_fault(key):
-        raise _wrong(f"line {number}: {key!r} is no legal name: it {fault}", "Write NAME or DOMAIN/NAME, and no blank around '='.")
+        raise _wrong(
+            f"line {number}: {key!r} is no legal name: it {fault}",
+            "Write NAME or DOMAIN/NAME, and no blank around '='.",
+        )
     if fault := value_fault(value):
-        raise _wrong(f"line {number}: the value {value!r} {fault}", "Change the value: what becomes a label has to be one.")
+        raise _wrong(
+            f"line {number}: the value {value!r} {fault}",
+            "Change the value: what becomes a label has to be one.",
+        )
 
 
 def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
-        raise _wrong(f"{name!r} is no name for a feature file", "Use letters, digits, '.', '_' and '-'; a file that begins with '.' is not read.")
+        raise _wrong(
+            f"{name!r} is no name for a feature file",
+            "Use letters, digits, '.', '_' and '-'; a file that begins with '.' is not read.",
+        )
 
 
 def machine_config(name: str, content: str, pool: str) -> dict[str, t.Any]:
@@ -92,7 +108,9 @@ def machine_config(name: str, content: str, pool: str) -> dict[str, t.Any]:
     }
 
 
-def daemon_set(name: str, content: str, namespace: str, selector: t.Mapping[str, str], image: str) -> list[dict[str, t.Any]]:
+def daemon_set(
+    name: str, content: str, namespace: str, selector: t.Mapping[str, str], image: str
+) -> list[dict[str, t.Any]]:
     """The file on chosen nodes without a restart: a ConfigMap, and a pod that copies it (written, then renamed) and takes it away when it ends."""
     check_name(name)
     check(content)
@@ -105,14 +123,30 @@ def daemon_set(name: str, content: str, namespace: str, selector: t.Mapping[str,
         "image": image,
         "command": ["/bin/sh", "-c", script],
         "securityContext": {"privileged": True},
-        "volumeMounts": [{"name": "source", "mountPath": "/source"}, {"name": "features", "mountPath": "/features.d"}],
+        "volumeMounts": [
+            {"name": "source", "mountPath": "/source"},
+            {"name": "features", "mountPath": "/features.d"},
+        ],
     }
-    volumes = [{"name": "source", "configMap": {"name": own}}, {"name": "features", "hostPath": {"path": FOLDER, "type": "DirectoryOrCreate"}}]
-    pod = {"nodeSelector": dict(selector), "tolerations": [{"operator": "Exists", "effect": "NoSchedule"}], "containers": [container], "volumes": volumes}
+    volumes = [
+        {"name": "source", "configMap": {"name": own}},
+        {"name": "features", "hostPath": {"path": FOLDER, "type": "DirectoryOrCreate"}},
+    ]
+    pod = {
+        "nodeSelector": dict(selector),
+        "tolerations": [{"operator": "Exists", "effect": "NoSchedule"}],
+        "containers": [container],
+        "volumes": volumes,
+    }
     template = {"metadata": {"labels": {"app": own}}, "spec": pod}
     return [
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {name: content}},
-        {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": {"selector": {"matchLabels": {"app": own}}, "template": template}},
+        {
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "metadata": metadata,
+            "spec": {"selector": {"matchLabels": {"app": own}}, "template": template},
+        },
     ]
 
 

@@ -30,7 +30,9 @@ def foreseen(changes: t.Iterable[Written], kept: t.Iterable[str]) -> list[Data]:
         first = ends[one.title][0] if one.title in ends else one.before
         ends[one.title] = (first, one.after)
     found = [_entry(title, before, after) for title, (before, after) in ends.items()]
-    return found + [{"action": KEEP, "object": title, "fields": []} for title in dict.fromkeys(kept) if title not in ends]
+    return found + [
+        {"action": KEEP, "object": title, "fields": []} for title in dict.fromkeys(kept) if title not in ends
+    ]
 
 
 def _entry(title: str, before: Data, after: Data) -> Data:

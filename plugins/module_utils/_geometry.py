@@ -47,7 +47,11 @@ def geometry(instance_type: str, gpus: int, gpu: Gpu, sharing: t.Mapping[str, t.
 def renames(sharing: t.Mapping[str, t.Any]) -> bool:
     """Whether pods must ask for something else than nvidia.com/gpu."""
     mig = sharing.get("mig") or {}
-    return mig.get("strategy") == "mixed" or "layout" in mig or any((sharing.get(way) or {}).get("rename") for way in ("time_slicing", "mps"))
+    return (
+        mig.get("strategy") == "mixed"
+        or "layout" in mig
+        or any((sharing.get(way) or {}).get("rename") for way in ("time_slicing", "mps"))
+    )
 
 
 def _mig(instance_type: str, gpus: int, gpu: Gpu, mig: t.Mapping[str, t.Any]) -> Geometry:
@@ -59,7 +63,9 @@ def _mig(instance_type: str, gpus: int, gpu: Gpu, mig: t.Mapping[str, t.Any]) ->
         )
     layout = _layout(instance_type, gpu, mig)
     if mig.get("strategy") == "mixed" or "layout" in mig:
-        return Geometry({f"nvidia.com/mig-{profile}": gpus * count for profile, count in layout.items()}, layout)
+        return Geometry(
+            {f"nvidia.com/mig-{profile}": gpus * count for profile, count in layout.items()}, layout
+        )
     return Geometry({GPU: gpus * sum(layout.values())}, layout)
 
 
@@ -70,7 +76,9 @@ def _layout(instance_type: str, gpu: Gpu, mig: t.Mapping[str, t.Any]) -> dict[st
         if match is None:
             counts = sorted({profile.most for profile in gpu.profiles.values()})
             raise GeometryError(
-                "mig.slices", f"{gpu.model} of {instance_type} cannot be cut into {wanted} equal parts.", f"Possible: {', '.join(map(str, counts))}."
+                "mig.slices",
+                f"{gpu.model} of {instance_type} cannot be cut into {wanted} equal parts.",
+                f"Possible: {', '.join(map(str, counts))}.",
             )
         return {match: wanted}
     if "layout" in mig:
@@ -82,7 +90,9 @@ def _layout(instance_type: str, gpu: Gpu, mig: t.Mapping[str, t.Any]) -> dict[st
     if isinstance(profile, t.Mapping):
         if instance_type not in profile:
             raise GeometryError(
-                "mig.profile", f"no profile is given for the candidate {instance_type}.", f"Add {instance_type}: one of {', '.join(gpu.profiles)}."
+                "mig.profile",
+                f"no profile is given for the candidate {instance_type}.",
+                f"Add {instance_type}: one of {', '.join(gpu.profiles)}.",
             )
         profile = profile[instance_type]
     _known(instance_type, gpu, profile, "mig.profile")

@@ -10,7 +10,11 @@ import typing as t
 
 VENDORS: t.Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
 DRIVER: t.Final = "nvidia.com/cuda.driver-version.full"
-_DRIVER_PARTS: t.Final = ("nvidia.com/cuda.driver.major", "nvidia.com/cuda.driver.minor", "nvidia.com/cuda.driver.rev")
+_DRIVER_PARTS: t.Final = (
+    "nvidia.com/cuda.driver.major",
+    "nvidia.com/cuda.driver.minor",
+    "nvidia.com/cuda.driver.rev",
+)
 
 
 def labels(node: dict[str, t.Any]) -> dict[str, str]:
@@ -67,8 +71,13 @@ def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str,
     if wanted:
         return {name: count(number) for name, number in wanted.items()}
     marks = labels(node)
-    gpus = count(marks.get("nvidia.com/gpu.count", 0)) * max(1, count(marks.get("nvidia.com/gpu.replicas", 1)))
-    cut = marks.get("nvidia.com/mig.capable") == "true" and marks.get("nvidia.com/mig.strategy", "none") != "none"
+    gpus = count(marks.get("nvidia.com/gpu.count", 0)) * max(
+        1, count(marks.get("nvidia.com/gpu.replicas", 1))
+    )
+    cut = (
+        marks.get("nvidia.com/mig.capable") == "true"
+        and marks.get("nvidia.com/mig.strategy", "none") != "none"
+    )
     whole = gpus and not cut and not is_shared(node)
     return {"nvidia.com/gpu": gpus} if whole else resources(node)
 

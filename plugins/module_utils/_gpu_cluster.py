@@ -10,7 +10,9 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu_cluster_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import spec as fields
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import (
+    spec as fields,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
 
 Data = dict[str, t.Any]
@@ -21,9 +23,15 @@ NAME: t.Final = "gpu-cluster"
 
 def check(params: Data) -> None:
     if params["name"] != NAME:
-        raise InputError("INPUT-VALUE", f"name is {params['name']!r}: a GPUCluster has to be named {NAME}.", f"Leave name out, or set {NAME}.")
+        raise InputError(
+            "INPUT-VALUE",
+            f"name is {params['name']!r}: a GPUCluster has to be named {NAME}.",
+            f"Leave name out, or set {NAME}.",
+        )
     for part in ("dra_driver", "dcgm", "dcgm_exporter"):
-        cluster_policy.check_image((params.get("gpu_cluster") or {}).get(part) or {}, f"gpu_cluster.{part}", "INPUT-DRIVER-IMAGE")
+        cluster_policy.check_image(
+            (params.get("gpu_cluster") or {}).get(part) or {}, f"gpu_cluster.{part}", "INPUT-DRIVER-IMAGE"
+        )
 
 
 def refuse_policy(policies: t.Iterable[Data]) -> None:
@@ -39,7 +47,9 @@ def refuse_policy(policies: t.Iterable[Data]) -> None:
 
 
 def build(params: Data, example: Data, live: Data | None) -> Data:
-    wishes = fields({"gpu_cluster": params.get("gpu_cluster")}, _gpu_cluster_options.TABLE).get("gpuCluster") or {}
+    wishes = (
+        fields({"gpu_cluster": params.get("gpu_cluster")}, _gpu_cluster_options.TABLE).get("gpuCluster") or {}
+    )
     domains = (wishes.get("draDriver") or {}).get("computeDomains")
     if domains is not None:
         wishes["draDriver"]["computeDomains"] = {"enabled": domains}

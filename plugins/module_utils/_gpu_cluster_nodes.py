@@ -14,7 +14,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _nod
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_slices, _stack_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import NVIDIA_PCI, has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import (
+    NVIDIA_PCI,
+    has_nvidia_pci,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import judge_pods
@@ -53,8 +56,12 @@ def judge_node(node: Data, pool: Data, snapshot: Snapshot, is_driven: bool) -> l
 
 def on(node: Data, snapshot: Snapshot) -> list[operands.Operand]:
     """What of the stack is for a node."""
-    found = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], operands.current_revisions(snapshot["revisions"]))
-    return sorted(found, key=lambda one: _ORDER.index(one.component) if one.component in _ORDER else len(_ORDER))
+    found = operands.on_node(
+        node, snapshot["daemonsets"], snapshot["pods"], operands.current_revisions(snapshot["revisions"])
+    )
+    return sorted(
+        found, key=lambda one: _ORDER.index(one.component) if one.component in _ORDER else len(_ORDER)
+    )
 
 
 def _judge_labels(node: Data) -> Part | None:
@@ -65,19 +72,35 @@ def _judge_labels(node: Data) -> Part | None:
         return on_node(PENDING, node, "Label", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
     if marks.get(operands.MODE, "dra") != "dra":
         remedy = f"It is left over from the other stack: `oc label node {name} {operands.MODE}-`."
-        return on_node(PENDING, node, "Mode", f"label {operands.MODE} is {marks[operands.MODE]}", "GPU-MODE", remedy, stage=stages.LABELS)
+        return on_node(
+            PENDING,
+            node,
+            "Mode",
+            f"label {operands.MODE} is {marks[operands.MODE]}",
+            "GPU-MODE",
+            remedy,
+            stage=stages.LABELS,
+        )
     off = [one for one in COMPONENTS if marks.get(operands.DEPLOY + one) == "false"]
     if off:
         what = f"label {operands.DEPLOY}{off[0]}=false keeps {' and '.join(off)} away"
         remedy = f"oc label node {name} {' '.join(f'{operands.DEPLOY}{one}-' for one in off)}"
-        return on_node(PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stages.OF_COMPONENT[off[0]])
+        return on_node(
+            PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stages.OF_COMPONENT[off[0]]
+        )
     return None
 
 
 def _judge_taints(node: Data, snapshot: Snapshot) -> Part | None:
     """A DaemonSet does not want a pod where it may not run, and is ready without it."""
-    here = [one for one in snapshot["daemonsets"] if operands.is_operand(one) and operands.matches(operands.selector(one), geometry.labels(node))]
-    blocked = sorted({taint for one in here for taint in operands.untolerated(node, operands.tolerations(one))})
+    here = [
+        one
+        for one in snapshot["daemonsets"]
+        if operands.is_operand(one) and operands.matches(operands.selector(one), geometry.labels(node))
+    ]
+    blocked = sorted(
+        {taint for one in here for taint in operands.untolerated(node, operands.tolerations(one))}
+    )
     if not blocked:
         return None
     what = f"taint {', '.join(blocked)} is not tolerated by the operator's pods"
@@ -93,23 +116,49 @@ def absent(node: Data, found: t.Iterable[operands.Operand]) -> list[str]:
     return [one for one in dict.fromkeys(called) if one not in served]
 
 
-def _judge_operands(node: Data, snapshot: Snapshot, found: t.Sequence[operands.Operand], is_driven: bool) -> list[Part]:
+def _judge_operands(
+    node: Data, snapshot: Snapshot, found: t.Sequence[operands.Operand], is_driven: bool
+) -> list[Part]:
     pods = {pod["metadata"]["name"]: pod for pod in snapshot["pods"]}
     lacking = [one for one in absent(node, found) if one != "driver" or not is_driven]
     parts = judge_pods(node, [(one, pods.get(one.pod)) for one in found if not one.ready], lacking)
     for one in lacking:
         what = f"no DaemonSet selects it for {one}"
         remedy = "Compare its nvidia.com/gpu.deploy labels with the nodeSelectors of the DaemonSets, and look at the log of the GPU operator."
-        parts.append(on_node(PENDING, node, f"Lacking:{one}", what, "GPU-OPERAND-LACKING", remedy, stage=stages.OF_COMPONENT[one], waits=True))
+        parts.append(
+            on_node(
+                PENDING,
+                node,
+                f"Lacking:{one}",
+                what,
+                "GPU-OPERAND-LACKING",
+                remedy,
+                stage=stages.OF_COMPONENT[one],
+                waits=True,
+            )
+        )
     return parts
 
 
 def _judge_devices(name: str, node: Data, pool: Data, snapshot: Snapshot) -> Part | None:
     offer = _resource_slices.offer(name, snapshot["slices"])
-    offered, wanted = _resource_slices.resources(offer.devices), geometry.expected(node, pool.get("expected") or {})
-    wrong = [f"{offered.get(one, 0)} of {number} {one}" for one, number in wanted.items() if offered.get(one, 0) != number]
+    offered, wanted = (
+        _resource_slices.resources(offer.devices),
+        geometry.expected(node, pool.get("expected") or {}),
+    )
+    wrong = [
+        f"{offered.get(one, 0)} of {number} {one}"
+        for one, number in wanted.items()
+        if offered.get(one, 0) != number
+    ]
     if offer.complete and offered and not wrong:
         return None
-    what = "its ResourceSlices are not all there" if not offer.complete else f"its ResourceSlices offer {', '.join(wrong) or 'no device'}"
+    what = (
+        "its ResourceSlices are not all there"
+        if not offer.complete
+        else f"its ResourceSlices offer {', '.join(wrong) or 'no device'}"
+    )
     remedy = f"Look at `oc get resourceslices --field-selector spec.nodeName={name} -o yaml` and at the log of its {PLUGIN} pod."
-    return on_node(PENDING, node, "Slices", what, "GPU-DRA-SLICES", remedy, stage=stages.ALLOCATABLE, waits=True)
+    return on_node(
+        PENDING, node, "Slices", what, "GPU-DRA-SLICES", remedy, stage=stages.ALLOCATABLE, waits=True
+    )

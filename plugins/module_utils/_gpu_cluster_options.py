@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import plain, read
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import (
+    plain,
+    read,
+)
 
 _IMAGE: t.Final = """
 gpu_cluster.{0}.repository          str   Registry and path of its image.

@@ -11,7 +11,9 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu_cluster as gpu_cluster
-from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_truth as driver_truth
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _nvidia_driver_truth as driver_truth,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_slices
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack_summary as stack_summary
@@ -19,7 +21,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _sta
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_table as stage_table
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluster_nodes import absent
-from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluster_truth import CHAIN, judge, live
+from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluster_truth import (
+    CHAIN,
+    judge,
+    live,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING
@@ -30,14 +36,23 @@ Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
 
 
-def summarize(snapshot: Snapshot, pools: t.Sequence[Data], wanted: t.Sequence[Data], parts: t.Sequence[Part] | None = None) -> Data:
+def summarize(
+    snapshot: Snapshot,
+    pools: t.Sequence[Data],
+    wanted: t.Sequence[Data],
+    parts: t.Sequence[Part] | None = None,
+) -> Data:
     """parts: as a judge with a memory saw them."""
     found = live(snapshot)
     nodes = [_node(node, pool, snapshot) for pool in pools for node in nodes_of(snapshot["nodes"], pool)]
     revisions, pods = operands.current_revisions(snapshot["revisions"]), operands.by_node(snapshot["pods"])
 
     def seen(node: Data) -> t.Mapping[str, Stage]:
-        return _seen(node, found, operands.on_node(node, snapshot["daemonsets"], pods.get(node["metadata"]["name"], []), revisions))
+        return _seen(
+            node,
+            found,
+            operands.on_node(node, snapshot["daemonsets"], pods.get(node["metadata"]["name"], []), revisions),
+        )
 
     judged = judge(snapshot, pools, wanted) if parts is None else parts
     return {
@@ -54,15 +69,34 @@ def summarize(snapshot: Snapshot, pools: t.Sequence[Data], wanted: t.Sequence[Da
 
 def _node(node: Data, pool: Data, snapshot: Snapshot) -> Data:
     devices = _resource_slices.offer(node["metadata"]["name"], snapshot["slices"]).devices
-    shown = [{"name": one["name"], **{key: _resource_slices.attribute(one, key) for key in ("uuid", "productName", "driverVersion")}} for one in devices]
-    expected, offered = geometry.expected(node, pool.get("expected") or {}), _resource_slices.resources(devices)
-    return {"name": node["metadata"]["name"], "pool": pool["name"], "expected": expected, "offered": offered, "devices": shown}
+    shown = [
+        {
+            "name": one["name"],
+            **{key: _resource_slices.attribute(one, key) for key in ("uuid", "productName", "driverVersion")},
+        }
+        for one in devices
+    ]
+    expected, offered = (
+        geometry.expected(node, pool.get("expected") or {}),
+        _resource_slices.resources(devices),
+    )
+    return {
+        "name": node["metadata"]["name"],
+        "pool": pool["name"],
+        "expected": expected,
+        "offered": offered,
+        "devices": shown,
+    }
 
 
 def _seen(node: Data, found: Data, here: t.Sequence[operands.Operand]) -> t.Mapping[str, Stage]:
     name = str(node["metadata"]["name"])
     if not found:
-        labelled = Stage(stages.LABELS) if has_nvidia_pci(geometry.labels(node)) else Stage(stages.LABELS, PENDING, "", (f"{name}: no NVIDIA PCI label",))
+        labelled = (
+            Stage(stages.LABELS)
+            if has_nvidia_pci(geometry.labels(node))
+            else Stage(stages.LABELS, PENDING, "", (f"{name}: no NVIDIA PCI label",))
+        )
         return stages.waiting(CHAIN) | {stages.LABELS: labelled}
     lacking: dict[str, list[str]] = {}
     for component in absent(node, here):

@@ -11,10 +11,15 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu_cluster as gpu_cluster
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
-from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_truth as driver_truth
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _nvidia_driver_truth as driver_truth,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluster_nodes import PLUGIN, judge_node
+from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluster_nodes import (
+    PLUGIN,
+    judge_node,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import judge_size, nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import FAILED, PENDING, READY
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import behind, with_status
@@ -64,7 +69,10 @@ PASSING: t.Final = (
 
 def live(snapshot: Snapshot) -> Data:
     """Empty while it is not there."""
-    return next((one for one in snapshot["clusters"] if one["metadata"]["name"] == gpu_cluster.NAME), dict[str, t.Any]())
+    return next(
+        (one for one in snapshot["clusters"] if one["metadata"]["name"] == gpu_cluster.NAME),
+        dict[str, t.Any](),
+    )
 
 
 def judge(snapshot: Snapshot, pools: t.Sequence[Data], wanted: t.Sequence[Data]) -> list[Part]:
@@ -72,18 +80,44 @@ def judge(snapshot: Snapshot, pools: t.Sequence[Data], wanted: t.Sequence[Data])
     found, name = live(snapshot), gpu_cluster.NAME
     if not found:
         remedy = "Look at the events of the GPU operator."
-        return [part(PENDING, "NoCluster", f"GPUCluster {name} is not there yet.", code="GPU-DRA-NOTREADY", remedy=remedy, stage=stages.CRD, waits=True)]
+        return [
+            part(
+                PENDING,
+                "NoCluster",
+                f"GPUCluster {name} is not there yet.",
+                code="GPU-DRA-NOTREADY",
+                remedy=remedy,
+                stage=stages.CRD,
+                waits=True,
+            )
+        ]
     error = cluster_policy.condition(found, "Error")
     if error.get("status") == "True" and error.get("reason") == "PrerequisiteNotMet":
         remedy = "Keep one of the two stacks; the ClusterPolicy has to go before a GPUCluster is made."
-        return [part(FAILED, "Conflict", f"GPUCluster {name}: {error.get('message', '')}", code="GPU-CP-CONFLICT", remedy=remedy, stage=stages.CRD)]
+        return [
+            part(
+                FAILED,
+                "Conflict",
+                f"GPUCluster {name}: {error.get('message', '')}",
+                code="GPU-CP-CONFLICT",
+                remedy=remedy,
+                stage=stages.CRD,
+            )
+        ]
     nodes = [(pool, node) for pool in pools for node in nodes_of(snapshot["nodes"], pool)]
     drivers = driver_truth.parts(snapshot, wanted, pools)
     parts = [*drivers, *(placed(judge_size(snapshot["nodes"], pool), pool["name"]) for pool in pools)]
     pods, driven = operands.by_node(snapshot["pods"]), {one.node for one in drivers}
     for pool, node in nodes:
-        parts += judge_node(node, pool, {**snapshot, "pods": pods.get(node["metadata"]["name"], [])}, node["metadata"]["name"] in driven)
-    return with_status(parts, _judge_status(found, error), behind(snapshot, pools) if pools else {}, f"GPUCluster {name}")
+        parts += judge_node(
+            node,
+            pool,
+            {**snapshot, "pods": pods.get(node["metadata"]["name"], [])},
+            node["metadata"]["name"] in driven,
+        )
+    return with_status(
+        parts, _judge_status(found, error), behind(snapshot, pools) if pools else {}, f"GPUCluster {name}"
+    )
 
 
 def _judge_status(found: Data, error: Data) -> Part:
@@ -94,4 +128,13 @@ def _judge_status(found: Data, error: Data) -> Part:
     message = f"GPUCluster {gpu_cluster.NAME} is {cluster_policy.state(found) or 'without a state'}{said}."
     remedy = f"Look at `oc describe gpucluster {gpu_cluster.NAME}` and at the log of the GPU operator."
     waits = error.get("reason") != "ReconcileFailed"
-    return part(PENDING, "NotReady", message, code="GPU-DRA-NOTREADY", remedy=remedy, stage=stages.CRD, since=since, waits=waits)
+    return part(
+        PENDING,
+        "NotReady",
+        message,
+        code="GPU-DRA-NOTREADY",
+        remedy=remedy,
+        stage=stages.CRD,
+        since=since,
+        waits=waits,
+    )

@@ -32,7 +32,10 @@ class Given:
     @property
     def note(self) -> str:
         """As an annotation's text, the same for the same content."""
-        taints = [{key: taint[key] for key in ("key", "value", "effect") if taint.get(key)} for taint in sorted(self.taints, key=mark)]
+        taints = [
+            {key: taint[key] for key in ("key", "value", "effect") if taint.get(key)}
+            for taint in sorted(self.taints, key=mark)
+        ]
         return json.dumps({"labels": self.labels, "taints": taints}, sort_keys=True, separators=(",", ":"))
 
     def without(self, other: Given) -> Given:
@@ -76,7 +79,11 @@ def machine_patch(machine: t.Mapping[str, t.Any], wanted: Given) -> Data:
         patch["taints"] = merged
     # What was given up is remembered until the Node has lost it as well.
     text = wanted.joined(old).note
-    note = {} if (machine["metadata"].get("annotations") or {}).get(NOTE) == text else {"metadata": {"annotations": {NOTE: text}}}
+    note = (
+        {}
+        if (machine["metadata"].get("annotations") or {}).get(NOTE) == text
+        else {"metadata": {"annotations": {NOTE: text}}}
+    )
     return {**note, **({"spec": patch} if patch else {})}
 
 
@@ -107,7 +114,11 @@ def _merged(taints: t.Sequence[Data], wanted: Given, old: Given) -> list[Data] |
     """The list with the wanted taints and without the old ones, everybody else's as they are; None when it is so already."""
     gone, right = set(map(mark, old.taints)), set(map(mark, wanted.taints))
     ours = {(taint["key"], taint["effect"]) for taint in wanted.taints}
-    kept = [taint for taint in taints if mark(taint) in right or (mark(taint) not in gone and (taint["key"], taint["effect"]) not in ours)]
+    kept = [
+        taint
+        for taint in taints
+        if mark(taint) in right or (mark(taint) not in gone and (taint["key"], taint["effect"]) not in ours)
+    ]
     there = set(map(mark, kept))
     merged = [*kept, *(taint for taint in wanted.taints if mark(taint) not in there)]
     return None if sorted(map(mark, merged)) == sorted(map(mark, taints)) else merged

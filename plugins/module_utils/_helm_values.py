@@ -22,18 +22,27 @@ COMMAND: t.Final = f"helm upgrade --install gpu-operator nvidia/gpu-operator --v
 _BUNDLE: t.Final[Data] = {"dcgm": {"enabled": True}, "nodeStatusExporter": {"enabled": True}}
 _OPENSHIFT_ONLY: t.Final = ("use_ocp_driver_toolkit", "defaultRuntime", "initContainer")
 # The chart's own list for that worker, which another one replaces, begins with it.
-_CONTROL_PLANE: t.Final = {"key": "node-role.kubernetes.io/control-plane", "operator": "Equal", "value": "", "effect": "NoSchedule"}
+_CONTROL_PLANE: t.Final = {
+    "key": "node-role.kubernetes.io/control-plane",
+    "operator": "Equal",
+    "value": "",
+    "effect": "NoSchedule",
+}
 # Components of the ClusterPolicy that the chart has no values for.
 _NOT_IN_CHART: t.Final = ("psp",)
 
 
 def values(spec: t.Mapping[str, t.Any]) -> Data:
     """spec: the ClusterPolicy that was asked for. The chart's keys are the policy's, but for those of the driver."""
-    asked = copy.deepcopy({key: value for key, value in spec.items() if key not in _NOT_IN_CHART and value not in ({}, None)})
+    asked = copy.deepcopy(
+        {key: value for key, value in spec.items() if key not in _NOT_IN_CHART and value not in ({}, None)}
+    )
     found: Data = {**copy.deepcopy(_BUNDLE), **asked}
     for key, preset in _BUNDLE.items():
         found[key] = {**preset, **(asked.get(key) or {})}
-    operator = {key: value for key, value in (found.pop("operator", None) or {}).items() if key not in _OPENSHIFT_ONLY}
+    operator = {
+        key: value for key, value in (found.pop("operator", None) or {}).items() if key not in _OPENSHIFT_ONLY
+    }
     if operator:
         found["operator"] = operator
     driver = found.get("driver") or {}
@@ -46,10 +55,14 @@ def values(spec: t.Mapping[str, t.Any]) -> Data:
     tolerations = (found.get("daemonsets") or {}).get("tolerations")
     if tolerations:
         # The chart brings its own node feature discovery, whose worker has to reach the tainted nodes as well.
-        found["node-feature-discovery"] = {"worker": {"tolerations": [_CONTROL_PLANE, *copy.deepcopy(tolerations)]}}
+        found["node-feature-discovery"] = {
+            "worker": {"tolerations": [_CONTROL_PLANE, *copy.deepcopy(tolerations)]}
+        }
     return found
 
 
 def text(spec: t.Mapping[str, t.Any]) -> str:
     """values.yaml, complete; the command that takes it stands in the first line."""
-    return f"# {COMMAND}\n" + str(yaml.safe_dump(values(spec), sort_keys=True, default_flow_style=False, width=120))
+    return f"# {COMMAND}\n" + str(
+        yaml.safe_dump(values(spec), sort_keys=True, default_flow_style=False, width=120)
+    )

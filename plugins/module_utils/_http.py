@@ -20,7 +20,10 @@ from dataclasses import replace
 from urllib.parse import urlencode
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _http_answer, _http_errors
-from ansible_collections.accelerators.openshift.plugins.module_utils._connection import TRANSPORT_ERRORS, Connection
+from ansible_collections.accelerators.openshift.plugins.module_utils._connection import (
+    TRANSPORT_ERRORS,
+    Connection,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_answer import Answer
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import USUAL, Limits, Pause
@@ -48,7 +51,14 @@ class Http:
     agent: the User-Agent of every request. progress: shows a line while the server cannot be reached.
     """
 
-    def __init__(self, connect: t.Callable[[], Connection], deadline: Deadline, agent: str, progress: t.Callable[[str], None], limits: Limits = USUAL) -> None:
+    def __init__(
+        self,
+        connect: t.Callable[[], Connection],
+        deadline: Deadline,
+        agent: str,
+        progress: t.Callable[[str], None],
+        limits: Limits = USUAL,
+    ) -> None:
         self._connect = connect
         self.deadline = deadline
         self.limits = limits
@@ -97,7 +107,10 @@ class Http:
                 if races > RACES or not self._is_passing(method, answer):
                     self.trouble.is_over()
                     return Response(answer.status, answer.body, answer.warnings, repeated)
-                problem, asked = _http_errors.describe(answer.status, answer.body), self.limits.asked(answer.retry_after)
+                problem, asked = (
+                    _http_errors.describe(answer.status, answer.body),
+                    self.limits.asked(answer.retry_after),
+                )
                 repeated = repeated or answer.status not in (409, 429)
             except TRANSPORT_ERRORS as exc:
                 if refusal := _http_errors.proxy_problem(exc):
@@ -127,7 +140,9 @@ class Http:
         """Asked without credentials, since a server that starts may not know them; one that does not talk to strangers counts as ready."""
         most = min(self.limits.first_read, self.deadline.remaining() + _GRACE)
         try:
-            answer = self.connection.send("GET", "/readyz", self._headers, None, self.limits.connect, most, most, anonymous=True)
+            answer = self.connection.send(
+                "GET", "/readyz", self._headers, None, self.limits.connect, most, most, anonymous=True
+            )
         except TRANSPORT_ERRORS:
             return False
         answer.close()
@@ -142,10 +157,18 @@ class Http:
     def reconnect(self) -> None:
         """Reads the credentials and opens a connection anew; what was logged in for before is still to be revoked."""
         former, connection = self.connection, self._connect()
-        self.__dict__["connection"] = replace(connection, tokens=lambda: [*former.tokens(), *connection.tokens()])
+        self.__dict__["connection"] = replace(
+            connection, tokens=lambda: [*former.tokens(), *connection.tokens()]
+        )
 
     def _once(
-        self, method: str, target: str, headers: t.Mapping[str, str], payload: bytes | None, read: float, trim: t.Callable[[bytes], bytes] | None
+        self,
+        method: str,
+        target: str,
+        headers: t.Mapping[str, str],
+        payload: bytes | None,
+        read: float,
+        trim: t.Callable[[bytes], bytes] | None,
     ) -> Answer:
         # A try may end a moment past the deadline, so that the last answer is not thrown away.
         most = min(self.limits.answer, self.deadline.remaining() + _GRACE)
@@ -170,7 +193,9 @@ class Http:
     def stream(self, path: str, query: t.Mapping[str, t.Any], read_timeout: float) -> t.Any:
         """One try of a watch: the raw response, to be read line by line and closed by the caller."""
         try:
-            response = self.connection.send("GET", f"{path}?{urlencode(query)}", self._headers, None, self.limits.connect, read_timeout)
+            response = self.connection.send(
+                "GET", f"{path}?{urlencode(query)}", self._headers, None, self.limits.connect, read_timeout
+            )
         except TRANSPORT_ERRORS:
             self.trouble.notice()
             raise
@@ -181,4 +206,6 @@ class Http:
 
 def _encoded(body: t.Any) -> bytes:
     """JSON that is YAML as well, as which an apply is read: there, pairs of surrogates mean nothing, and some characters end a line or may not be."""
-    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(body, ensure_ascii=False)).encode()
+    return _NOT_IN_YAML.sub(
+        lambda found: f"\\u{ord(found[0]):04x}", json.dumps(body, ensure_ascii=False)
+    ).encode()

@@ -39,7 +39,11 @@ def read(raw: t.Any, is_late: t.Callable[[], bool], trim: t.Callable[[bytes], by
         raw.close()
         raise
     raw.release_conn()
-    if not data and raw.status not in _NO_BODY and not ("Content-Length" in raw.headers or "Transfer-Encoding" in raw.headers):
+    if (
+        not data
+        and raw.status not in _NO_BODY
+        and not ("Content-Length" in raw.headers or "Transfer-Encoding" in raw.headers)
+    ):
         # With the end of the headers missing, their absence says nothing.
         raise ConnectionError("the answer was cut off before its body")
     kind = raw.headers.get("Content-Type", "")

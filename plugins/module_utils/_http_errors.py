@@ -10,7 +10,11 @@ import re
 import ssl
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ConflictError, ForbiddenError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    ApiError,
+    ConflictError,
+    ForbiddenError,
+)
 
 _WARNING = re.compile(r'^\d{3} \S+ "(.*)"( "[^"]*")?$', re.DOTALL)
 _NO_TUNNEL = re.compile(r"Tunnel connection failed: (4\d\d[\w ]*)")
@@ -33,7 +37,11 @@ NO_ANSWER = "no answer in time"
 
 def describe_transport(exc: BaseException) -> str:
     text = str(exc)
-    for words, meaning in (("refused", "connection refused"), ("NameResolution", "the host name cannot be resolved"), ("timed out", NO_ANSWER)):
+    for words, meaning in (
+        ("refused", "connection refused"),
+        ("NameResolution", "the host name cannot be resolved"),
+        ("timed out", NO_ANSWER),
+    ):
         if words in text:
             return meaning
     return f"connection broken ({type(exc).__name__})"
@@ -62,7 +70,11 @@ def is_passing(method: str, status: int, body: t.Any) -> bool:
 def budgets(body: t.Any) -> list[str]:
     """What disruption budgets say against an eviction; the status is that of a busy server, the meaning is not now."""
     causes = ((body.get("details") or {}) if isinstance(body, dict) else {}).get("causes") or ()
-    return [str(cause.get("message") or text_of(body)) for cause in causes if cause.get("reason") == "DisruptionBudget"]
+    return [
+        str(cause.get("message") or text_of(body))
+        for cause in causes
+        if cause.get("reason") == "DisruptionBudget"
+    ]
 
 
 def is_unsettled(status: int, body: t.Any) -> bool:
@@ -92,11 +104,19 @@ def proxy_problem(exc: BaseException) -> str:
 
 def no_way(host: str, problem: str) -> ApiError:
     message = f"The proxy does not let us through to {host}: {problem}."
-    return ApiError("API-PROXY", message, "Check proxy and proxy_headers (HTTPS_PROXY), or put the host into no_proxy (NO_PROXY).")
+    return ApiError(
+        "API-PROXY",
+        message,
+        "Check proxy and proxy_headers (HTTPS_PROXY), or put the host into no_proxy (NO_PROXY).",
+    )
 
 
 def untrusted(host: str, exc: BaseException) -> ApiError:
-    return ApiError("API-TLS", f"The certificate of {host} cannot be trusted: {exc}", "Set ca_cert to the cluster's CA, or fix the kubeconfig.")
+    return ApiError(
+        "API-TLS",
+        f"The certificate of {host} cannot be trusted: {exc}",
+        "Set ca_cert to the cluster's CA, or fix the kubeconfig.",
+    )
 
 
 def unreachable(host: str, method: str, path: str, problem: str, seconds: float) -> ApiError:
@@ -110,7 +130,12 @@ def unreachable(host: str, method: str, path: str, problem: str, seconds: float)
 
 def not_json(host: str, method: str, target: str, kind: str) -> ApiError:
     message = f"{host} answered with {kind or 'nothing that has a type'} instead of JSON: it does not speak for an API server."
-    return ApiError("API-ERROR", message, "Check host: it is the API server's address (oc whoami --show-server).", evidence=[f"{method} {target}"])
+    return ApiError(
+        "API-ERROR",
+        message,
+        "Check host: it is the API server's address (oc whoami --show-server).",
+        evidence=[f"{method} {target}"],
+    )
 
 
 def warning_text(header: str) -> str:
@@ -127,7 +152,12 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
         "evidence": [f"{method} {path}: HTTP {status}"],
     }
     if status == 401:
-        return ApiError("CRED-UNAUTHORIZED", f"The API server does not accept the credentials: {text}", "Log in again (oc login), or renew the token.", **facts)
+        return ApiError(
+            "CRED-UNAUTHORIZED",
+            f"The API server does not accept the credentials: {text}",
+            "Log in again (oc login), or renew the token.",
+            **facts,
+        )
     if status == 403 and "cannot impersonate" in text:
         return ForbiddenError(
             "API-FORBIDDEN",
@@ -137,12 +167,24 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
         )
     if status == 403:
         if "exceeded quota" in text or (_NO_ROLE not in text and "cannot " not in text):
-            return ForbiddenError("API-REFUSED", text, "Change what the message names: an admission rule refused the object.", **facts)
+            return ForbiddenError(
+                "API-REFUSED",
+                text,
+                "Change what the message names: an admission rule refused the object.",
+                **facts,
+            )
         return ForbiddenError(
-            "API-FORBIDDEN", f"The identity may not {verb} {resource} {where}: {text}", f"Grant verb {verb} on resource {resource} {where} to it.", **facts
+            "API-FORBIDDEN",
+            f"The identity may not {verb} {resource} {where}: {text}",
+            f"Grant verb {verb} on resource {resource} {where} to it.",
+            **facts,
         )
     if status == 409:
-        causes = [f"{cause.get('field')}: {cause.get('message')}" for cause in details.get("causes", ()) if cause.get("reason") == "FieldManagerConflict"]
+        causes = [
+            f"{cause.get('field')}: {cause.get('message')}"
+            for cause in details.get("causes", ())
+            if cause.get("reason") == "FieldManagerConflict"
+        ]
         if causes:
             managers = sorted({name for cause in causes for name in _MANAGER.findall(cause)})
             facts["evidence"] = causes
@@ -152,9 +194,26 @@ def error(status: int, body: t.Any, method: str, path: str, verb: str, resource:
                 f"Let {' and '.join(managers) or 'the other manager'} keep the fields, or set force_conflicts where the module has it.",
                 **facts,
             )
-        return ConflictError("API-CONFLICT", f"{resource} {where}: {text}", "Run again: the object was changed at the same moment.", **facts)
+        return ConflictError(
+            "API-CONFLICT",
+            f"{resource} {where}: {text}",
+            "Run again: the object was changed at the same moment.",
+            **facts,
+        )
     if status == 404:
-        return ApiError("API-NOT-FOUND", f"{resource} {where}: {text}", "Create what the message names first.", **facts)
+        return ApiError(
+            "API-NOT-FOUND", f"{resource} {where}: {text}", "Create what the message names first.", **facts
+        )
     if status in (400, 422) or _is_about_object(status, body):
-        return ApiError("API-INVALID", f"{resource} {where} was rejected: {text}", "Correct the field that the message names.", **facts)
-    return ApiError("API-ERROR", f"{verb} {resource} {where}: HTTP {status} ({text})", "Read the message; it is the API server's own.", **facts)
+        return ApiError(
+            "API-INVALID",
+            f"{resource} {where} was rejected: {text}",
+            "Correct the field that the message names.",
+            **facts,
+        )
+    return ApiError(
+        "API-ERROR",
+        f"{verb} {resource} {where}: HTTP {status} ({text})",
+        "Read the message; it is the API server's own.",
+        **facts,
+    )

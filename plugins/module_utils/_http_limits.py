@@ -33,7 +33,11 @@ class Limits(t.NamedTuple):
 
     def asked(self, retry_after: str | None) -> float:
         """Seconds of a Retry-After header."""
-        return min(float(retry_after), self.longest_pause) if retry_after and retry_after.strip().isdecimal() else 0.0
+        return (
+            min(float(retry_after), self.longest_pause)
+            if retry_after and retry_after.strip().isdecimal()
+            else 0.0
+        )
 
 
 USUAL = Limits()

@@ -15,10 +15,18 @@ KIND: t.Final = "ImageStreamImport"
 # No image stream of this name has to be there, and none is made.
 NAME: t.Final = "accelerators-image-lookup"
 # What is known of an image. Refused: the registry, or the cluster, does not let us see it, which says nothing about its being there.
-THERE, MISSING, REFUSED, UNREACHABLE, NOT_ASKED = "there", "missing", "not allowed", "unreachable", "not asked"
+THERE, MISSING, REFUSED, UNREACHABLE, NOT_ASKED = (
+    "there",
+    "missing",
+    "not allowed",
+    "unreachable",
+    "not asked",
+)
 _LEAD: t.Final = "Internal error occurred: "
 # With mirrors, one text for each place that was tried; only when all of them say the same it is sure.
-_NOT_FOUND: t.Final = re.compile(r'(?:dockerimage\S* "[^"]+" not found|[^\s,\[\]"]+: (?:name|manifest) unknown(?:: [^,\[\]]*)?)')
+_NOT_FOUND: t.Final = re.compile(
+    r'(?:dockerimage\S* "[^"]+" not found|[^\s,\[\]"]+: (?:name|manifest) unknown(?:: [^,\[\]]*)?)'
+)
 _DENIED: t.Final = re.compile(r": (?:denied|unauthorized): ")
 _BY_REASON: t.Final = {"NotFound": MISSING, "Unauthorized": REFUSED, "Forbidden": REFUSED}
 
@@ -48,7 +56,9 @@ def question(images: t.Sequence[str], namespace: str) -> Data:
 def answers(images: t.Sequence[str], told: Data) -> dict[str, Answer]:
     """In the order of the question. An image that the server says nothing about was not asked for."""
     entries = (told.get("status") or {}).get("images") or []
-    return {image: _answer(image, entries[at] if at < len(entries) else {}) for at, image in enumerate(images)}
+    return {
+        image: _answer(image, entries[at] if at < len(entries) else {}) for at, image in enumerate(images)
+    }
 
 
 def not_asked(images: t.Iterable[str], words: str) -> dict[str, Answer]:
@@ -67,7 +77,9 @@ def _answer(image: str, entry: Data) -> Answer:
     if not status.get("status"):
         return Answer(image, NOT_ASKED, words="the server said nothing about it")
     if status["status"] == "Success":
-        return Answer(image, THERE, digest=str((((entry.get("image") or {}).get("metadata")) or {}).get("name") or ""))
+        return Answer(
+            image, THERE, digest=str((((entry.get("image") or {}).get("metadata")) or {}).get("name") or "")
+        )
     reason, words = str(status.get("reason") or ""), str(status.get("message") or status.get("reason") or "")
     words = words.removeprefix(_LEAD)
     return Answer(image, _BY_REASON.get(reason) or _by_words(words), words=words)

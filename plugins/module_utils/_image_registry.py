@@ -28,7 +28,11 @@ _NAMES: t.Final = {
 }
 _TAGS: t.Final = "imageTagMirrors"
 # Kinds that the machine-config operator writes into the nodes' registries.conf -> where their entries are.
-SETS: t.Final = {"ImageDigestMirrorSet": "imageDigestMirrors", "ImageTagMirrorSet": _TAGS, "ImageContentSourcePolicy": "repositoryDigestMirrors"}
+SETS: t.Final = {
+    "ImageDigestMirrorSet": "imageDigestMirrors",
+    "ImageTagMirrorSet": _TAGS,
+    "ImageContentSourcePolicy": "repositoryDigestMirrors",
+}
 _MANAGER: t.Final = ("k8s-driver-manager-image", "DRIVER_MANAGER_IMAGE")
 
 
@@ -53,8 +57,16 @@ def images(csvs: t.Iterable[Data]) -> dict[str, str]:
     for spec in (csv.get("spec") or {} for csv in csvs):
         found |= {one.get("name", ""): one.get("image", "") for one in spec.get("relatedImages") or []}
         deployments = ((spec.get("install") or {}).get("spec") or {}).get("deployments") or []
-        for container in (one for deployment in deployments for one in deployment["spec"]["template"]["spec"].get("containers") or []):
-            found |= {one["name"]: one["value"] for one in container.get("env") or [] if one["name"].endswith("_IMAGE") and one.get("value")}
+        for container in (
+            one
+            for deployment in deployments
+            for one in deployment["spec"]["template"]["spec"].get("containers") or []
+        ):
+            found |= {
+                one["name"]: one["value"]
+                for one in container.get("env") or []
+                if one["name"].endswith("_IMAGE") and one.get("value")
+            }
     return found
 
 
@@ -67,17 +79,25 @@ def sources(mirror_sets: t.Iterable[Data]) -> dict[str, Source]:
             source = entry["source"]
             if any(mirror != source for mirror in entry.get("mirrors") or []):
                 known = found.get(source, Source())
-                found[source] = Source(known.digests, known.tags or by) if key == _TAGS else Source(known.digests or by, known.tags)
+                found[source] = (
+                    Source(known.digests, known.tags or by)
+                    if key == _TAGS
+                    else Source(known.digests or by, known.tags)
+                )
     return found
 
 
-def mirrored(params: Data, registry: str, known: t.Mapping[str, str], elsewhere: t.Mapping[str, Source]) -> Mirrored:
+def mirrored(
+    params: Data, registry: str, known: t.Mapping[str, str], elsewhere: t.Mapping[str, Source]
+) -> Mirrored:
     """known: the operator's own images; elsewhere: what mirror sets cover, from `sources`."""
     found, kept, unknown = dict(params), [], []
 
     def moved(values: Data, names: tuple[str, str], option: str) -> Data:
         given = {key: values[key] for key in ("repository", "image", "version") if values.get(key)}
-        triple = given if len(given) == 3 else split(next((known[name] for name in names if known.get(name)), ""))
+        triple = (
+            given if len(given) == 3 else split(next((known[name] for name in names if known.get(name)), ""))
+        )
         if not triple:
             unknown.append(option)
             return values
@@ -97,7 +117,11 @@ def mirrored(params: Data, registry: str, known: t.Mapping[str, str], elsewhere:
             values = entry.get("driver") or {} if key == "pools" else entry
             if values.get("version"):
                 new = moved(values, ("", ""), f"{key}[{index}]")
-                found[key] = [*found[key][:index], {**entry, "driver": new} if key == "pools" else new, *found[key][index + 1 :]]
+                found[key] = [
+                    *found[key][:index],
+                    {**entry, "driver": new} if key == "pools" else new,
+                    *found[key][index + 1 :],
+                ]
     return Mirrored(found, kept, unknown)
 
 
@@ -106,7 +130,11 @@ def split(image: str) -> Data:
     path, mark, version = image.partition("@") if "@" in image else image.rpartition(":")
     repository, _slash, name = path.rpartition("/")
     name = name.partition(":")[0]
-    return {"repository": repository, "image": name, "version": version} if mark and repository and name and version else {}
+    return (
+        {"repository": repository, "image": name, "version": version}
+        if mark and repository and name and version
+        else {}
+    )
 
 
 def moved_to(repository: str, registry: str) -> str:
@@ -116,7 +144,9 @@ def moved_to(repository: str, registry: str) -> str:
         return repository
     host, slash, path = repository.partition("/")
     has_host = "." in host or ":" in host or host == "localhost"
-    return f"{registry}/{path}" if has_host and slash else registry if has_host else f"{registry}/{repository}"
+    return (
+        f"{registry}/{path}" if has_host and slash else registry if has_host else f"{registry}/{repository}"
+    )
 
 
 def _covered(triple: Data, elsewhere: t.Mapping[str, Source]) -> str:

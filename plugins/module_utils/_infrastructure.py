@@ -63,8 +63,19 @@ def read(obj: t.Mapping[str, t.Any]) -> Infrastructure:
     told = status.get("platformStatus") or {}
     platform = str(told.get("type") or status.get("platform") or "")
     external = (spec.get("external") or {}).get("platformName", "")
-    cloud = str(external or "").lower() if platform in _WITHOUT_MACHINES else _CLOUDS.get(platform, platform.lower())
+    cloud = (
+        str(external or "").lower()
+        if platform in _WITHOUT_MACHINES
+        else _CLOUDS.get(platform, platform.lower())
+    )
     domains = (spec.get(platform.lower()) or {}).get("failureDomains") or ()
     tags = {tag.get("key"): tag.get("value") for tag in (told.get("aws") or {}).get("resourceTags") or ()}
     is_rosa = tags.get("red-hat-clustertype") == "rosa"
-    return Infrastructure(str(status.get("infrastructureName", "")), platform, cloud, str(status.get("controlPlaneTopology", "")), tuple(domains), is_rosa)
+    return Infrastructure(
+        str(status.get("infrastructureName", "")),
+        platform,
+        cloud,
+        str(status.get("controlPlaneTopology", "")),
+        tuple(domains),
+        is_rosa,
+    )

@@ -10,7 +10,12 @@ import fnmatch
 import json
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+)
 
 Object = dict[str, t.Any]
 
@@ -50,7 +55,11 @@ def shown(plan: Object, csv: str) -> Object | None:
 def foreign(plan: Object, asked: t.Iterable[str], allowed: t.Iterable[str]) -> list[str]:
     """CSVs of the plan that nobody asked for; allowed entries may be patterns such as `nfd.*`."""
     known, patterns = set(asked), list(allowed)
-    return [name for name in names(plan) if name not in known and not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
+    return [
+        name
+        for name in names(plan)
+        if name not in known and not any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+    ]
 
 
 def refuse(plan: Object, asked: t.Iterable[str], allowed: t.Iterable[str]) -> Readiness | None:
@@ -64,7 +73,9 @@ def refuse(plan: Object, asked: t.Iterable[str], allowed: t.Iterable[str]) -> Re
         f"InstallPlan {name} in namespace {namespace} would also install {', '.join(strangers)}; it was not approved.",
         code="OLM-FOREIGN-CSV",
         remedy=f"Add what you accept to allow_csvs: [{', '.join(strangers)}], or give the other operator a namespace of its own.",
-        details=tuple(f"{one}: {'not asked for' if one in strangers else 'asked for'}" for one in names(plan)),
+        details=tuple(
+            f"{one}: {'not asked for' if one in strangers else 'asked for'}" for one in names(plan)
+        ),
     )
 
 
@@ -73,10 +84,24 @@ def judge(plan: Object) -> Readiness:
     where, state = f"InstallPlan {plan['metadata']['name']}", phase(plan)
     if state == "Failed":
         conditions = (plan.get("status") or {}).get("conditions") or []
-        said = [str(one.get("message") or one.get("reason")) for one in conditions if one.get("status") == "False" or one.get("type") == "Installed"]
+        said = [
+            str(one.get("message") or one.get("reason"))
+            for one in conditions
+            if one.get("status") == "False" or one.get("type") == "Installed"
+        ]
         text = "; ".join(said) or "no message"
-        return failed("PlanFailed", f"{where} failed: {text}.", code="OLM-PLAN-FAILED", remedy="Correct the cause, delete the InstallPlan and run again.")
+        return failed(
+            "PlanFailed",
+            f"{where} failed: {text}.",
+            code="OLM-PLAN-FAILED",
+            remedy="Correct the cause, delete the InstallPlan and run again.",
+        )
     if state == "Complete":
         return ready("PlanComplete", f"{where} is complete")
     doing = "approved, OLM has not begun" if state == WAITING else state or "being planned"
-    return pending("PlanRunning", f"{where} is {doing}", code="OLM-PLAN-PENDING", remedy="Look at the catalog-operator's log.")
+    return pending(
+        "PlanRunning",
+        f"{where} is {doing}",
+        code="OLM-PLAN-PENDING",
+        remedy="Look at the catalog-operator's log.",
+    )

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_match import LINKS, Data, Snapshot, match
+from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_match import (
+    LINKS,
+    Data,
+    Snapshot,
+    match,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._node import short
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import system
 
@@ -19,10 +24,20 @@ class KernelChain:
     def __init__(self) -> None:
         self._first: dict[str, str] = {}
 
-    def tell(self, lines: t.Sequence[str], nodes: t.Iterable[Data], policy: Data, snapshot: Snapshot) -> tuple[str, ...]:
+    def tell(
+        self, lines: t.Sequence[str], nodes: t.Iterable[Data], policy: Data, snapshot: Snapshot
+    ) -> tuple[str, ...]:
         """The lines of the nodes, those of such nodes with their place in the chain."""
-        places = {short(node["metadata"]["name"]): place for node in nodes if (place := self._place(node, policy, snapshot))}
-        told = [f"{name}: {places.pop(name)}: {phrase}" if name in places else line for line in lines for name, _colon, phrase in [line.partition(": ")]]
+        places = {
+            short(node["metadata"]["name"]): place
+            for node in nodes
+            if (place := self._place(node, policy, snapshot))
+        }
+        told = [
+            f"{name}: {places.pop(name)}: {phrase}" if name in places else line
+            for line in lines
+            for name, _colon, phrase in [line.partition(": ")]
+        ]
         return (*told, *(f"{name}: {place}" for name, place in sorted(places.items())))
 
     def _place(self, node: Data, policy: Data, snapshot: Snapshot) -> str:

@@ -14,7 +14,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _geo
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_update as node_update
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import OSTREE, System, as_label, contradictions, system
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import (
+    OSTREE,
+    System,
+    as_label,
+    contradictions,
+    system,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
 
@@ -64,13 +70,25 @@ class Match:
         return {
             "running": found.kernel,
             "labelled": found.labelled,
-            "os": {"image": found.image, "ostree": found.ostree, "rhel": found.rhel, "openshift": found.openshift},
+            "os": {
+                "image": found.image,
+                "ostree": found.ostree,
+                "rhel": found.rhel,
+                "openshift": found.openshift,
+            },
             "toolkit": self.toolkit,
             "daemonset": self.daemonset["metadata"]["name"] if self.daemonset else "",
             "image": toolkit.driver_image(self.daemonset) if self.daemonset else "",
             "source": self.source,
             "fits": wrong is None,
-            "misfit": {"fact": wrong.link, "code": wrong.code, "message": wrong.message, "remedy": wrong.remedy} if wrong else {},
+            "misfit": {
+                "fact": wrong.link,
+                "code": wrong.code,
+                "message": wrong.message,
+                "remedy": wrong.remedy,
+            }
+            if wrong
+            else {},
             "waits_at": self.link,
         }
 
@@ -78,7 +96,10 @@ class Match:
 def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
     here = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], {})
     driver = next((one for one in here if one.component == "driver"), None)
-    daemonset = next((one for one in snapshot["daemonsets"] if driver and one["metadata"]["name"] == driver.daemonset), None)
+    daemonset = next(
+        (one for one in snapshot["daemonsets"] if driver and one["metadata"]["name"] == driver.daemonset),
+        None,
+    )
     source, found = toolkit.source(policy.get("spec") or {}, daemonset), system(node)
     images = toolkit.images(snapshot.get("streams", ()))
     pod = next((one for one in snapshot["pods"] if driver and one["metadata"]["name"] == driver.pod), None)
@@ -92,7 +113,15 @@ def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
     misfit = None if source == toolkit.BY_HOST else next((wrong for look in looks if (wrong := look())), None)
     is_ready = source == toolkit.BY_HOST or bool(driver and driver.ready)
     plugin = next((one for one in here if one.component == "device-plugin"), None)
-    link = "" if is_ready and (plugin is None or plugin.ready) else "device plugin" if is_ready else misfit.link if misfit else "driver"
+    link = (
+        ""
+        if is_ready and (plugin is None or plugin.ready)
+        else "device plugin"
+        if is_ready
+        else misfit.link
+        if misfit
+        else "driver"
+    )
     if node_update.update(node).under_way or not geometry.is_ready(node):
         link = "node"
     return Match(node, found, source, images.get(found.ostree, ""), daemonset, misfit, link, is_ready)
@@ -104,7 +133,13 @@ def judge(node: Data, policy: Data, snapshot: Snapshot) -> Readiness | None:
     if found.misfit is None or found.driver_ready:
         return None
     name, wrong = str(node["metadata"]["name"]), found.misfit
-    return pending(f"Kernel:{name}", f"Node {name}: {wrong.message}.", code=wrong.code, remedy=wrong.remedy, details=(f"{name}: {wrong.message}",))
+    return pending(
+        f"Kernel:{name}",
+        f"Node {name}: {wrong.message}.",
+        code=wrong.code,
+        remedy=wrong.remedy,
+        details=(f"{name}: {wrong.message}",),
+    )
 
 
 def _worker(node: Data) -> str:
@@ -114,9 +149,16 @@ def _worker(node: Data) -> str:
 
 def _kernel(node: Data, found: System) -> Misfit | None:
     if not found.labelled and has_nvidia_pci(geometry.labels(node)):
-        return Misfit("labels", "GPU-NFD-KERNEL", "no label feature.node.kubernetes.io/kernel-version.full", _worker(node))
+        return Misfit(
+            "labels",
+            "GPU-NFD-KERNEL",
+            "no label feature.node.kubernetes.io/kernel-version.full",
+            _worker(node),
+        )
     if found.labelled and found.kernel and found.labelled != as_label(found.kernel):
-        what = f"label kernel-version.full={found.labelled} is of another kernel than the running {found.kernel}"
+        what = (
+            f"label kernel-version.full={found.labelled} is of another kernel than the running {found.kernel}"
+        )
         return Misfit("labels", "GPU-KERNEL-STALE", what, _worker(node))
     wrong = contradictions(found)
     if wrong:
@@ -129,7 +171,12 @@ def _release(found: System) -> Misfit | None:
     if found.ostree or not found.coreos:
         return None
     what = "no label system-os_release.OSTREE_VERSION, by which the operator finds the Driver Toolkit"
-    return Misfit("labels", "GPU-NFD-OSTREE", what, "Use Red Hat's operator nfd: upstream's node feature discovery does not write that label.")
+    return Misfit(
+        "labels",
+        "GPU-NFD-OSTREE",
+        what,
+        "Use Red Hat's operator nfd: upstream's node feature discovery does not write that label.",
+    )
 
 
 def _tag(found: System, images: t.Mapping[str, str]) -> Misfit | None:
@@ -141,7 +188,14 @@ def _tag(found: System, images: t.Mapping[str, str]) -> Misfit | None:
     return Misfit("toolkit", "GPU-DTK-STREAM", what, remedy)
 
 
-def _daemonset(node: Data, found: System, source: str, live: Data | None, images: t.Mapping[str, str], every: t.Sequence[Data]) -> Misfit | None:
+def _daemonset(
+    node: Data,
+    found: System,
+    source: str,
+    live: Data | None,
+    images: t.Mapping[str, str],
+    every: t.Sequence[Data],
+) -> Misfit | None:
     marks = (live or {"metadata": {}})["metadata"].get("labels") or {}
     log = "Look at the log of the GPU operator."
     if live is None:
@@ -149,14 +203,26 @@ def _daemonset(node: Data, found: System, source: str, live: Data | None, images
         # On a first start there is none anywhere yet, and on a node that the operator does not know none is to be expected.
         if not others or not source or geometry.labels(node).get(operands.DEPLOY + "driver") != "true":
             return None
-        wanted = f"kernel {found.kernel}" if source == toolkit.BY_IMAGE else f"RHCOS {found.ostree or found.image}"
+        wanted = (
+            f"kernel {found.kernel}" if source == toolkit.BY_IMAGE else f"RHCOS {found.ostree or found.image}"
+        )
         names = ", ".join(sorted(one["metadata"]["name"] for one in others))
-        return Misfit("daemonset", "GPU-DTK-DAEMONSET", f"the operator has no driver DaemonSet for {wanted}, only {names}", log)
+        return Misfit(
+            "daemonset",
+            "GPU-DTK-DAEMONSET",
+            f"the operator has no driver DaemonSet for {wanted}, only {names}",
+            log,
+        )
     if source != toolkit.BY_TOOLKIT or not found.ostree:
         return None
     if marks.get(toolkit.USED) != "true":
         what = f"DaemonSet {live['metadata']['name']} builds the driver without the Driver Toolkit, which needs RHEL entitlements"
-        return Misfit("daemonset", "GPU-DRV-NODTK", what, "Repair the ImageStream openshift/driver-toolkit; do not deploy entitlements.")
+        return Misfit(
+            "daemonset",
+            "GPU-DRV-NODTK",
+            what,
+            "Repair the ImageStream openshift/driver-toolkit; do not deploy entitlements.",
+        )
     selected = operands.selector(live).get(OSTREE)
     version = marks.get(toolkit.VERSION) or selected
     if version and (version != found.ostree or (selected and selected != version)):
@@ -172,9 +238,19 @@ def _image(found: System, daemonset: Data, pod: Data | None) -> Misfit | None:
     image = toolkit.driver_image(daemonset)
     remedy = f"Build and push {image}, or set driver.use_precompiled to false; `skopeo inspect docker://{image}` has to find it."
     if found.kernel and as_label(found.kernel) not in image:
-        return Misfit("image", "GPU-DRV-PRECOMPILED", f"driver image {image} was not made for the running kernel {found.kernel}", remedy)
+        return Misfit(
+            "image",
+            "GPU-DRV-PRECOMPILED",
+            f"driver image {image} was not made for the running kernel {found.kernel}",
+            remedy,
+        )
     wrong = trouble(pod) if pod else None
     if wrong and wrong.reason in _PULLING:
         said = f": {wrong.message}" if wrong.message else ""
-        return Misfit("image", "GPU-DRV-PRECOMPILED", f"no precompiled driver for kernel {found.kernel}: {image} is in {wrong.reason}{said}", remedy)
+        return Misfit(
+            "image",
+            "GPU-DRV-PRECOMPILED",
+            f"no precompiled driver for kernel {found.kernel}: {image} is in {wrong.reason}{said}",
+            remedy,
+        )
     return None

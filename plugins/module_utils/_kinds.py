@@ -36,7 +36,9 @@ class Kind(t.NamedTuple):
         """`plural.group`, as RBAC and `oc` say it."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
-    def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
+    def path(
+        self, namespace: str | None = None, name: str | None = None, subresource: str | None = None
+    ) -> str:
         """Names are quoted: those of roles may hold almost anything, and what a user gives as one must not lead elsewhere."""
         parts = [self.base]
         if self.namespaced and namespace:
@@ -143,7 +145,9 @@ def _read(table: str) -> dict[tuple[str, str], Kind]:
     kinds: dict[tuple[str, str], Kind] = {}
     for line in table.strip().splitlines():
         api_version, kind, plural, scope, provider = line.split(None, 4)
-        kinds[(api_version, kind)] = Kind(api_version, kind, plural, scope == "n", "" if provider == "-" else provider)
+        kinds[(api_version, kind)] = Kind(
+            api_version, kind, plural, scope == "n", "" if provider == "-" else provider
+        )
     return kinds
 
 

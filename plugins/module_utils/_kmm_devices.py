@@ -30,13 +30,19 @@ def check(params: Data) -> None:
         strange = sorted(key for key in pool.get("expected") or {} if "/" not in key and key != name)
         if strange:
             message = f"pools[{index}].expected has {strange[0]!r}, which is neither a device resource nor the driver of kmm.dra{f' ({name})' if name else ''}."
-            raise InputError("INPUT-VALUE", message, "Name device resources as example.com/card, and devices of a DRA driver by the driver's name alone.")
+            raise InputError(
+                "INPUT-VALUE",
+                message,
+                "Name device resources as example.com/card, and devices of a DRA driver by the driver's name alone.",
+            )
 
 
 def split(pool: Data, name: str) -> tuple[Data, Data]:
     """The pool as far as allocatable tells of it, and what slices have to offer."""
     expected = pool.get("expected") or {}
-    return {**pool, "expected": {key: value for key, value in expected.items() if "/" in key}}, {k: v for k, v in expected.items() if "/" not in k}
+    return {**pool, "expected": {key: value for key, value in expected.items() if "/" in key}}, {
+        k: v for k, v in expected.items() if "/" not in k
+    }
 
 
 def judge(nodes: t.Iterable[Data], pool: Data, name: str, slices: t.Sequence[Data]) -> list[Readiness]:
@@ -50,7 +56,15 @@ def judge(nodes: t.Iterable[Data], pool: Data, name: str, slices: t.Sequence[Dat
         if what:
             where = node["metadata"]["name"]
             remedy = f"Look at `oc get resourceslices --field-selector spec.nodeName={where} -o yaml` and at the log of the DRA driver's pod on it."
-            parts.append(pending(f"Slices:{where}", f"Node {where}: {what}.", code="GPU-DRA-SLICES", remedy=remedy, details=(f"{where}: {what}",)))
+            parts.append(
+                pending(
+                    f"Slices:{where}",
+                    f"Node {where}: {what}.",
+                    code="GPU-DRA-SLICES",
+                    remedy=remedy,
+                    details=(f"{where}: {what}",),
+                )
+            )
     return parts
 
 
@@ -65,7 +79,9 @@ def lacking(node: str, name: str, wanted: Data, slices: t.Sequence[Data]) -> str
     return "" if there == number else f"driver {name} offers {there} of {number} devices in ResourceSlices"
 
 
-def summarize(nodes: t.Sequence[Data], pools: t.Sequence[Data], name: str, slices: t.Sequence[Data]) -> list[Data]:
+def summarize(
+    nodes: t.Sequence[Data], pools: t.Sequence[Data], name: str, slices: t.Sequence[Data]
+) -> list[Data]:
     """As for every backend; with a DRA driver also each device with its attributes."""
     if not name:
         return _pool_nodes.summarize_nodes(nodes, pools)
@@ -86,16 +102,24 @@ def _plain(device: Data) -> dict[str, str]:
 def pools_of(node: str, name: str, slices: t.Iterable[Data]) -> set[str]:
     """Names of the driver's pools on a node, by which allocations name it."""
     specs = [one["spec"] for one in slices]
-    return {spec["pool"]["name"] for spec in specs if spec.get("driver") == name and spec.get("nodeName") == node}
+    return {
+        spec["pool"]["name"] for spec in specs if spec.get("driver") == name and spec.get("nodeName") == node
+    }
 
 
 def claims_on(node: str, name: str, slices: t.Iterable[Data], claims: t.Iterable[Data]) -> list[str]:
     """Claims in use that were given devices of the node."""
     pools = pools_of(node, name, slices)
-    here = [claim for claim in claims if any(one.get("pool") in pools for one in _results(claim) if one.get("driver") == name)]
+    here = [
+        claim
+        for claim in claims
+        if any(one.get("pool") in pools for one in _results(claim) if one.get("driver") == name)
+    ]
     return _resource_slices.held(here, name)
 
 
 def _results(claim: Data) -> list[Data]:
-    found: list[Data] = (((claim.get("status") or {}).get("allocation") or {}).get("devices") or {}).get("results") or []
+    found: list[Data] = (((claim.get("status") or {}).get("allocation") or {}).get("devices") or {}).get(
+        "results"
+    ) or []
     return found

@@ -56,7 +56,11 @@ def is_for(one: Data, kernel: str) -> bool:
 def troubles(kernel: str, module: Data, snapshot: Snapshot) -> list[Trouble]:
     """Of the image for this kernel, the first step first."""
     image = kernels.image_for(module, kernel)
-    pulls = [pod for pod in snapshot.get("pulls", ()) if not image or pod["spec"]["containers"][0]["image"] == image]
+    pulls = [
+        pod
+        for pod in snapshot.get("pulls", ())
+        if not image or pod["spec"]["containers"][0]["image"] == image
+    ]
     pods = [pod for pod in snapshot["pods"] if step_of(pod) and is_for(pod, kernel)]
     builds = [one for one in snapshot.get("builds", ()) if step_of(one) and is_for(one, kernel)]
     found = [*map(_pull, pulls), *map(_build, builds), *map(_pod, pods)]
@@ -69,7 +73,9 @@ def _pull(pod: Data) -> Trouble | None:
         return None
     metadata = pod["metadata"]
     remedy = _remedy(found.message, f"oc describe pod -n {metadata['namespace']} {metadata['name']}")
-    return Trouble("image", "GPU-IMAGE", f"image: pod {metadata['name']} is in {found.reason}: {found.message}", remedy)
+    return Trouble(
+        "image", "GPU-IMAGE", f"image: pod {metadata['name']} is in {found.reason}: {found.message}", remedy
+    )
 
 
 def _build(build: Data) -> Trouble | None:
@@ -79,7 +85,13 @@ def _build(build: Data) -> Trouble | None:
         return None
     said = str(status.get("message") or status.get("reason") or "").rstrip(".")
     what = f"{step[0]}: Build {metadata['name']} is {status['phase']}: {said}"
-    return Trouble(*step, what, _remedy(status.get("logSnippet") or "", f"oc logs -n {metadata['namespace']} build/{metadata['name']}"))
+    return Trouble(
+        *step,
+        what,
+        _remedy(
+            status.get("logSnippet") or "", f"oc logs -n {metadata['namespace']} build/{metadata['name']}"
+        ),
+    )
 
 
 def _pod(pod: Data) -> Trouble | None:
@@ -87,7 +99,11 @@ def _pod(pod: Data) -> Trouble | None:
     if found is None or step is None:
         return None
     name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
-    return Trouble(*step, f"{step[0]}: pod {name} is in {found.reason}: {found.message}", _remedy(found.message, f"oc logs -n {namespace} {name}"))
+    return Trouble(
+        *step,
+        f"{step[0]}: pod {name} is in {found.reason}: {found.message}",
+        _remedy(found.message, f"oc logs -n {namespace} {name}"),
+    )
 
 
 def _remedy(said: str, otherwise: str) -> str:
@@ -98,12 +114,20 @@ def _remedy(said: str, otherwise: str) -> str:
 def progress(kernel: str, snapshot: Snapshot) -> str:
     """What KMM is doing about the image, in brackets."""
     mine = _making(kernel, snapshot)
-    steps = [f"{step[0]} {one['metadata']['name']} is {(one.get('status') or {}).get('phase', 'New')}" for one in mine if (step := step_of(one))]
+    steps = [
+        f"{step[0]} {one['metadata']['name']} is {(one.get('status') or {}).get('phase', 'New')}"
+        for one in mine
+        if (step := step_of(one))
+    ]
     return f" ({steps[-1]})" if steps else ""
 
 
 def _making(kernel: str, snapshot: Snapshot) -> list[Data]:
-    return [one for one in (*snapshot.get("builds", ()), *snapshot["pods"]) if step_of(one) and is_for(one, kernel)]
+    return [
+        one
+        for one in (*snapshot.get("builds", ()), *snapshot["pods"])
+        if step_of(one) and is_for(one, kernel)
+    ]
 
 
 def current(kernel: str, snapshot: Snapshot) -> str:
@@ -115,22 +139,42 @@ def current(kernel: str, snapshot: Snapshot) -> str:
 def steps(module: Data, kernel: str) -> list[str]:
     """What the Module asks for where there is no image for this kernel."""
     container = ((module.get("spec") or {}).get("moduleLoader") or {}).get("container") or {}
-    mapping = next((one for one in container.get("kernelMappings") or [] if kernels.fits(one, kernel)), dict[str, t.Any]())
-    return [title for key, title in (("build", "build"), ("sign", "signing")) if mapping.get(key) or container.get(key)]
+    mapping = next(
+        (one for one in container.get("kernelMappings") or [] if kernels.fits(one, kernel)),
+        dict[str, t.Any](),
+    )
+    return [
+        title
+        for key, title in (("build", "build"), ("sign", "signing"))
+        if mapping.get(key) or container.get(key)
+    ]
 
 
 def as_part(node: str, found: Trouble) -> Readiness:
     message = f"Node {node}: {found.what}."
-    return pending(f"Pod:{found.step}:{node}", message, code=found.code, remedy=found.remedy, details=(f"{node}: {found.what}",))
+    return pending(
+        f"Pod:{found.step}:{node}",
+        message,
+        code=found.code,
+        remedy=found.remedy,
+        details=(f"{node}: {found.what}",),
+    )
 
 
 def pods_of_builds(builds: t.Iterable[Data]) -> list[tuple[str, str]]:
     """Namespace and name of the pods whose logs tell why a Build failed."""
     ended = [one["metadata"] for one in builds if (one.get("status") or {}).get("phase") in _ENDED]
-    return [(one["namespace"], (one.get("annotations") or {}).get(POD_OF_BUILD) or f"{one['name']}-build") for one in ended]
+    return [
+        (one["namespace"], (one.get("annotations") or {}).get(POD_OF_BUILD) or f"{one['name']}-build")
+        for one in ended
+    ]
 
 
 def are_made(module: Data) -> bool:
     """Whether an image may be built or signed in the cluster."""
     container = ((module.get("spec") or {}).get("moduleLoader") or {}).get("container") or {}
-    return any(place.get(key) for place in (container, *(container.get("kernelMappings") or [])) for key in ("build", "sign"))
+    return any(
+        place.get(key)
+        for place in (container, *(container.get("kernelMappings") or []))
+        for key in ("build", "sign")
+    )

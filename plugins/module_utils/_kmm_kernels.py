@@ -34,13 +34,19 @@ def check(mappings: t.Sequence[Data], path: str) -> None:
         here = f"{path}[{index}]"
         if bool(mapping.get("literal")) == bool(mapping.get("regexp")):
             raise InputError(
-                "INPUT-VALUE", f"{here} needs either literal or regexp.", "literal is one kernel, regexp fits many: '^5\\.14\\.0-.*\\.el9_6\\.x86_64$'."
+                "INPUT-VALUE",
+                f"{here} needs either literal or regexp.",
+                "literal is one kernel, regexp fits many: '^5\\.14\\.0-.*\\.el9_6\\.x86_64$'.",
             )
         if pattern := mapping.get("regexp"):
             try:
                 re.compile(pattern)
             except re.error as exc:
-                raise InputError("INPUT-VALUE", f"{here}.regexp {pattern!r} is no regular expression: {exc}.", "Correct it; KMM reads Go's syntax.") from exc
+                raise InputError(
+                    "INPUT-VALUE",
+                    f"{here}.regexp {pattern!r} is no regular expression: {exc}.",
+                    "Correct it; KMM reads Go's syntax.",
+                ) from exc
             if found := _NOT_GO.search(pattern):
                 message = f"{here}.regexp {pattern!r} has {found.group(0)!r}, which Go's regular expressions do not know."
                 raise InputError("INPUT-VALUE", message, "Write it without look-around and back-references.")
@@ -55,7 +61,10 @@ def fits(mapping: Data, kernel: str) -> bool:
 
 def survey(nodes: t.Iterable[Data], mappings: t.Sequence[Data]) -> list[Fit]:
     kernels = [(str(node["metadata"]["name"]), kernel_of(node)) for node in nodes]
-    return [Fit(name, kernel, tuple(at for at, one in enumerate(mappings) if fits(one, kernel))) for name, kernel in sorted(kernels)]
+    return [
+        Fit(name, kernel, tuple(at for at, one in enumerate(mappings) if fits(one, kernel)))
+        for name, kernel in sorted(kernels)
+    ]
 
 
 def image_for(module: Data, kernel: str) -> str:

@@ -22,7 +22,13 @@ def _nested(**options: t.Any) -> dict[str, t.Any]:
 
 
 _TLS: t.Final = _nested(insecure={"type": "bool"}, insecure_skip_tls_verify={"type": "bool"})
-_BUILD: t.Final = _nested(dockerfile=_TEXT, dockerfile_config_map=_TEXT, build_args=_MAP, secrets=_NAMES, base_image_registry_tls=_TLS)
+_BUILD: t.Final = _nested(
+    dockerfile=_TEXT,
+    dockerfile_config_map=_TEXT,
+    build_args=_MAP,
+    secrets=_NAMES,
+    base_image_registry_tls=_TLS,
+)
 _SIGN: t.Final = _nested(
     key_secret={**_NAME, "required": True},
     cert_secret={**_NAME, "required": True},
@@ -70,6 +76,10 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
         create_service_accounts={"type": "bool", "default": False},
         device_plugin=_nested(**_PLUGIN),
         dra=_nested(**_PLUGIN, driver_name={"type": "str", "required": True}, device_classes=_MAPS),
-        preflight=_nested(kernel_version={"type": "str", "required": True}, dtk_image=_TEXT, push_built_image={"type": "bool"}),
+        preflight=_nested(
+            kernel_version={"type": "str", "required": True},
+            dtk_image=_TEXT,
+            push_built_image={"type": "bool"},
+        ),
     ),
 }

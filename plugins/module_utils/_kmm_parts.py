@@ -25,38 +25,72 @@ class Need(t.NamedTuple):
 def accounts(kmm: Data) -> dict[str, str]:
     """ServiceAccount -> option; `default` is there in every namespace."""
     found = {"kmm.service_account": kmm.get("service_account")}
-    found |= {f"kmm.{key}.service_account": (kmm.get(key) or {}).get("service_account") for key in ("device_plugin", "dra")}
+    found |= {
+        f"kmm.{key}.service_account": (kmm.get(key) or {}).get("service_account")
+        for key in ("device_plugin", "dra")
+    }
     return {name: path for path, name in found.items() if name and name != "default"}
 
 
 def needs(kmm: Data) -> list[Need]:
-    found = [Need("Secret", kmm["image_repo_secret"], "kmm.image_repo_secret")] if kmm.get("image_repo_secret") else []
+    found = (
+        [Need("Secret", kmm["image_repo_secret"], "kmm.image_repo_secret")]
+        if kmm.get("image_repo_secret")
+        else []
+    )
     for path, place in _places(kmm):
         build, sign = place.get("build") or {}, place.get("sign") or {}
         found += [Need("Secret", name, f"{path}build.secrets") for name in build.get("secrets") or []]
-        found += [Need("ConfigMap", build["dockerfile_config_map"], f"{path}build.dockerfile_config_map")] if build.get("dockerfile_config_map") else []
-        found += [Need("Secret", sign[key], f"{path}sign.{key}") for key in ("key_secret", "cert_secret") if sign.get(key)]
+        found += (
+            [Need("ConfigMap", build["dockerfile_config_map"], f"{path}build.dockerfile_config_map")]
+            if build.get("dockerfile_config_map")
+            else []
+        )
+        found += [
+            Need("Secret", sign[key], f"{path}sign.{key}")
+            for key in ("key_secret", "cert_secret")
+            if sign.get(key)
+        ]
     if not kmm.get("create_service_accounts"):
         found += [Need("ServiceAccount", name, path) for name, path in accounts(kmm).items()]
     return found
 
 
 def _places(kmm: Data) -> list[tuple[str, Data]]:
-    return [("kmm.", kmm), *((f"kmm.kernel_mappings[{at}].", one) for at, one in enumerate(kmm.get("kernel_mappings") or []))]
+    return [
+        ("kmm.", kmm),
+        *((f"kmm.kernel_mappings[{at}].", one) for at, one in enumerate(kmm.get("kernel_mappings") or [])),
+    ]
 
 
 def own(kmm: Data, name: str, namespace: str) -> list[Data]:
     """Objects that are made before the Module; workers load kernel modules, so their account is privileged."""
     texts = {f"{name}-dockerfile": (kmm.get("build") or {}).get("dockerfile")}
-    texts |= {f"{name}-{at}-dockerfile": (one.get("build") or {}).get("dockerfile") for at, one in enumerate(kmm.get("kernel_mappings") or [])}
-    objects = [{**_object("v1", "ConfigMap", title, name, namespace), "data": {"dockerfile": text}} for title, text in texts.items() if text]
+    texts |= {
+        f"{name}-{at}-dockerfile": (one.get("build") or {}).get("dockerfile")
+        for at, one in enumerate(kmm.get("kernel_mappings") or [])
+    }
+    objects = [
+        {**_object("v1", "ConfigMap", title, name, namespace), "data": {"dockerfile": text}}
+        for title, text in texts.items()
+        if text
+    ]
     for account in accounts(kmm) if kmm.get("create_service_accounts") else ():
         role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": _PRIVILEGED}
         subject = {"kind": "ServiceAccount", "name": account, "namespace": namespace}
-        binding = _object("rbac.authorization.k8s.io/v1", "RoleBinding", f"{account}-privileged", name, namespace)
-        objects += [_object("v1", "ServiceAccount", account, name, namespace), {**binding, "roleRef": role, "subjects": [subject]}]
+        binding = _object(
+            "rbac.authorization.k8s.io/v1", "RoleBinding", f"{account}-privileged", name, namespace
+        )
+        objects += [
+            _object("v1", "ServiceAccount", account, name, namespace),
+            {**binding, "roleRef": role, "subjects": [subject]},
+        ]
     return objects
 
 
 def _object(api_version: str, kind: str, title: str, module: str, namespace: str) -> Data:
-    return {"apiVersion": api_version, "kind": kind, "metadata": {"name": title, "namespace": namespace, "labels": {PART_OF: module}}}
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "metadata": {"name": title, "namespace": namespace, "labels": {PART_OF: module}},
+    }

@@ -9,7 +9,12 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+)
 
 Data = dict[str, t.Any]
 # What v1beta1 says by the same words in other clothes.
@@ -28,9 +33,18 @@ def name_of(asked: Data) -> str:
 
 
 def build(asked: Data, api_version: str) -> Data:
-    spec = {"kernelVersion": asked["kernel_version"], "dtkImage": asked.get("dtk_image"), "pushBuiltImage": asked.get("push_built_image")}
+    spec = {
+        "kernelVersion": asked["kernel_version"],
+        "dtkImage": asked.get("dtk_image"),
+        "pushBuiltImage": asked.get("push_built_image"),
+    }
     spec = {key: value for key, value in spec.items() if value is not None}
-    return {"apiVersion": api_version, "kind": kind_of(asked), "metadata": {"name": name_of(asked)}, "spec": spec}
+    return {
+        "apiVersion": api_version,
+        "kind": kind_of(asked),
+        "metadata": {"name": name_of(asked)},
+        "spec": spec,
+    }
 
 
 def modules(live: Data) -> list[Data]:
@@ -41,7 +55,11 @@ def modules(live: Data) -> list[Data]:
     else:
         by_key = status.get("crStatuses") or {}
         placed = {key.partition("/")[2] for key in by_key if "/" in key}
-        entries = [{"namespace": key.rpartition("/")[0], "name": key.rpartition("/")[2], **one} for key, one in sorted(by_key.items()) if key not in placed]
+        entries = [
+            {"namespace": key.rpartition("/")[0], "name": key.rpartition("/")[2], **one}
+            for key, one in sorted(by_key.items())
+            if key not in placed
+        ]
     return [
         {
             "name": one["name"],
@@ -58,7 +76,9 @@ def _status(one: Data) -> str:
     """Before 2.4 what failed is queued again; a build or a signing that is under way is, too, and says so."""
     said = str(one.get("verificationStatus", ""))
     if said == "False":
-        given_up = one.get("verificationStage") == _REQUEUED and not str(one.get("statusReason", "")).startswith(_WAITING)
+        given_up = one.get("verificationStage") == _REQUEUED and not str(
+            one.get("statusReason", "")
+        ).startswith(_WAITING)
         return "Failure" if given_up else "InProgress"
     return "Success" if said == "True" else said
 
@@ -77,12 +97,25 @@ class Judge:
     def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
         self.seen = snapshot
         if not snapshot["preflights"]:
-            return pending("Missing", "The PreflightValidation is not there.", code="GPU-KMM-PENDING", remedy="See who deletes it.")
+            return pending(
+                "Missing",
+                "The PreflightValidation is not there.",
+                code="GPU-KMM-PENDING",
+                remedy="See who deletes it.",
+            )
         live = snapshot["preflights"][0]
         said = {(one["namespace"], one["name"]): one for one in modules(live)}
         places = [(one["metadata"]["namespace"], one["metadata"]["name"]) for one in snapshot["modules"]]
-        entries = {place: said.get(place) or said.get(("", place[1])) for place in places if self._only in (None, place)}
-        bad = [f"{place[0]}/{place[1]}: {one['reason']}" for place, one in entries.items() if one and one["status"] == "Failure"]
+        entries = {
+            place: said.get(place) or said.get(("", place[1]))
+            for place in places
+            if self._only in (None, place)
+        }
+        bad = [
+            f"{place[0]}/{place[1]}: {one['reason']}"
+            for place, one in entries.items()
+            if one and one["status"] == "Failure"
+        ]
         open_ones = [
             f"{place[0]}/{place[1]}: {(one or {}).get('reason') or 'not looked at yet'}"
             for place, one in entries.items()
@@ -91,13 +124,27 @@ class Judge:
         kernel = live["spec"]["kernelVersion"]
         if self._only and not entries:
             message = f"There is no Module {'/'.join(self._only)} to be verified."
-            return failed("Missing", message, code="GPU-KMM-PREFLIGHT", remedy="Leave name out to verify every Module.")
+            return failed(
+                "Missing", message, code="GPU-KMM-PREFLIGHT", remedy="Leave name out to verify every Module."
+            )
         if open_ones:
             message = f"{len(open_ones)} of {len(entries)} Modules are being verified for kernel {kernel}."
-            return pending("Verifying", message, code="GPU-KMM-PENDING", remedy="Look at KMM's log.", details=tuple(open_ones))
+            return pending(
+                "Verifying",
+                message,
+                code="GPU-KMM-PENDING",
+                remedy="Look at KMM's log.",
+                details=tuple(open_ones),
+            )
         if bad:
-            message = f"{len(bad)} of {len(entries)} Modules would not load on kernel {kernel}: {'; '.join(bad)}."
+            message = (
+                f"{len(bad)} of {len(entries)} Modules would not load on kernel {kernel}: {'; '.join(bad)}."
+            )
             return failed(
-                "Failure", message, code="GPU-KMM-PREFLIGHT", remedy="Add a mapping and an image for that kernel before the update.", details=tuple(bad)
+                "Failure",
+                message,
+                code="GPU-KMM-PREFLIGHT",
+                remedy="Add a mapping and an image for that kernel before the update.",
+                details=tuple(bad),
             )
         return ready("Verified", f"Every Module has what kernel {kernel} needs.")

@@ -45,7 +45,13 @@ _OF_CODE: t.Final = {
 
 def chain(params: Data) -> Chain:
     """Every later stage of a node waits for every earlier one. The device plugin's place is the DRA driver's where there is one."""
-    order = (SELECTOR, *_MAKING, stages.DRIVER, stages.DRA if devices.driver(params) else stages.PLUGIN, stages.ALLOCATABLE)
+    order = (
+        SELECTOR,
+        *_MAKING,
+        stages.DRIVER,
+        stages.DRA if devices.driver(params) else stages.PLUGIN,
+        stages.ALLOCATABLE,
+    )
     return stages.chain({one: (*reversed(order[:at]), stages.CRD) for at, one in enumerate(order)}, PACKAGE)
 
 
@@ -55,7 +61,9 @@ def summarize(params: Data, snapshot: Snapshot, failed: str = "") -> Data:
     full = {"nodes": (), "configs": (), "pods": (), **snapshot}
     found, parts = chain(params), judge(params, live, full) if live else []
     parts = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in parts]
-    return stage_table.summarize(found, full, live, params["pools"], parts, lambda node: seen(node, live, full, found))
+    return stage_table.summarize(
+        found, full, live, params["pools"], parts, lambda node: seen(node, live, full, found)
+    )
 
 
 def judge(params: Data, live: Data, snapshot: Snapshot) -> list[Part]:
@@ -68,7 +76,10 @@ def judge(params: Data, live: Data, snapshot: Snapshot) -> list[Part]:
             own = state.judge_node(node, live, snapshot)
             causes = [one for one in own if one.code != "GPU-KMM-PENDING"] or own
             parts += [_part(one, _OF_CODE.get(one.code, now), at, where) for one in causes]
-            parts += [_part(one, _OF_CODE[one.code], at, where) for one in devices.judge([node], pool, name, snapshot.get("slices", ()))]
+            parts += [
+                _part(one, _OF_CODE[one.code], at, where)
+                for one in devices.judge([node], pool, name, snapshot.get("slices", ()))
+            ]
     parts.append(_part(state.judge_numbers(live), stages.CRD))
     plugin = stages.DRA if name else stages.PLUGIN
     return [one if one.stage != stages.PLUGIN else _part(one, plugin, one.pool, one.node) for one in parts]
@@ -77,7 +88,18 @@ def judge(params: Data, live: Data, snapshot: Snapshot) -> list[Part]:
 def _part(one: Readiness, stage: str, pool: str = "", node: str = "") -> Part:
     """What merely is not there yet, and numbers and devices, may be the consequence of something earlier."""
     waits = one.code in ("GPU-KMM-PENDING", "GPU-ALLOC", "GPU-DRA-SLICES") and not one.is_failed
-    return Part(one.verdict, one.reason, one.message, one.code, one.remedy, one.details, stage, pool, node, waits=waits)
+    return Part(
+        one.verdict,
+        one.reason,
+        one.message,
+        one.code,
+        one.remedy,
+        one.details,
+        stage,
+        pool,
+        node,
+        waits=waits,
+    )
 
 
 def _current(node: Data, live: Data, snapshot: Snapshot) -> str:
@@ -94,16 +116,33 @@ def seen(node: Data, live: Data, snapshot: Snapshot, of: Chain) -> dict[str, Sta
     made = images.steps(live, kernels.kernel_of(node))
     unasked = [one for one in (BUILD, SIGNING) if one not in made]
     spec = live.get("spec") or {}
-    unasked += [one for one in (stages.PLUGIN, stages.DRA) if one in of.needs and not (spec.get("devicePlugin") or spec.get("dra"))]
+    unasked += [
+        one
+        for one in (stages.PLUGIN, stages.DRA)
+        if one in of.needs and not (spec.get("devicePlugin") or spec.get("dra"))
+    ]
     found = {one: Stage(one, evidence=(_UNASKED,)) for one in unasked}
     now = _current(node, live, snapshot)
-    is_loaded = now == stages.DRIVER and not any(one.code == "GPU-KMM-PENDING" for one in state.judge_node(node, live, snapshot))
-    open_ones = of.of_nodes[of.of_nodes.index(now) :] if not is_loaded else () if _runs(node, snapshot) else of.of_nodes[-2:-1]
+    is_loaded = now == stages.DRIVER and not any(
+        one.code == "GPU-KMM-PENDING" for one in state.judge_node(node, live, snapshot)
+    )
+    open_ones = (
+        of.of_nodes[of.of_nodes.index(now) :]
+        if not is_loaded
+        else ()
+        if _runs(node, snapshot)
+        else of.of_nodes[-2:-1]
+    )
     return {one: Stage(one, stages.WAITING) for one in open_ones} | found
 
 
 def _runs(node: Data, snapshot: Snapshot) -> bool:
     """Whether the plugin's pod on the node is Ready."""
-    here = [pod for pod in snapshot["pods"] if pod["spec"].get("nodeName") == node["metadata"]["name"] and state.ROLE in (pod["metadata"].get("labels") or {})]
+    here = [
+        pod
+        for pod in snapshot["pods"]
+        if pod["spec"].get("nodeName") == node["metadata"]["name"]
+        and state.ROLE in (pod["metadata"].get("labels") or {})
+    ]
     conditions = [one for pod in here for one in (pod.get("status") or {}).get("conditions") or []]
     return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)

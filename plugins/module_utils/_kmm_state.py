@@ -15,7 +15,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+    worst,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
 
@@ -24,7 +30,14 @@ Snapshot = t.Mapping[str, t.Sequence[Data]]
 ACTION: t.Final = f"{kmm.PREFIX}/worker-action"
 ROLE: t.Final = f"{kmm.PREFIX}/role"
 _ROLES: t.Final = {"dra": "DRA driver"}
-_PASSING: t.Final = ("GPU-IMAGE", "GPU-KMM-BUILD", "GPU-KMM-SIGN", "GPU-KMM-LOAD", "GPU-KMM-PLUGIN", "GPU-KMM-SELECTOR")
+_PASSING: t.Final = (
+    "GPU-IMAGE",
+    "GPU-KMM-BUILD",
+    "GPU-KMM-SIGN",
+    "GPU-KMM-LOAD",
+    "GPU-KMM-PLUGIN",
+    "GPU-KMM-SELECTOR",
+)
 # Once the module is loaded, devices come within moments or never.
 _LAST: t.Final = ("GPU-ALLOC", "GPU-DRA-SLICES")
 
@@ -48,32 +61,55 @@ class Judge:
         self.seen = snapshot
         first, last = self._parts(snapshot)
         loaded = worst(first).is_ready
-        return worst(self._patience.harden([*first, *last]) if loaded else [*self._patience.harden(first), *last])
+        return worst(
+            self._patience.harden([*first, *last]) if loaded else [*self._patience.harden(first), *last]
+        )
 
     def _parts(self, snapshot: Snapshot) -> tuple[list[Readiness], list[Readiness]]:
         """What brings the module to the nodes, and the devices that come of it."""
         if not snapshot.get("modules"):
-            return [pending("Missing", f"Module {self._params['name']} is not there.", code="GPU-KMM-PENDING", remedy="See who deletes it.")], []
+            return [
+                pending(
+                    "Missing",
+                    f"Module {self._params['name']} is not there.",
+                    code="GPU-KMM-PENDING",
+                    remedy="See who deletes it.",
+                )
+            ], []
         module, pools = snapshot["modules"][0], self._params["pools"]
         nodes = [node for node in snapshot["nodes"] if self._only in ("", node["metadata"]["name"])]
         first = [] if self._only else [_pool_nodes.judge_size(nodes, pool) for pool in pools]
-        wanted = [node for pool in pools for node in _pool_nodes.nodes_of(nodes, pool)] if pools else nodes if self._only else []
+        wanted = (
+            [node for pool in pools for node in _pool_nodes.nodes_of(nodes, pool)]
+            if pools
+            else nodes
+            if self._only
+            else []
+        )
         first += [part for node in wanted for part in judge_node(node, module, snapshot)]
         if not self._only:
             first += [judge_numbers(module)]
-        return first, [part for pool in pools for part in devices.judge(nodes, pool, self._driver, snapshot.get("slices", ()))]
+        return first, [
+            part
+            for pool in pools
+            for part in devices.judge(nodes, pool, self._driver, snapshot.get("slices", ()))
+        ]
 
     def summarize(self, snapshot: Snapshot) -> Data:
         first, last = self._parts(snapshot)
         verdict = worst([*first, *last])
         module = next(iter(snapshot.get("modules") or []), dict[str, t.Any]())
         status = module.get("status") or {}
-        nodes = devices.summarize(snapshot.get("nodes", ()), self._params["pools"], self._driver, snapshot.get("slices", ()))
+        nodes = devices.summarize(
+            snapshot.get("nodes", ()), self._params["pools"], self._driver, snapshot.get("slices", ())
+        )
         return {
             "name": self._params["name"],
             "state": verdict.verdict,
             "reason": verdict.reason,
-            "nodes": [{**node, **_told(node["name"], module, snapshot)} for node in nodes] if module else nodes,
+            "nodes": [{**node, **_told(node["name"], module, snapshot)} for node in nodes]
+            if module
+            else nodes,
             "numbers": {key: status[key] for key in ("moduleLoader", "devicePlugin", "dra") if key in status},
         }
 
@@ -82,11 +118,17 @@ def _told(name: str, module: Data, snapshot: Snapshot) -> Data:
     node = next(one for one in snapshot["nodes"] if one["metadata"]["name"] == name)
     loaded = entry(_config(node, snapshot), "status", module) or {}
     config = loaded.get("config") or {}
-    return {"kernel": kernels.kernel_of(node), "image": config.get("containerImage", ""), "version": loaded.get("version", "")}
+    return {
+        "kernel": kernels.kernel_of(node),
+        "image": config.get("containerImage", ""),
+        "version": loaded.get("version", ""),
+    }
 
 
 def _config(node: Data, snapshot: Snapshot) -> Data | None:
-    return next((one for one in snapshot["configs"] if one["metadata"]["name"] == node["metadata"]["name"]), None)
+    return next(
+        (one for one in snapshot["configs"] if one["metadata"]["name"] == node["metadata"]["name"]), None
+    )
 
 
 def judge_node(node: Data, module: Data, snapshot: Snapshot) -> list[Readiness]:
@@ -96,35 +138,77 @@ def judge_node(node: Data, module: Data, snapshot: Snapshot) -> list[Readiness]:
     return [part for part in found if part is not None]
 
 
-def _part(make: t.Callable[..., Readiness], node: Data, reason: str, what: str, code: str, remedy: str) -> Readiness:
+def _part(
+    make: t.Callable[..., Readiness], node: Data, reason: str, what: str, code: str, remedy: str
+) -> Readiness:
     name = node["metadata"]["name"]
-    return make(f"{reason}:{name}", f"Node {name}: {what}.", code=code, remedy=remedy, details=(f"{name}: {what}",))
+    return make(
+        f"{reason}:{name}", f"Node {name}: {what}.", code=code, remedy=remedy, details=(f"{name}: {what}",)
+    )
 
 
 def _judge_reach(node: Data, module: Data) -> Readiness | None:
     name, marks = node["metadata"]["name"], _geometry_live.labels(node)
-    lacking = [f"{key}={value}" for key, value in module["spec"]["selector"].items() if marks.get(key) != value]
+    lacking = [
+        f"{key}={value}" for key, value in module["spec"]["selector"].items() if marks.get(key) != value
+    ]
     if lacking:
         what = f"lacks {', '.join(lacking)}, which the Module selects by"
-        return _part(pending, node, "Selector", what, "GPU-KMM-SELECTOR", "Change kmm.selector, or look at what sets that label.")
+        return _part(
+            pending,
+            node,
+            "Selector",
+            what,
+            "GPU-KMM-SELECTOR",
+            "Change kmm.selector, or look at what sets that label.",
+        )
     if taints := untolerated(node, module["spec"].get("tolerations") or []):
         what = f"taint {', '.join(taints)} is not tolerated by the Module, and KMM leaves such nodes out of its numbers"
-        return _part(failed, node, "Taint", what, "GPU-TAINT", f"Add it to tolerations of special_resource, or take it off node {name}.")
+        return _part(
+            failed,
+            node,
+            "Taint",
+            what,
+            "GPU-TAINT",
+            f"Add it to tolerations of special_resource, or take it off node {name}.",
+        )
     mappings = ((module["spec"].get("moduleLoader") or {}).get("container") or {}).get("kernelMappings") or []
     if any(kernels.fits(one, kernels.kernel_of(node)) for one in mappings) or not mappings:
         return None
     what = f"no kernel mapping fits its kernel {kernels.kernel_of(node)}"
-    return _part(failed, node, "Kernel", what, "GPU-KMM-KERNEL", "Add a mapping for that kernel to kmm.kernel_mappings.")
+    return _part(
+        failed,
+        node,
+        "Kernel",
+        what,
+        "GPU-KMM-KERNEL",
+        "Add a mapping for that kernel to kmm.kernel_mappings.",
+    )
 
 
 def _judge_version(node: Data, module: Data) -> Readiness | None:
-    version = module["spec"]["moduleLoader"]["container"].get("version") if module["spec"].get("moduleLoader") else None
+    version = (
+        module["spec"]["moduleLoader"]["container"].get("version")
+        if module["spec"].get("moduleLoader")
+        else None
+    )
     label = kmm.version_label(module["metadata"]["namespace"], module["metadata"]["name"])
     there = _geometry_live.labels(node).get(label)
     if not version or there == version:
         return None
-    what = f"is to have version {there}, the Module is at {version}" if there else f"has no label {label}, without which KMM loads nothing there"
-    return _part(pending, node, "Version", what, "GPU-KMM-VERSION", f"oc label node {node['metadata']['name']} {label}={version} --overwrite")
+    what = (
+        f"is to have version {there}, the Module is at {version}"
+        if there
+        else f"has no label {label}, without which KMM loads nothing there"
+    )
+    return _part(
+        pending,
+        node,
+        "Version",
+        what,
+        "GPU-KMM-VERSION",
+        f"oc label node {node['metadata']['name']} {label}={version} --overwrite",
+    )
 
 
 def _judge_image(node: Data, module: Data, snapshot: Snapshot) -> list[Readiness]:
@@ -132,7 +216,9 @@ def _judge_image(node: Data, module: Data, snapshot: Snapshot) -> list[Readiness
     kernel, wanted = kernels.kernel_of(node), entry(_config(node, snapshot), "spec", module)
     if wanted is not None and wanted["config"]["containerImage"] == kernels.image_for(module, kernel):
         return []
-    return [images.as_part(node["metadata"]["name"], one) for one in images.troubles(kernel, module, snapshot)]
+    return [
+        images.as_part(node["metadata"]["name"], one) for one in images.troubles(kernel, module, snapshot)
+    ]
 
 
 def _judge_pods(node: Data, module: Data, snapshot: Snapshot) -> t.Iterator[Readiness]:
@@ -140,15 +226,31 @@ def _judge_pods(node: Data, module: Data, snapshot: Snapshot) -> t.Iterator[Read
     late = behind(node, module, snapshot)
     for pod in snapshot["pods"]:
         found, marks = trouble(pod), pod["metadata"].get("labels") or {}
-        if found is None or pod["spec"].get("nodeName") != node["metadata"]["name"] or images.step_of(pod) or (late and marks.get(ACTION) == "Load"):
+        if (
+            found is None
+            or pod["spec"].get("nodeName") != node["metadata"]["name"]
+            or images.step_of(pod)
+            or (late and marks.get(ACTION) == "Load")
+        ):
             continue
-        step, code = ("loading", "GPU-KMM-LOAD") if ACTION in marks else (_ROLES.get(marks.get(ROLE, ""), "device plugin"), "GPU-KMM-PLUGIN")
+        step, code = (
+            ("loading", "GPU-KMM-LOAD")
+            if ACTION in marks
+            else (_ROLES.get(marks.get(ROLE, ""), "device plugin"), "GPU-KMM-PLUGIN")
+        )
         if "Image" in found.reason:
             step, code = "image", "GPU-IMAGE"
         name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
         known = recognise(found.message)
         remedy = known.remedy if known else f"oc logs -n {namespace} {name}"
-        yield _part(pending, node, f"Pod:{step}", f"{step}: pod {name} is in {found.reason}: {found.message}", code, remedy)
+        yield _part(
+            pending,
+            node,
+            f"Pod:{step}",
+            f"{step}: pod {name} is in {found.reason}: {found.message}",
+            code,
+            remedy,
+        )
 
 
 def behind(node: Data, module: Data, snapshot: Snapshot) -> str:
@@ -156,7 +258,11 @@ def behind(node: Data, module: Data, snapshot: Snapshot) -> str:
     wanted, kernel = entry(_config(node, snapshot), "spec", module), kernels.kernel_of(node)
     image = kernels.image_for(module, kernel)
     container = (module["spec"].get("moduleLoader") or {}).get("container") or {}
-    modprobe = {key: value for key, value in (container.get("modprobe") or {}).items() if key not in ("args", "rawArgs")}
+    modprobe = {
+        key: value
+        for key, value in (container.get("modprobe") or {}).items()
+        if key not in ("args", "rawArgs")
+    }
     if wanted is None:
         return f"waits for the image of its kernel{images.progress(kernel, snapshot)}"
     config = wanted["config"]
@@ -173,13 +279,28 @@ def _judge_loaded(node: Data, module: Data, snapshot: Snapshot) -> Readiness | N
     what = behind(node, module, snapshot)
     if what or wanted is None:
         pass
-    elif there is None or there["config"] != wanted["config"] or there.get("version") != wanted.get("version"):
+    elif (
+        there is None or there["config"] != wanted["config"] or there.get("version") != wanted.get("version")
+    ):
         what = "the kernel module is being loaded"
     elif there.get("bootId", boot) != boot:
         what = "was rebooted, and the kernel module is not loaded again yet"
-    elif kmm.ready_label(module["metadata"]["namespace"], module["metadata"]["name"]) not in _geometry_live.labels(node):
+    elif kmm.ready_label(
+        module["metadata"]["namespace"], module["metadata"]["name"]
+    ) not in _geometry_live.labels(node):
         what = "KMM has not labelled it ready"
-    return _part(pending, node, "Loading", what, "GPU-KMM-PENDING", "Look at the pods of the Module and at KMM's log.") if what else None
+    return (
+        _part(
+            pending,
+            node,
+            "Loading",
+            what,
+            "GPU-KMM-PENDING",
+            "Look at the pods of the Module and at KMM's log.",
+        )
+        if what
+        else None
+    )
 
 
 def judge_numbers(module: Data) -> Readiness:
@@ -190,7 +311,15 @@ def judge_numbers(module: Data) -> Readiness:
             continue
         numbers = status.get(key) or {}
         available, desired = numbers.get("availableNumber", 0), numbers.get("desiredNumber", 0)
-        if key not in status or (numbers.get("nodesMatchingSelectorNumber", 0) and (available != desired or not desired)):
+        if key not in status or (
+            numbers.get("nodesMatchingSelectorNumber", 0) and (available != desired or not desired)
+        ):
             line = f"{key}: {available} of {desired} available, {numbers.get('nodesMatchingSelectorNumber', 0)} nodes match"
-            return pending("Numbers", f"Module {module['metadata']['name']}: {line}.", code="GPU-KMM-PENDING", remedy="Look at KMM's log.", details=(line,))
+            return pending(
+                "Numbers",
+                f"Module {module['metadata']['name']}: {line}.",
+                code="GPU-KMM-PENDING",
+                remedy="Look at KMM's log.",
+                details=(line,),
+            )
     return ready("Loaded", "The kernel module is loaded.")

@@ -46,7 +46,10 @@ def split(label: str) -> tuple[str, str]:
         domain, slash, name = label.rpartition("/")
         return (domain, name) if slash else ("", label)
     name = label.removeprefix(FEATURE)
-    return next(((family, name.removeprefix(start)) for start, family in FAMILIES.items() if name.startswith(start)), (CUSTOM, name))
+    return next(
+        ((family, name.removeprefix(start)) for start, family in FAMILIES.items() if name.startswith(start)),
+        (CUSTOM, name),
+    )
 
 
 def families(labels: Labels) -> dict[str, dict[str, str]]:
@@ -65,7 +68,16 @@ def difference(sets: t.Mapping[str, t.Mapping[str, Labels]]) -> Data:
     A label is `only` in one set, `differs` when each set has it with other values, and `varies` when the nodes of one set do not agree.
     """
     first, second = sets
-    keys = sorted({label for nodes in sets.values() for marks in nodes.values() for label in marks if not label.startswith(_PERSONAL)}, key=_order)
+    keys = sorted(
+        {
+            label
+            for nodes in sets.values()
+            for marks in nodes.values()
+            for label in marks
+            if not label.startswith(_PERSONAL)
+        },
+        key=_order,
+    )
     rows, equal = [], 0
     for label in keys:
         values = {name: Counter(marks.get(label) for marks in nodes.values()) for name, nodes in sets.items()}
@@ -73,9 +85,17 @@ def difference(sets: t.Mapping[str, t.Mapping[str, Labels]]) -> Data:
             equal += 1
             continue
         family, short = split(label)
-        shown = {name: {str(value): count for value, count in counted.items() if value is not None} for name, counted in values.items()}
+        shown = {
+            name: {str(value): count for value, count in counted.items() if value is not None}
+            for name, counted in values.items()
+        }
         rows.append({"family": family, "name": short, "label": label, "kind": _kind(values), "values": shown})
-    return {"sets": {name: sorted(nodes) for name, nodes in sets.items()}, "labels": rows, "equal": equal, "table": table(sets, rows, equal)}
+    return {
+        "sets": {name: sorted(nodes) for name, nodes in sets.items()},
+        "labels": rows,
+        "equal": equal,
+        "table": table(sets, rows, equal),
+    }
 
 
 def _order(label: str) -> tuple[int, str, str]:
@@ -97,11 +117,33 @@ def _kind(values: t.Mapping[str, Counter[str | None]]) -> str:
 def table(sets: t.Mapping[str, t.Mapping[str, Labels]], rows: t.Sequence[Data], equal: int) -> list[str]:
     """Lines for a terminal: a column a set, a dash where a label is not there."""
     sizes = {name: len(nodes) for name, nodes in sets.items()}
-    heading = ("FAMILY", "LABEL", *(f"{name.upper()} ({count} {'node' if count == 1 else 'nodes'})" for name, count in sizes.items()))
-    lines = [heading, *((row["family"] or ABSENT, row["name"], *(_cell(row["values"][name], sizes[name]) for name in sets)) for row in rows)]
+    heading = (
+        "FAMILY",
+        "LABEL",
+        *(f"{name.upper()} ({count} {'node' if count == 1 else 'nodes'})" for name, count in sizes.items()),
+    )
+    lines = [
+        heading,
+        *(
+            (
+                row["family"] or ABSENT,
+                row["name"],
+                *(_cell(row["values"][name], sizes[name]) for name in sets),
+            )
+            for row in rows
+        ),
+    ]
     widths = [max(len(line[column]) for line in lines) for column in range(len(heading))]
-    text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
-    return [*text, f"{equal} more labels are the same on both sides." if equal != 1 else "1 more label is the same on both sides."]
+    text = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+    return [
+        *text,
+        f"{equal} more labels are the same on both sides."
+        if equal != 1
+        else "1 more label is the same on both sides.",
+    ]
 
 
 def _cell(values: t.Mapping[str, int], size: int) -> str:
@@ -110,7 +152,14 @@ def _cell(values: t.Mapping[str, int], size: int) -> str:
         return ABSENT
     if len(values) == 1 and sum(values.values()) == size:
         return next(iter(values)) or '""'
-    parts = [f"{value or chr(34) * 2} ({count})" for value, count in sorted(values.items(), key=lambda one: (-one[1], one[0]))]
+    parts = [
+        f"{value or chr(34) * 2} ({count})"
+        for value, count in sorted(values.items(), key=lambda one: (-one[1], one[0]))
+    ]
     missing = size - sum(values.values())
-    shown = [*parts[:2], *([f"{len(parts) - 2} more values"] if len(parts) > 2 else []), *([f"{ABSENT} ({missing})"] if missing else [])]
+    shown = [
+        *parts[:2],
+        *([f"{len(parts) - 2} more values"] if len(parts) > 2 else []),
+        *([f"{ABSENT} ({missing})"] if missing else []),
+    ]
     return ", ".join(shown)

@@ -19,14 +19,22 @@ def name_fault(text: str) -> str:
     """Why this is no DNS label; empty when it is one."""
     if len(text) > LONGEST:
         return f"is {len(text)} characters long, {LONGEST} are allowed"
-    return "" if _NAME.fullmatch(text) else "must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+    return (
+        ""
+        if _NAME.fullmatch(text)
+        else "must be lower-case letters, digits and '-', and begin and end with a letter or digit"
+    )
 
 
 def value_fault(text: str) -> str:
     """Why this is no label value; empty when it is one."""
     if len(text) > LONGEST:
         return f"is {len(text)} characters long, {LONGEST} are allowed"
-    return "" if _VALUE.fullmatch(text) else "must be letters, digits, '-', '_' and '.', and begin and end with a letter or digit ('/' is not allowed)"
+    return (
+        ""
+        if _VALUE.fullmatch(text)
+        else "must be letters, digits, '-', '_' and '.', and begin and end with a letter or digit ('/' is not allowed)"
+    )
 
 
 def key_fault(text: str) -> str:

@@ -9,7 +9,14 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import DELETE_FIRST, is_given_up, name, node_name, phase, set_name
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine import (
+    DELETE_FIRST,
+    is_given_up,
+    name,
+    node_name,
+    phase,
+    set_name,
+)
 
 Data = dict[str, t.Any]
 # In the template of a pool with pre_drain_hook: the Machine API drains no Machine that has it, whoever deletes it, until we have taken it away.

@@ -9,9 +9,18 @@ from __future__ import annotations
 import typing as t
 from datetime import UTC, datetime
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_errors, _machine_trouble, _node
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _machine_errors,
+    _machine_trouble,
+    _node,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_trouble import Trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+)
 
 Machine = t.Mapping[str, t.Any]
 
@@ -35,7 +44,11 @@ def set_name(machine: Machine) -> str:
 
 
 def phase(machine: Machine) -> str:
-    return "Deleting" if machine["metadata"].get("deletionTimestamp") else str((machine.get("status") or {}).get("phase") or "New")
+    return (
+        "Deleting"
+        if machine["metadata"].get("deletionTimestamp")
+        else str((machine.get("status") or {}).get("phase") or "New")
+    )
 
 
 def node_name(machine: Machine) -> str:
@@ -67,14 +80,20 @@ def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
     trouble = _machine_trouble.find(machine)
     if _is_silent(machine, now, max(patience, _LONGEST_SILENCE)):
         return _machine_errors.SILENT, _SILENCE
-    if trouble is None or trouble.is_loss or not (trouble.is_final or seconds_since(trouble.since, now) >= patience):
+    if (
+        trouble is None
+        or trouble.is_loss
+        or not (trouble.is_final or seconds_since(trouble.since, now) >= patience)
+    ):
         return "", ""
     return trouble.code, trouble.text
 
 
 def awaits_node(machine: Machine) -> bool:
     """Whether it has an instance that is not a node yet."""
-    return phase(machine) == "Provisioned" and not node_name(machine) and _machine_trouble.find(machine) is None
+    return (
+        phase(machine) == "Provisioned" and not node_name(machine) and _machine_trouble.find(machine) is None
+    )
 
 
 def judge(
@@ -95,9 +114,20 @@ def judge(
     if _is_silent(machine, now, capacity_timeout):
         verdict = failed if _is_silent(machine, now, max(capacity_timeout, _LONGEST_SILENCE)) else pending
         text = f"{name(machine)} ({place}) has had no server{_since(_machine_trouble.silence(machine))}: {_SILENCE}"
-        return verdict("Silent", text, code=_machine_errors.SILENT, remedy=remedy_of(_machine_errors.SILENT, machine), details=(f"{line}, no server",))
+        return verdict(
+            "Silent",
+            text,
+            code=_machine_errors.SILENT,
+            remedy=remedy_of(_machine_errors.SILENT, machine),
+            details=(f"{line}, no server",),
+        )
     if state != "Running":
-        return _on_its_way(machine, state, f"{line}{_since(_machine_trouble.phase_since(machine))}", _machine_trouble.host_fault(host or {}))
+        return _on_its_way(
+            machine,
+            state,
+            f"{line}{_since(_machine_trouble.phase_since(machine))}",
+            _machine_trouble.host_fault(host or {}),
+        )
     if node is None:
         return pending(
             "NodeNotLabelled",
@@ -118,9 +148,14 @@ def judge(
     return ready("Running", details=(f"{line}, node {_node.short(_node.name(node))} Ready{text}",))
 
 
-def _troubled(machine: Machine, trouble: Trouble, now: float, patience: float, place: str, is_watched: bool) -> Readiness:
+def _troubled(
+    machine: Machine, trouble: Trouble, now: float, patience: float, place: str, is_watched: bool
+) -> Readiness:
     state, since = phase(machine), _since(trouble.since)
-    reason = str((machine.get("status") or {}).get("errorReason") or ("Failed" if state == "Failed" else "MachineCreationFailed"))
+    reason = str(
+        (machine.get("status") or {}).get("errorReason")
+        or ("Failed" if state == "Failed" else "MachineCreationFailed")
+    )
     if state == "Failed":
         message = f"machine {name(machine)} ({place}) is Failed{since} and is never tried again: {reason}: {trouble.text}"
     else:
@@ -128,7 +163,9 @@ def _troubled(machine: Machine, trouble: Trouble, now: float, patience: float, p
     is_over = trouble.is_final or seconds_since(trouble.since, now) >= patience
     verdict = failed if is_over and not (trouble.is_loss and is_watched) else pending
     line = f"{name(machine)} ({place}): {state}{since}: {trouble.text}"
-    return verdict(reason, message, code=trouble.code, remedy=remedy_of(trouble.code, machine), details=(line,))
+    return verdict(
+        reason, message, code=trouble.code, remedy=remedy_of(trouble.code, machine), details=(line,)
+    )
 
 
 def _is_silent(machine: Machine, now: float, patience: float) -> bool:
@@ -141,11 +178,15 @@ def _on_its_way(machine: Machine, state: str, line: str, fault: str) -> Readines
         host = _machine_trouble.host_name(machine)
         message = f"{name(machine)} is {state}; its host {host}: {fault}"
         remedy = f"`oc describe baremetalhost -n {host.replace('/', ' ')}`"
-        return pending(state, message, code=_machine_errors.HOST, remedy=remedy, details=(f"{line}: {fault}",))
+        return pending(
+            state, message, code=_machine_errors.HOST, remedy=remedy, details=(f"{line}: {fault}",)
+        )
     if state == "Provisioned":
         remedy = f"Look for pending requests of node-bootstrapper with `oc get csr`, then at {_machine_trouble.console(machine)}."
         message = f"{name(machine)} has an instance{_since(_machine_trouble.phase_since(machine))} that has not joined as a node yet"
-        return pending("NoNode", message, code="MACH-NO-NODE", remedy=remedy, details=(f"{line}, not a node yet",))
+        return pending(
+            "NoNode", message, code="MACH-NO-NODE", remedy=remedy, details=(f"{line}, not a node yet",)
+        )
     remedy = "`oc logs -n openshift-machine-api deployment/machine-api-controllers -c machine-controller` (OpenStack tells of a full quota only there)."
     return pending(state, f"{name(machine)} is {state}", code="MACH-TIMEOUT", remedy=remedy, details=(line,))
 
@@ -166,6 +207,10 @@ def summarize(machine: Machine) -> dict[str, t.Any]:
         "instance_type": labels.get("machine.openshift.io/instance-type", ""),
         "node": node_name(machine),
         "code": trouble.code if trouble else "",
-        "error": trouble.text if trouble else _machine_trouble.error_of(status) if status.get("errorReason") else "",
+        "error": trouble.text
+        if trouble
+        else _machine_trouble.error_of(status)
+        if status.get("errorReason")
+        else "",
         "since": trouble.since if trouble else "",
     }

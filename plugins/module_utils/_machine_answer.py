@@ -50,4 +50,7 @@ def dropped(sent: t.Any, answer: t.Any, path: str = "") -> list[str]:
 def is_about_images(conflicts: t.Sequence[str]) -> bool:
     """Whether the server's conflicts are all about fields that hold a boot image: those are sent as they are, only what is beside the image changes."""
     fields = [line.partition(": ")[0] for line in conflicts]
-    return bool(fields) and all(field.startswith(_VALUE) and field.removeprefix(_VALUE).partition(".")[0] in IMAGES for field in fields)
+    return bool(fields) and all(
+        field.startswith(_VALUE) and field.removeprefix(_VALUE).partition(".")[0] in IMAGES
+        for field in fields
+    )

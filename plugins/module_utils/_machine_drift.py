@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._diff import covers, managed_fields, project, shape_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._diff import (
+    covers,
+    managed_fields,
+    project,
+    shape_of,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import of_template
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import phase, set_name
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
@@ -62,11 +67,15 @@ def mirrored(live: Data) -> str:
 def settled(live: Data, wanted: Data, on_change: str) -> tuple[Data, str]:
     """What to write of the set, and a remark on what its Machines do not get."""
     if on_change == "report":
-        return _as_it_is(live, wanted), _told(live, of_set(live, wanted), "differs from the pool and was not changed (on_change: report).")
+        return _as_it_is(live, wanted), _told(
+            live, of_set(live, wanted), "differs from the pool and was not changed (on_change: report)."
+        )
     if on_change == "replace" or not live["spec"].get("replicas"):
         return wanted, ""
     provider = [one for one in of_set(live, wanted) if one["field"].startswith(_PROVIDER)]
-    return wanted, _told(live, provider, "changed; the machines that exist keep what they have, new ones get it.")
+    return wanted, _told(
+        live, provider, "changed; the machines that exist keep what they have, new ones get it."
+    )
 
 
 def of_set(live: Data, wanted: Data) -> list[Data]:
@@ -74,16 +83,23 @@ def of_set(live: Data, wanted: Data) -> list[Data]:
     found = list(_provider(provider_of(live), provider_of(wanted)))
     have, want = of_template(live), of_template(wanted)
     found += _mapped("labels.", have.labels, want.labels)
-    marks = [{f"{taint['key']}:{taint['effect']}": taint.get("value") or "" for taint in given.taints} for given in (have, want)]
+    marks = [
+        {f"{taint['key']}:{taint['effect']}": taint.get("value") or "" for taint in given.taints}
+        for given in (have, want)
+    ]
     return found + _mapped("taints.", *marks)
 
 
 def of_machine(machine: Data, wanted: Data) -> list[Data]:
     """What only another Machine would have; labels and taints are handed to it while it runs."""
-    return list(_provider((machine["spec"].get("providerSpec") or {}).get("value") or {}, provider_of(wanted)))
+    return list(
+        _provider((machine["spec"].get("providerSpec") or {}).get("value") or {}, provider_of(wanted))
+    )
 
 
-def report(live: t.Mapping[str, Data], wanted: t.Mapping[str, Data], machines: t.Iterable[Data]) -> list[Data]:
+def report(
+    live: t.Mapping[str, Data], wanted: t.Mapping[str, Data], machines: t.Iterable[Data]
+) -> list[Data]:
     """One entry a field of a set and its Machines; machines: those that have the live value. live, wanted: sets by name."""
     found: dict[tuple[str, str, str], Data] = {}
     for name, manifest in wanted.items():
@@ -94,19 +110,26 @@ def report(live: t.Mapping[str, Data], wanted: t.Mapping[str, Data], machines: t
         if name not in wanted or phase(machine) == "Deleting":
             continue
         for one in of_machine(machine, wanted[name]):
-            entry = found.setdefault((name, one["field"], repr(one["live"])), {"machine_set": name, **one, "machines": []})
+            entry = found.setdefault(
+                (name, one["field"], repr(one["live"])), {"machine_set": name, **one, "machines": []}
+            )
             entry["machines"] = sorted([*entry["machines"], machine["metadata"]["name"]])
     return [found[key] for key in sorted(found)]
 
 
 def _as_it_is(live: Data, wanted: Data) -> Data:
     """The wanted set with the live template, of which only our own fields are sent."""
-    template = project(live["spec"]["template"], ((shape_of(managed_fields(live)).get("spec") or {}).get("template")) or wanted["spec"]["template"])
+    template = project(
+        live["spec"]["template"],
+        ((shape_of(managed_fields(live)).get("spec") or {}).get("template")) or wanted["spec"]["template"],
+    )
     return {**wanted, "spec": {**wanted["spec"], "template": template}}
 
 
 def _told(live: Data, found: t.Iterable[Data], what: str) -> str:
-    heads = sorted({one["field"].removeprefix(_PROVIDER).partition(".")[0].partition("[")[0] for one in found})
+    heads = sorted(
+        {one["field"].removeprefix(_PROVIDER).partition(".")[0].partition("[")[0] for one in found}
+    )
     return f"Machine set {name_of(live)}: {', '.join(heads)} {what}" if heads else ""
 
 

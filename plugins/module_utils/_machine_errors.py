@@ -20,7 +20,13 @@ OTHER: t.Final = "MACH-CONFIG"
 _TEXTS: t.Final = tuple(
     (code, re.compile("|".join(patterns), re.IGNORECASE))
     for code, *patterns in (
-        (RESERVATION, r"capacity ?reservation", "capacity block", "reservation does not (have|exist)", "specified reservation"),
+        (
+            RESERVATION,
+            r"capacity ?reservation",
+            "capacity block",
+            "reservation does not (have|exist)",
+            "specified reservation",
+        ),
         (
             "MACH-SUBNET",
             "insufficientfreeaddressesinsubnet|not enough free addresses",
@@ -38,7 +44,10 @@ _TEXTS: t.Final = tuple(
             r"\bimage\w* .*(not found|does not exist|could not be found|cannot be found|is not available)|find (the )?image|template .*not found",
         ),
         ("MACH-USER-DATA", "(user|custom) ?data"),
-        ("MACH-TYPE", "for instancetype|provided for the vm size|instance type information for vmsize|find flavor|find instance profile"),
+        (
+            "MACH-TYPE",
+            "for instancetype|provided for the vm size|instance type information for vmsize|find flavor|find instance profile",
+        ),
         (
             "MACH-QUOTA",
             r"vcpu (capacity|limit)|limitexceeded|max ?spot ?instance ?count|quota|exceed\w* .*limit|\blimit .*exceeded",
@@ -50,7 +59,11 @@ _TEXTS: t.Final = tuple(
             r"not available in (the )?zone|not available in location .* for subscription|machine ?type .*does not exist in zone|not found in zone",
             "find compute availability zone",
         ),
-        ("MACH-SPOT-PRICE", "spotmaxpricetoolow", r"max\w* price .*(lower|below|too low)|spot request price .*lower"),
+        (
+            "MACH-SPOT-PRICE",
+            "spotmaxpricetoolow",
+            r"max\w* price .*(lower|below|too low)|spot request price .*lower",
+        ),
         (HOST, "no available baremetalhost"),
         ("MACH-NO-GPU", "no available gpu"),
         (
@@ -64,7 +77,9 @@ _TEXTS: t.Final = tuple(
 # What nobody refused: an instance was there.
 GONE: t.Final = frozenset((LOST, RECLAIMED))
 # A limit of the account, a missing permission, a wrong image: no other zone of the same type does better.
-WHOLE_CANDIDATE: t.Final = frozenset(("MACH-QUOTA", "MACH-FORBIDDEN", "MACH-IMAGE", "MACH-USER-DATA", "MACH-TYPE"))
+WHOLE_CANDIDATE: t.Final = frozenset(
+    ("MACH-QUOTA", "MACH-FORBIDDEN", "MACH-IMAGE", "MACH-USER-DATA", "MACH-TYPE")
+)
 
 _DELETE: t.Final = "then `oc delete machine -n {namespace} {name}` if it is still there."
 _REMEDIES: t.Final = {

@@ -19,7 +19,11 @@ def remediated(events: t.Iterable[Data], sets: t.Collection[str]) -> list[Data]:
     by_name: dict[str, list[Data]] = {}
     for event in events:
         by_name.setdefault(str(event["involvedObject"].get("name")), []).append(event)
-    found = [_told(name, about) for name, about in by_name.items() if name.rpartition("-")[0] in sets and any(one.get("reason") == _DELETED for one in about)]
+    found = [
+        _told(name, about)
+        for name, about in by_name.items()
+        if name.rpartition("-")[0] in sets and any(one.get("reason") == _DELETED for one in about)
+    ]
     return sorted(found, key=lambda one: (str(one["since"]), str(one["name"])))
 
 
@@ -31,9 +35,19 @@ def lines(found: t.Iterable[Data]) -> list[str]:
 def _told(name: str, events: t.Sequence[Data]) -> Data:
     deleted = max((one for one in events if one.get("reason") == _DELETED), key=_time)
     # "Machine NAMESPACE/CHECK/NAME/NODE has been remediated by ..."
-    place = [*str(deleted.get("message") or "").removeprefix("Machine ").partition(" ")[0].split("/"), "", "", "", ""]
+    place = [
+        *str(deleted.get("message") or "").removeprefix("Machine ").partition(" ")[0].split("/"),
+        "",
+        "",
+        "",
+        "",
+    ]
     warning = max((one for one in events if one.get("type") == "Warning"), key=_time, default=None)
-    last = f"; before that {warning.get('reason')}: {' '.join(str(warning.get('message')).split())}" if warning else ""
+    last = (
+        f"; before that {warning.get('reason')}: {' '.join(str(warning.get('message')).split())}"
+        if warning
+        else ""
+    )
     return {
         "name": name,
         "machine_set": name.rpartition("-")[0],
@@ -50,4 +64,10 @@ def _told(name: str, events: t.Sequence[Data]) -> Data:
 def _time(event: Data) -> str:
     """Recorders of both APIs of events fill different fields."""
     series = (event.get("series") or {}).get("lastObservedTime")
-    return str(series or event.get("lastTimestamp") or event.get("eventTime") or event["metadata"].get("creationTimestamp") or "")
+    return str(
+        series
+        or event.get("lastTimestamp")
+        or event.get("eventTime")
+        or event["metadata"].get("creationTimestamp")
+        or ""
+    )

@@ -10,7 +10,11 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._labels import name_fault
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGER, owned, pool_label
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+    MANAGER,
+    owned,
+    pool_label,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field, read_map
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 
@@ -75,8 +79,13 @@ def name(infrastructure: str, pool: str) -> str:
     return f"{infrastructure}-{pool}"
 
 
-def build(infrastructure: str, pool: str, namespace: str, options: t.Mapping[str, t.Any], is_metal: bool) -> Data:
-    settings = {**(_METAL if is_metal else _CLOUD), **{key: value for key, value in options.items() if value is not None}}
+def build(
+    infrastructure: str, pool: str, namespace: str, options: t.Mapping[str, t.Any], is_metal: bool
+) -> Data:
+    settings = {
+        **(_METAL if is_metal else _CLOUD),
+        **{key: value for key, value in options.items() if value is not None},
+    }
     timeout = settings["unhealthy_after"]
     return {
         "apiVersion": "machine.openshift.io/v1beta1",
@@ -84,7 +93,9 @@ def build(infrastructure: str, pool: str, namespace: str, options: t.Mapping[str
         "metadata": {"name": name(infrastructure, pool), "namespace": namespace, "labels": pool_label(pool)},
         "spec": {
             "selector": {"matchLabels": pool_label(pool)},
-            "unhealthyConditions": [{"type": "Ready", "status": status, "timeout": timeout} for status in _CONDITIONS],
+            "unhealthyConditions": [
+                {"type": "Ready", "status": status, "timeout": timeout} for status in _CONDITIONS
+            ],
             "maxUnhealthy": settings["max_unhealthy"],
             "nodeStartupTimeout": settings["startup_timeout"],
         },
@@ -111,19 +122,35 @@ def foreign(checks: t.Iterable[Data]) -> list[Data]:
 def selecting(checks: t.Iterable[Data], machines: t.Sequence[Data]) -> list[str]:
     """Names of the checks that select one of these Machines at least."""
     labels = [one["metadata"].get("labels") or {} for one in machines]
-    return [one["metadata"]["name"] for one in checks if any(_selects((one.get("spec") or {}).get("selector") or {}, each) for each in labels)]
+    return [
+        one["metadata"]["name"]
+        for one in checks
+        if any(_selects((one.get("spec") or {}).get("selector") or {}, each) for each in labels)
+    ]
 
 
 def remarks(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]:
     """What its owner should know of a check as it is now."""
     own = check["metadata"]["name"]
-    held = [one for one in (check.get("status") or {}).get("conditions") or [] if one.get("type") == "RemediationAllowed" and one.get("status") == "False"]
+    held = [
+        one
+        for one in (check.get("status") or {}).get("conditions") or []
+        if one.get("type") == "RemediationAllowed" and one.get("status") == "False"
+    ]
     paused = (check["metadata"].get("annotations") or {}).get(PAUSED)
     found = [
-        f"MachineHealthCheck {one} is not ours and selects machines of the pool too: the impatient one of both decides. Narrow its selector." for one in others
+        f"MachineHealthCheck {one} is not ours and selects machines of the pool too: the impatient one of both decides. Narrow its selector."
+        for one in others
     ]
-    found += [f"MachineHealthCheck {own} replaces nothing now: {one.get('message') or one.get('reason')}" for one in held]
-    return found + ([f"MachineHealthCheck {own} is paused by somebody else (annotation {PAUSED})."] if paused not in (None, MANAGER, A_RUN) else [])
+    found += [
+        f"MachineHealthCheck {own} replaces nothing now: {one.get('message') or one.get('reason')}"
+        for one in held
+    ]
+    return found + (
+        [f"MachineHealthCheck {own} is paused by somebody else (annotation {PAUSED})."]
+        if paused not in (None, MANAGER, A_RUN)
+        else []
+    )
 
 
 def summarize(check: t.Mapping[str, t.Any]) -> Data:
@@ -144,7 +171,12 @@ def _options(given: t.Any, where: str, problems: Problems) -> Data:
     options = read_map(given, _FIELDS, where, problems)
     most = options.get("max_unhealthy")
     if most is not None and not _is_amount(most):
-        problems.add("POOL-VALUE", f"{where}.max_unhealthy", f"{most!r} is neither a number of machines nor a percentage.", "For example 1, or 40%.")
+        problems.add(
+            "POOL-VALUE",
+            f"{where}.max_unhealthy",
+            f"{most!r} is neither a number of machines nor a percentage.",
+            "For example 1, or 40%.",
+        )
     return {key: value for key, value in options.items() if value is not None}
 
 
@@ -168,5 +200,10 @@ def _selects(selector: t.Mapping[str, t.Any], labels: t.Mapping[str, str]) -> bo
 
 def _holds(expression: t.Mapping[str, t.Any], labels: t.Mapping[str, str]) -> bool:
     key, values = expression["key"], expression.get("values") or []
-    tests = {"In": labels.get(key) in values, "NotIn": labels.get(key) not in values, "Exists": key in labels, "DoesNotExist": key not in labels}
+    tests = {
+        "In": labels.get(key) in values,
+        "NotIn": labels.get(key) not in values,
+        "Exists": key in labels,
+        "DoesNotExist": key not in labels,
+    }
     return tests[expression["operator"]]

@@ -14,7 +14,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._labels imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import PATCH
 
-JOINING: t.Final = ArgumentSpec(options={"capacity_timeout": {"type": "int", "default": 120}, "approve_csrs": {"type": "bool", "default": False}})
+JOINING: t.Final = ArgumentSpec(
+    options={
+        "capacity_timeout": {"type": "int", "default": 120},
+        "approve_csrs": {"type": "bool", "default": False},
+    }
+)
 MACHINES: t.Final = ArgumentSpec(
     options={
         "name": {"type": "str"},
@@ -42,7 +47,18 @@ MACHINES: t.Final = ArgumentSpec(
     required_if=[["state", "present", ["candidates", "instance_type", "pool"], True]],
 ).merge(JOINING)
 # What a pool says of itself, so that the task's own word beside it would be lost.
-_OF_A_POOL: t.Final = ("replicas", "min_replicas", "mixed", "labels", "taints", "accelerator", "disk", "market", *BY_KEY, PATCH)
+_OF_A_POOL: t.Final = (
+    "replicas",
+    "min_replicas",
+    "mixed",
+    "labels",
+    "taints",
+    "accelerator",
+    "disk",
+    "market",
+    *BY_KEY,
+    PATCH,
+)
 _LEAST: t.Final = {"capacity_timeout": 0, "max_surge": 1}
 
 
@@ -54,12 +70,24 @@ def check(params: t.Mapping[str, t.Any], name: str) -> None:
         return
     for key, least in _LEAST.items():
         if params[key] < least:
-            raise InputError("INPUT-VALUE", f"{key} is {params[key]}, and the least is {least}.", f"Raise {key}, or leave it out.")
+            raise InputError(
+                "INPUT-VALUE",
+                f"{key} is {params[key]}, and the least is {least}.",
+                f"Raise {key}, or leave it out.",
+            )
     pool = params.get("pool")
     if not pool:
         return
     if lost := [key for key in _OF_A_POOL if params.get(key) != MACHINES.options[key].get("default")]:
-        raise InputError("POOL-CONFLICT", f"{', '.join(lost)} beside pool: a pool says this itself, and nothing here would be read.", "Say it in the pool.")
+        raise InputError(
+            "POOL-CONFLICT",
+            f"{', '.join(lost)} beside pool: a pool says this itself, and nothing here would be read.",
+            "Say it in the pool.",
+        )
     if pool.get("existing"):
         message = f"Pool {pool.get('name')} consists of existing nodes: there are no machine sets to make."
-        raise InputError("POOL-CONFLICT", message, "Leave the pool out of this task, or give it candidates instead of existing.")
+        raise InputError(
+            "POOL-CONFLICT",
+            message,
+            "Leave the pool out of this task, or give it candidates instead of existing.",
+        )

@@ -14,13 +14,18 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _mac
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_set as sets
 from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms as platforms
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_platform as pool_platform
-from ansible_collections.accelerators.openshift.plugins.module_utils import _scale_from_zero as scale_from_zero
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _scale_from_zero as scale_from_zero,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import of_template
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import Platform
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_description import described, described_candidate
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_description import (
+    described,
+    described_candidate,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held, Share, is_of
 
 Data = dict[str, t.Any]
@@ -66,7 +71,11 @@ class MachinePlan:
 
     def place(self, name: str) -> str:
         share = self.shares[name]
-        return f"{share.candidate['instance_type']} in {share.zone}" if share.zone else str(share.candidate["instance_type"])
+        return (
+            f"{share.candidate['instance_type']} in {share.zone}"
+            if share.zone
+            else str(share.candidate["instance_type"])
+        )
 
 
 def entry(params: t.Mapping[str, t.Any]) -> Data:
@@ -87,17 +96,35 @@ def held(cluster: Infrastructure, pool: Data, live: t.Iterable[Data]) -> list[He
         if owned(one) and pool_of(one) == pool["name"]:
             provider = sets.provider_of(one)
             kind = sets.candidate_of(one) or platform.instance_type(provider)
-            found.append(Held(sets.name_of(one), kind, platform.zone(provider), sets.share_of(one), sets.obtained_of(one), sets.made(one)))
+            found.append(
+                Held(
+                    sets.name_of(one),
+                    kind,
+                    platform.zone(provider),
+                    sets.share_of(one),
+                    sets.obtained_of(one),
+                    sets.made(one),
+                )
+            )
     return sorted(found, key=lambda one: one.name)
 
 
 def plan(
-    cluster: Infrastructure, pool: Data, shares: t.Sequence[Share], live: t.Sequence[Data], params: t.Mapping[str, t.Any], record: str = ""
+    cluster: Infrastructure,
+    pool: Data,
+    shares: t.Sequence[Share],
+    live: t.Sequence[Data],
+    params: t.Mapping[str, t.Any],
+    record: str = "",
 ) -> MachinePlan:
     """live: all machine sets of the namespace. record: what the sets say of the pool's completeness. Raises what forbids the pool."""
     platform = references.platform_of(cluster)
     if params.get("image") and (remedy := platforms.IMAGELESS.get(platform.KEY)):
-        raise InputError("POOL-PLATFORM", f"image: {params['image']} names nothing that machines of this platform boot.", remedy)
+        raise InputError(
+            "POOL-PLATFORM",
+            f"image: {params['image']} names nothing that machines of this platform boot.",
+            remedy,
+        )
     existing = {sets.name_of(one): one for one in live}
     have = held(cluster, pool, live)
     manifests: dict[str, Data] = {}
@@ -107,25 +134,39 @@ def plan(
     for share in shares:
         name = _name(cluster.name, pool, share, have, {*named, *(one.name for one in have)})
         source = existing.get(name) or references.find(live, platform, share.zone, params.get("reference"))
-        provider, remark = _provider(platform, source, pool, share, params.get("image") or "", is_new=name not in existing)
-        manifests[name] = sets.build(name, cluster.name, pool, share.candidate, share.replicas, params["namespace"], provider)
+        provider, remark = _provider(
+            platform, source, pool, share, params.get("image") or "", is_new=name not in existing
+        )
+        manifests[name] = sets.build(
+            name, cluster.name, pool, share.candidate, share.replicas, params["namespace"], provider
+        )
         if record:
             manifests[name]["metadata"]["annotations"][sets.OBTAINED] = record
         if pool["autoscale"]:
-            manifests[name]["metadata"]["annotations"] |= scale_from_zero.capacity(platform.KEY, share.candidate)
+            manifests[name]["metadata"]["annotations"] |= scale_from_zero.capacity(
+                platform.KEY, share.candidate
+            )
         named[name] = share
         wanted[name] = manifests[name]
         if name in existing:
             drift.check(existing[name])
-            manifests[name], remark = drift.settled(existing[name], manifests[name], params.get("on_change") or "new_machines")
+            manifests[name], remark = drift.settled(
+                existing[name], manifests[name], params.get("on_change") or "new_machines"
+            )
             manifests[name] = sets.surged(manifests[name], sets.replacing_of(existing[name]))
         remarks += [remark] if remark else []
-    return MachinePlan(pool, manifests, named, [one.name for one in have if one.name not in manifests], remarks, wanted)
+    return MachinePlan(
+        pool, manifests, named, [one.name for one in have if one.name not in manifests], remarks, wanted
+    )
 
 
-def _name(infrastructure: str, pool: Data, share: Share, have: t.Sequence[Held], taken: t.Collection[str]) -> str:
+def _name(
+    infrastructure: str, pool: Data, share: Share, have: t.Sequence[Held], taken: t.Collection[str]
+) -> str:
     """The set's own name where it exists; a candidate in a zone where another one's set still is gets a number."""
-    mine = next((one.name for one in have if one.zone == share.zone and is_of(one, share.candidate, pool)), None)
+    mine = next(
+        (one.name for one in have if one.zone == share.zone and is_of(one, share.candidate, pool)), None
+    )
     if mine:
         return mine
     name = sets.set_name(infrastructure, pool["name"], share.zone)
@@ -133,15 +174,24 @@ def _name(infrastructure: str, pool: Data, share: Share, have: t.Sequence[Held],
     return name if name not in taken else next(one for one in numbered if one not in taken)
 
 
-def _provider(platform: Platform, source: Data, pool: Data, share: Share, image: str, is_new: bool) -> tuple[Data, str]:
+def _provider(
+    platform: Platform, source: Data, pool: Data, share: Share, image: str, is_new: bool
+) -> tuple[Data, str]:
     """The provider's value, and a remark on what the source has that is not known."""
     candidate, provider = share.candidate, sets.provider_of(source)
-    wanted = replace(pool_platform.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else ""), is_new=is_new)
+    wanted = replace(
+        pool_platform.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else ""),
+        is_new=is_new,
+    )
     if not is_new:
         return platforms.build(platform, provider, wanted), ""
     references.check_arch(source, candidate["instance_type"], candidate["arch"], image)
     unknown = platforms.unknown_fields(platform, provider)
-    remark = f"Machine set {sets.name_of(source)} has fields that are not known and were not copied: {', '.join(unknown)}." if unknown else ""
+    remark = (
+        f"Machine set {sets.name_of(source)} has fields that are not known and were not copied: {', '.join(unknown)}."
+        if unknown
+        else ""
+    )
     if platform is platforms.OTHER:
         remark = f"Machine set {sets.name_of(source)} was copied whole: this platform's fields are not known, and provider_spec_patch was not checked."
     return platforms.build(platform, provider, wanted), remark

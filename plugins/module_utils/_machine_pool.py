@@ -9,9 +9,19 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_set, _machine_trouble, _node
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _machine,
+    _machine_set,
+    _machine_trouble,
+    _node,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+    worst,
+)
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
@@ -35,9 +45,15 @@ class Present:
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         nodes = {_node.name(node): node for node in snapshot["nodes"]}
-        machines = [machine for machine in snapshot["machines"] if _machine.set_name(machine) in self.plan.manifests]
+        machines = [
+            machine for machine in snapshot["machines"] if _machine.set_name(machine) in self.plan.manifests
+        ]
         self._remember(machines)
-        parts = [_machine_set.judge(one) for one in snapshot["machine_sets"] if _machine_set.name_of(one) in self.plan.manifests]
+        parts = [
+            _machine_set.judge(one)
+            for one in snapshot["machine_sets"]
+            if _machine_set.name_of(one) in self.plan.manifests
+        ]
         parts += [self._machine(machine, nodes) for machine in sorted(machines, key=_machine.name)]
         wanted = self._wanted(snapshot)
         parts += self._counts(machines, wanted)
@@ -47,10 +63,20 @@ class Present:
         if verdict.is_ready:
             return ready("Running", done, details=verdict.details)
         if verdict.is_failed and self._is_enough(self._obtained(parts)):
-            return ready("Running", f"{done}; the others are the autoscaler's: {verdict.message}", details=verdict.details)
+            return ready(
+                "Running",
+                f"{done}; the others are the autoscaler's: {verdict.message}",
+                details=verdict.details,
+            )
         if verdict.is_failed:
             return verdict
-        return pending(verdict.reason, f"{done}; {verdict.message}", code=verdict.code or "MACH-TIMEOUT", remedy=verdict.remedy, details=verdict.details)
+        return pending(
+            verdict.reason,
+            f"{done}; {verdict.message}",
+            code=verdict.code or "MACH-TIMEOUT",
+            remedy=verdict.remedy,
+            details=verdict.details,
+        )
 
     def refused(self) -> dict[str, tuple[str, str]]:
         """Code and text of the provider by name of the set, for the sets of which a Machine gets no instance."""
@@ -66,18 +92,28 @@ class Present:
 
     def has_instance(self, machine: Data) -> bool:
         """Whether a Machine of the plan got what it asked for."""
-        is_there = _machine.phase(machine) in ("Provisioned", "Running") and _machine_trouble.find(machine) is None
+        is_there = (
+            _machine.phase(machine) in ("Provisioned", "Running") and _machine_trouble.find(machine) is None
+        )
         return is_there and _machine.set_name(machine) in self.plan.manifests
 
     def _is_going(self, machine: Data) -> bool:
         """Whether its set loses it; one that is only marked, by a run that ended there, is one of the pool's like the others."""
         of = _machine.set_name(machine)
-        living = [one for one in self.seen["machines"] if _machine.set_name(one) == of and _machine.phase(one) != "Deleting"]
+        living = [
+            one
+            for one in self.seen["machines"]
+            if _machine.set_name(one) == of and _machine.phase(one) != "Deleting"
+        ]
         return _machine.is_given_up(machine) and len(living) > self._wanted(self.seen).get(of, 0)
 
     def _wanted(self, snapshot: Snapshot) -> dict[str, int]:
         """Machines by set; of a pool that the autoscaler scales, as many as the sets have by now."""
-        live = {_machine_set.name_of(one): _machine_set.replicas_of(one) for one in snapshot["machine_sets"] if self.plan.pool.get("autoscale")}
+        live = {
+            _machine_set.name_of(one): _machine_set.replicas_of(one)
+            for one in snapshot["machine_sets"]
+            if self.plan.pool.get("autoscale")
+        }
         return {name: live.get(name, replicas) for name, replicas in self.plan.replicas.items()}
 
     def _is_enough(self, obtained: int) -> bool:
@@ -91,12 +127,24 @@ class Present:
     def _machine(self, machine: Data, nodes: t.Mapping[str, Data]) -> Readiness:
         if self._is_going(machine) and not self.has_instance(machine):
             text = f"{_machine.name(machine)} is given up"
-            return pending("GivenUp", text, code="MACH-TIMEOUT", remedy="Look at the log of the machine-api-controllers.", details=(text,))
+            return pending(
+                "GivenUp",
+                text,
+                code="MACH-TIMEOUT",
+                remedy="Look at the log of the machine-api-controllers.",
+                details=(text,),
+            )
         node = nodes.get(_machine.node_name(machine))
         place, is_watched = self.plan.place(_machine.set_name(machine)), bool(self.plan.pool.get("health"))
-        verdict = _machine.judge(machine, node, self.now(), self.capacity_timeout, place, self._host(machine), is_watched)
+        verdict = _machine.judge(
+            machine, node, self.now(), self.capacity_timeout, place, self._host(machine), is_watched
+        )
         of = _machine.set_name(machine)
-        missing = _node.lacks(node, self.plan.node_labels(of), self.plan.taints(of)) if node and verdict.is_ready else []
+        missing = (
+            _node.lacks(node, self.plan.node_labels(of), self.plan.taints(of))
+            if node and verdict.is_ready
+            else []
+        )
         if missing:
             text = f"node {_machine.node_name(machine)} lacks {', '.join(missing)}"
             return pending("NodeIncomplete", text, details=(text,))
@@ -111,13 +159,21 @@ class Present:
 
     def _host(self, machine: Data) -> Data | None:
         name = _machine_trouble.host_name(machine).rpartition("/")[2]
-        return next((one for one in self.seen.get("hosts", ()) if one["metadata"]["name"] == name), None) if name else None
+        return (
+            next((one for one in self.seen.get("hosts", ()) if one["metadata"]["name"] == name), None)
+            if name
+            else None
+        )
 
     @staticmethod
     def _counts(machines: t.Sequence[Data], wanted: t.Mapping[str, int]) -> list[Readiness]:
         parts = []
         for name, replicas in wanted.items():
-            living = [machine for machine in machines if _machine.set_name(machine) == name and _machine.phase(machine) != "Deleting"]
+            living = [
+                machine
+                for machine in machines
+                if _machine.set_name(machine) == name and _machine.phase(machine) != "Deleting"
+            ]
             if len(living) != replicas:
                 text = f"machine set {name} has {len(living)} of {replicas} machines"
                 remedy = f"`oc describe machineset {name}`; look at the log of the machine-api-controllers."
@@ -132,8 +188,14 @@ class Absent:
     kept: frozenset[str]
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
-        staying = {_machine.node_name(machine) for machine in snapshot["machines"] if _machine.set_name(machine) in self.kept}
-        machines = [machine for machine in snapshot["machines"] if _machine.set_name(machine) not in self.kept]
+        staying = {
+            _machine.node_name(machine)
+            for machine in snapshot["machines"]
+            if _machine.set_name(machine) in self.kept
+        }
+        machines = [
+            machine for machine in snapshot["machines"] if _machine.set_name(machine) not in self.kept
+        ]
         nodes = [node for node in snapshot["nodes"] if _node.name(node) not in staying]
         sets = [one for one in snapshot["machine_sets"] if _machine_set.name_of(one) not in self.kept]
         lines = [f"machine set {_machine_set.name_of(one)} is still there" for one in sets]
@@ -142,7 +204,9 @@ class Absent:
         if not lines:
             return ready("Gone", "all machines and nodes are gone")
         message = f"{len(machines)} machines and {len(nodes)} nodes are still there"
-        remedy = "A drain waits for PodDisruptionBudgets: `oc get pdb -A`, and look at the machine's conditions."
+        remedy = (
+            "A drain waits for PodDisruptionBudgets: `oc get pdb -A`, and look at the machine's conditions."
+        )
         return pending("Deleting", message, code="MACH-DELETE-TIMEOUT", remedy=remedy, details=tuple(lines))
 
 
@@ -153,22 +217,36 @@ class Gone:
     names: frozenset[str]
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
-        staying = frozenset(_machine_set.name_of(one) for one in snapshot["machine_sets"]) | frozenset(map(_machine.set_name, snapshot["machines"]))
+        staying = frozenset(_machine_set.name_of(one) for one in snapshot["machine_sets"]) | frozenset(
+            map(_machine.set_name, snapshot["machines"])
+        )
         return Absent(staying - self.names)(snapshot)
 
 
 def facts(snapshot: Snapshot, plan: MachinePlan) -> Data:
     """What the task returns."""
-    machines = [machine for machine in snapshot.get("machines", ()) if _machine.set_name(machine) in plan.manifests]
+    machines = [
+        machine for machine in snapshot.get("machines", ()) if _machine.set_name(machine) in plan.manifests
+    ]
     names = {_machine.node_name(machine) for machine in machines}
     nodes = [node for node in snapshot.get("nodes", ()) if _node.name(node) in names]
     live = {_machine_set.name_of(one): one for one in snapshot.get("machine_sets", ())}
-    expected = {_machine.node_name(machine): plan.shares[_machine.set_name(machine)].candidate["expected"] for machine in machines}
+    expected = {
+        _machine.node_name(machine): plan.shares[_machine.set_name(machine)].candidate["expected"]
+        for machine in machines
+    }
     return {
         "machine_sets": [
-            _machine_set.summarize(live.get(name, {}), manifest, plan.shares[name].zone, plan.shares[name].candidate["instance_type"])
+            _machine_set.summarize(
+                live.get(name, {}),
+                manifest,
+                plan.shares[name].zone,
+                plan.shares[name].candidate["instance_type"],
+            )
             for name, manifest in plan.manifests.items()
         ],
         "machines": [_machine.summarize(machine) for machine in sorted(machines, key=_machine.name)],
-        "nodes": [_node.summarize(node, expected[_node.name(node)]) for node in sorted(nodes, key=_node.name)],
+        "nodes": [
+            _node.summarize(node, expected[_node.name(node)]) for node in sorted(nodes, key=_node.name)
+        ],
     }

@@ -10,8 +10,18 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import arch_of, is_worker, name_of, provider_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import OTHER, PLATFORMS, Platform, on
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import (
+    arch_of,
+    is_worker,
+    name_of,
+    provider_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
+    OTHER,
+    PLATFORMS,
+    Platform,
+    on,
+)
 
 Data = dict[str, t.Any]
 
@@ -42,13 +52,23 @@ def find(machine_sets: t.Iterable[Data], platform: Platform, zone: str, name: st
         if named is not None and platform.zone(provider_of(named)) == zone:
             return named
         why = f"is in {_called(platform.zone(provider_of(named)))}" if named else "does not exist"
-        trouble = _no_reference(f"The machine set {name}, given as reference, {why}; a set for {_called(zone)} is needed.", workers, platform)
+        trouble = _no_reference(
+            f"The machine set {name}, given as reference, {why}; a set for {_called(zone)} is needed.",
+            workers,
+            platform,
+        )
         fitting = [name_of(one) for one in workers if platform.zone(provider_of(one)) == zone]
-        trouble.remedy = f"Leave reference out, or name one of the zone: {', '.join(fitting)}." if fitting else trouble.remedy
+        trouble.remedy = (
+            f"Leave reference out, or name one of the zone: {', '.join(fitting)}."
+            if fitting
+            else trouble.remedy
+        )
         raise trouble
     found = next((one for one in workers if platform.zone(provider_of(one)) == zone), None)
     if found is None:
-        raise _no_reference(f"There is no worker machine set in {_called(zone)} to copy from.", workers, platform)
+        raise _no_reference(
+            f"There is no worker machine set in {_called(zone)} to copy from.", workers, platform
+        )
     return found
 
 
@@ -61,8 +81,13 @@ def _no_reference(message: str, workers: t.Iterable[Data], platform: Platform) -
     return MachineError(
         "MACH-NO-REFERENCE",
         message,
-        f"Use one of the zones that have one ({', '.join(zones)})." if zones else "Make a worker machine set first (it may have 0 replicas).",
-        evidence=[f"worker machine set {name_of(one)}: zone {platform.zone(provider_of(one)) or 'unknown'}" for one in workers],
+        f"Use one of the zones that have one ({', '.join(zones)})."
+        if zones
+        else "Make a worker machine set first (it may have 0 replicas).",
+        evidence=[
+            f"worker machine set {name_of(one)}: zone {platform.zone(provider_of(one)) or 'unknown'}"
+            for one in workers
+        ],
     )
 
 

@@ -23,7 +23,9 @@ def is_about_them(conflict: str) -> bool:
 def is_scaled_by_hand(live: Data) -> bool:
     """Whether the last who scaled the set was a person, or nobody knows who."""
     for entry in live["metadata"].get("managedFields") or ():
-        if entry.get("subresource") == "scale" and "f:replicas" in (entry.get("fieldsV1") or {}).get("f:spec", {}):
+        if entry.get("subresource") == "scale" and "f:replicas" in (entry.get("fieldsV1") or {}).get(
+            "f:spec", {}
+        ):
             return str(entry.get("manager") or "").startswith(_PEOPLE)
     return True
 

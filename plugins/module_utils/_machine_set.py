@@ -14,7 +14,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._leaving im
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_checks import ACCELERATOR
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    failed,
+    ready,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._search import key_of
 
 Data = dict[str, t.Any]
@@ -35,7 +39,9 @@ _TYPE: t.Final = "machine.openshift.io/cluster-api-machine-type"
 
 def set_name(infrastructure: str, pool: str, zone: str) -> str:
     """zone: as the platform writes it; empty where it has none."""
-    return "-".join(part for part in (infrastructure, pool, _NOT_IN_NAMES.sub("-", zone.lower()).strip("-")) if part)
+    return "-".join(
+        part for part in (infrastructure, pool, _NOT_IN_NAMES.sub("-", zone.lower()).strip("-")) if part
+    )
 
 
 def node_labels(pool: t.Mapping[str, t.Any], candidate: t.Mapping[str, t.Any]) -> dict[str, str]:
@@ -45,10 +51,21 @@ def node_labels(pool: t.Mapping[str, t.Any], candidate: t.Mapping[str, t.Any]) -
     return {**pool["labels"], **pool_label(pool["name"]), ACCELERATOR: accelerator, NODE_ROLE: ""}
 
 
-def build(name: str, infrastructure: str, pool: t.Mapping[str, t.Any], candidate: t.Mapping[str, t.Any], replicas: int, namespace: str, provider: Data) -> Data:
+def build(
+    name: str,
+    infrastructure: str,
+    pool: t.Mapping[str, t.Any],
+    candidate: t.Mapping[str, t.Any],
+    replicas: int,
+    namespace: str,
+    provider: Data,
+) -> Data:
     """The manifest; name, selector and template labels say the same."""
     selector = {CLUSTER: infrastructure, SET: name}
-    template: Data = {"metadata": {"labels": node_labels(pool, candidate)}, "providerSpec": {"value": provider}}
+    template: Data = {
+        "metadata": {"labels": node_labels(pool, candidate)},
+        "providerSpec": {"value": provider},
+    }
     if pool["taints"]:
         template["taints"] = pool["taints"]
     if pool.get("pre_drain_hook"):
@@ -65,7 +82,12 @@ def build(name: str, infrastructure: str, pool: t.Mapping[str, t.Any], candidate
         "spec": {
             "replicas": replicas,
             "selector": {"matchLabels": selector},
-            "template": {"metadata": {"labels": {**selector, _ROLE: "worker", _TYPE: "worker", **pool_label(pool["name"])}}, "spec": template},
+            "template": {
+                "metadata": {
+                    "labels": {**selector, _ROLE: "worker", _TYPE: "worker", **pool_label(pool["name"])}
+                },
+                "spec": template,
+            },
         },
     }
     manifest["spec"]["template"]["metadata"]["annotations"] = {NOTE: of_template(manifest).note}
@@ -98,7 +120,11 @@ def made(machine_set: t.Mapping[str, t.Any]) -> str:
 
 def template_accelerator(machine_set: t.Mapping[str, t.Any]) -> str:
     """By which name the autoscaler counts the GPUs of the set's nodes."""
-    return str(((machine_set["spec"]["template"]["spec"].get("metadata") or {}).get("labels") or {}).get(ACCELERATOR, ""))
+    return str(
+        ((machine_set["spec"]["template"]["spec"].get("metadata") or {}).get("labels") or {}).get(
+            ACCELERATOR, ""
+        )
+    )
 
 
 def replicas_of(machine_set: t.Mapping[str, t.Any]) -> int:
@@ -107,7 +133,11 @@ def replicas_of(machine_set: t.Mapping[str, t.Any]) -> int:
 
 def replacing_of(machine_set: t.Mapping[str, t.Any]) -> list[str]:
     """Names of the Machines that are being replaced; empty at other times."""
-    return [name for name in str((machine_set["metadata"].get("annotations") or {}).get(REPLACING, "")).split(",") if name]
+    return [
+        name
+        for name in str((machine_set["metadata"].get("annotations") or {}).get(REPLACING, "")).split(",")
+        if name
+    ]
 
 
 def share_of(machine_set: t.Mapping[str, t.Any]) -> int:
@@ -119,20 +149,39 @@ def surged(manifest: Data, names: t.Sequence[str]) -> Data:
     """The manifest of the set while these Machines are replaced."""
     if not names:
         return manifest
-    metadata = {**manifest["metadata"], "annotations": {**manifest["metadata"]["annotations"], REPLACING: ",".join(sorted(names))}}
-    return {**manifest, "metadata": metadata, "spec": {**manifest["spec"], "replicas": share_of(manifest) + len(names)}}
+    metadata = {
+        **manifest["metadata"],
+        "annotations": {**manifest["metadata"]["annotations"], REPLACING: ",".join(sorted(names))},
+    }
+    return {
+        **manifest,
+        "metadata": metadata,
+        "spec": {**manifest["spec"], "replicas": share_of(manifest) + len(names)},
+    }
 
 
 def settled(manifest: Data) -> Data:
     """The manifest of the set when nothing is replaced."""
-    annotations = {key: value for key, value in manifest["metadata"]["annotations"].items() if key != REPLACING}
-    return {**manifest, "metadata": {**manifest["metadata"], "annotations": annotations}, "spec": {**manifest["spec"], "replicas": share_of(manifest)}}
+    annotations = {
+        key: value for key, value in manifest["metadata"]["annotations"].items() if key != REPLACING
+    }
+    return {
+        **manifest,
+        "metadata": {**manifest["metadata"], "annotations": annotations},
+        "spec": {**manifest["spec"], "replicas": share_of(manifest)},
+    }
 
 
 def arch_of(machine_set: t.Mapping[str, t.Any]) -> str:
     """What the provider says that the set's machines are; empty where it says nothing."""
-    text = str((machine_set["metadata"].get("annotations") or {}).get("capacity.cluster-autoscaler.kubernetes.io/labels", ""))
-    return next((part.partition("=")[2] for part in text.split(",") if part.startswith("kubernetes.io/arch=")), "")
+    text = str(
+        (machine_set["metadata"].get("annotations") or {}).get(
+            "capacity.cluster-autoscaler.kubernetes.io/labels", ""
+        )
+    )
+    return next(
+        (part.partition("=")[2] for part in text.split(",") if part.startswith("kubernetes.io/arch=")), ""
+    )
 
 
 def is_worker(machine_set: t.Mapping[str, t.Any]) -> bool:
@@ -140,19 +189,34 @@ def is_worker(machine_set: t.Mapping[str, t.Any]) -> bool:
     template = machine_set["spec"]["template"]
     labels = (template.get("metadata") or {}).get("labels") or {}
     given = (template["spec"].get("metadata") or {}).get("labels") or {}
-    return labels.get(_ROLE, "worker") == "worker" and ACCELERATOR not in given and not template["spec"].get("taints") and not owned(machine_set)
+    return (
+        labels.get(_ROLE, "worker") == "worker"
+        and ACCELERATOR not in given
+        and not template["spec"].get("taints")
+        and not owned(machine_set)
+    )
 
 
 def judge(machine_set: t.Mapping[str, t.Any]) -> Readiness:
     """Only what the set itself says is wrong; whether the pool is ready is read from Machines and Nodes."""
     status = machine_set.get("status") or {}
     if status.get("errorReason"):
-        text = f"machine set {name_of(machine_set)}: {status['errorReason']}: {status.get('errorMessage', '')}"
-        return failed(str(status["errorReason"]), text, code="MACH-CONFIG", remedy="Correct the pool's options that the text names.", details=(text,))
+        text = (
+            f"machine set {name_of(machine_set)}: {status['errorReason']}: {status.get('errorMessage', '')}"
+        )
+        return failed(
+            str(status["errorReason"]),
+            text,
+            code="MACH-CONFIG",
+            remedy="Correct the pool's options that the text names.",
+            details=(text,),
+        )
     return ready()
 
 
-def summarize(live: t.Mapping[str, t.Any], wanted: t.Mapping[str, t.Any], zone: str, instance_type: str) -> Data:
+def summarize(
+    live: t.Mapping[str, t.Any], wanted: t.Mapping[str, t.Any], zone: str, instance_type: str
+) -> Data:
     """replicas: those that are asked for; in check mode the live set does not say them yet."""
     status = live.get("status") or {}
     return {

@@ -17,7 +17,9 @@ Machine = t.Mapping[str, t.Any]
 _INTERRUPTIBLE: t.Final = "machine.openshift.io/interruptible-instance"
 _INSTANCE_STATE: t.Final = "machine.openshift.io/instance-state"
 _HOST: t.Final = "metal3.io/BareMetalHost"
-_GONE: t.Final = re.compile(r"can'?t find created instance|vm has unexpected '?failed'? provisioning state", re.IGNORECASE)
+_GONE: t.Final = re.compile(
+    r"can'?t find created instance|vm has unexpected '?failed'? provisioning state", re.IGNORECASE
+)
 _RULE: t.Final = re.compile("-{9,}")
 # Where an instance that is lost before it was a node most likely never had room: these providers never say that there is none.
 _SILENT: t.Final = ("AzureMachineProviderSpec", "GCPMachineProviderSpec")
@@ -57,7 +59,12 @@ def find(machine: Machine) -> Trouble | None:
     if status.get("phase") == "Running":
         return None
     if broken := _never_started(machine, status):
-        return Trouble(errors.CAPACITY, broken, str(_state(status, "InstanceExists").get("lastTransitionTime") or created), True)
+        return Trouble(
+            errors.CAPACITY,
+            broken,
+            str(_state(status, "InstanceExists").get("lastTransitionTime") or created),
+            True,
+        )
     if status.get("phase") == "Provisioned":
         return None
     if refusal:
@@ -74,7 +81,12 @@ def silence(machine: Machine) -> str:
     status, metadata = machine.get("status") or {}, machine["metadata"]
     kind = ((((machine.get("spec") or {}).get("providerSpec") or {}).get("value")) or {}).get("kind")
     is_waiting = status.get("phase") in (None, "", "Provisioning") and not metadata.get("deletionTimestamp")
-    if kind != "OpenstackProviderSpec" or not is_waiting or _INSTANCE_STATE in (metadata.get("annotations") or {}) or find(machine):
+    if (
+        kind != "OpenstackProviderSpec"
+        or not is_waiting
+        or _INSTANCE_STATE in (metadata.get("annotations") or {})
+        or find(machine)
+    ):
         return ""
     return str(metadata.get("creationTimestamp") or "")
 
@@ -88,9 +100,15 @@ def phase_since(machine: Machine) -> str:
     """When a Machine that is not Running came to where it is."""
     status = machine.get("status") or {}
     if status.get("phase") in ("Provisioned", "Failed"):
-        stamp = _state(status, "InstanceExists").get("lastTransitionTime") if status["phase"] == "Provisioned" else status.get("lastUpdated")
+        stamp = (
+            _state(status, "InstanceExists").get("lastTransitionTime")
+            if status["phase"] == "Provisioned"
+            else status.get("lastUpdated")
+        )
         return str(stamp or status.get("lastUpdated") or machine["metadata"].get("creationTimestamp") or "")
-    return str(machine["metadata"].get("deletionTimestamp") or machine["metadata"].get("creationTimestamp") or "")
+    return str(
+        machine["metadata"].get("deletionTimestamp") or machine["metadata"].get("creationTimestamp") or ""
+    )
 
 
 def host_name(machine: Machine) -> str:
@@ -101,7 +119,11 @@ def host_name(machine: Machine) -> str:
 def host_fault(host: t.Mapping[str, t.Any]) -> str:
     """Why a BareMetalHost is not provisioned, which no Machine tells."""
     status = host.get("status") or {}
-    return _one_line(f"{status.get('errorType') or 'error'}: {status['errorMessage']}") if status.get("errorMessage") else ""
+    return (
+        _one_line(f"{status.get('errorType') or 'error'}: {status['errorMessage']}")
+        if status.get("errorMessage")
+        else ""
+    )
 
 
 def console(machine: Machine) -> str:
@@ -111,13 +133,21 @@ def console(machine: Machine) -> str:
         return f"the console of the host {host}"
     cloud, _mark, rest = str(spec.get("providerID") or "").partition("://")
     zone = (machine["metadata"].get("labels") or {}).get("machine.openshift.io/zone", "ZONE")
-    identity = rest.rpartition("/")[2] or (status.get("providerStatus") or {}).get("instanceId") or machine["metadata"]["name"]
-    return _CONSOLES.get(cloud, "the console of the instance {id} with the provider").format(id=identity, zone=zone, path=rest)
+    identity = (
+        rest.rpartition("/")[2]
+        or (status.get("providerStatus") or {}).get("instanceId")
+        or machine["metadata"]["name"]
+    )
+    return _CONSOLES.get(cloud, "the console of the instance {id} with the provider").format(
+        id=identity, zone=zone, path=rest
+    )
 
 
 def _final(machine: Machine, status: t.Mapping[str, t.Any], refusal: str, since: str) -> Trouble:
     text = error_of(status) if status.get("errorMessage") else refusal or error_of(status)
-    is_missing = _state(status, "InstanceExists").get("reason") == "InstanceMissing" and not status.get("errorMessage")
+    is_missing = _state(status, "InstanceExists").get("reason") == "InstanceMissing" and not status.get(
+        "errorMessage"
+    )
     if not is_missing and not _GONE.search(text):
         return Trouble(errors.code_of(text), text, since, True)
     code, words = _loss(machine, status)
@@ -128,7 +158,10 @@ def _loss(machine: Machine, status: t.Mapping[str, t.Any]) -> tuple[str, str]:
     """Code of an instance that disappeared, and what that most likely means."""
     value = (((machine.get("spec") or {}).get("providerSpec") or {}).get("value")) or {}
     if not status.get("nodeRef") and value.get("kind") in _SILENT:
-        return errors.CAPACITY, "the instance was gone before it was a node: most likely the zone has no capacity"
+        return (
+            errors.CAPACITY,
+            "the instance was gone before it was a node: most likely the zone has no capacity",
+        )
     if value.get("marketType") == "CapacityBlock":
         return errors.RESERVATION, "most likely the capacity block has ended"
     if _INTERRUPTIBLE in (machine["metadata"].get("labels") or {}):

@@ -10,7 +10,11 @@ import datetime
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+)
 
 try:
     import yaml
@@ -21,10 +25,29 @@ Object = dict[str, t.Any]
 
 CRD: t.Final = "CustomResourceDefinition"
 # What others stand on comes first; the rest keeps the order of the list.
-_FIRST: t.Final = ("Namespace", CRD, "PriorityClass", "ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Secret", "ConfigMap")
+_FIRST: t.Final = (
+    "Namespace",
+    CRD,
+    "PriorityClass",
+    "ServiceAccount",
+    "ClusterRole",
+    "ClusterRoleBinding",
+    "Role",
+    "RoleBinding",
+    "Secret",
+    "ConfigMap",
+)
 _BY_SERVER: t.Final = ("managedFields", "resourceVersion", "uid", "generation", "selfLink")
 _EXAMPLES: t.Final = {"apiVersion": "v1", "kind": "ConfigMap"}
-_WORDS: t.Final = {str: "a text", bool: "a truth value", int: "a number", float: "a number", list: "a list", dict: "a map", type(None): "empty"}
+_WORDS: t.Final = {
+    str: "a text",
+    bool: "a truth value",
+    int: "a number",
+    float: "a number",
+    list: "a list",
+    dict: "a map",
+    type(None): "empty",
+}
 
 
 class Entry(t.NamedTuple):
@@ -56,7 +79,13 @@ class Entry(t.NamedTuple):
         return self.kind in _FIRST[:2]
 
     def summarize(self, changed: bool) -> Object:
-        return {"api_version": self.api_version, "kind": self.kind, "name": self.name, "namespace": self.namespace, "changed": changed}
+        return {
+            "api_version": self.api_version,
+            "kind": self.kind,
+            "name": self.name,
+            "namespace": self.namespace,
+            "changed": changed,
+        }
 
 
 def read(objects: t.Any, path: str = "objects") -> list[Entry]:
@@ -66,20 +95,32 @@ def read(objects: t.Any, path: str = "objects") -> list[Entry]:
     for entry in entries:
         first = seen.setdefault((entry.api_version, entry.kind, entry.namespace, entry.name), entry.path)
         if first != entry.path:
-            raise _wrong(entry.path, f"is the same object as {first} ({entry.kind} {entry.name})", "Keep one of the two.")
-    return sorted(entries, key=lambda entry: _FIRST.index(entry.kind) if entry.kind in _FIRST else len(_FIRST))
+            raise _wrong(
+                entry.path,
+                f"is the same object as {first} ({entry.kind} {entry.name})",
+                "Keep one of the two.",
+            )
+    return sorted(
+        entries, key=lambda entry: _FIRST.index(entry.kind) if entry.kind in _FIRST else len(_FIRST)
+    )
 
 
 def settle(entry: Entry, namespaced: bool, default: str | None) -> Entry:
     """The entry with its namespace, which a namespaced kind needs and a cluster-wide one must not have."""
     namespace, path = entry.namespace or default, f"{entry.path}.metadata.namespace"
     if namespaced and not namespace:
-        raise _wrong(path, f"is missing; {entry.kind} lives in a namespace", "Set it, or set the option namespace for all objects.")
+        raise _wrong(
+            path,
+            f"is missing; {entry.kind} lives in a namespace",
+            "Set it, or set the option namespace for all objects.",
+        )
     if not namespaced and entry.namespace:
         raise _wrong(path, f"is {entry.namespace!r}, but {entry.kind} is cluster-wide", "Remove it.")
     if not namespaced:
         return entry
-    return Entry(entry.path, {**entry.manifest, "metadata": {**entry.manifest["metadata"], "namespace": namespace}})
+    return Entry(
+        entry.path, {**entry.manifest, "metadata": {**entry.manifest["metadata"], "namespace": namespace}}
+    )
 
 
 def judge_established(snapshot: t.Mapping[str, t.Sequence[Object]]) -> Readiness:
@@ -87,7 +128,12 @@ def judge_established(snapshot: t.Mapping[str, t.Sequence[Object]]) -> Readiness
     waiting = [name for name, found in snapshot.items() if not any(map(_is_established, found))]
     if waiting:
         text = f"CustomResourceDefinition {', '.join(waiting)} is not served yet"
-        return pending("NotEstablished", text, code="MANIFEST-CRD", remedy="oc describe crd: the conditions say what is wrong with it.")
+        return pending(
+            "NotEstablished",
+            text,
+            code="MANIFEST-CRD",
+            remedy="oc describe crd: the conditions say what is wrong with it.",
+        )
     return ready("Established", "all are served")
 
 
@@ -98,7 +144,13 @@ def _is_established(crd: Object) -> bool:
 
 def _items(objects: t.Any, path: str) -> t.Iterator[tuple[str, t.Any]]:
     """Lists, texts and `List` objects, as kubectl prints them, taken apart."""
-    found = _parse(objects, path) if isinstance(objects, str) else [objects] if isinstance(objects, dict) else objects
+    found = (
+        _parse(objects, path)
+        if isinstance(objects, str)
+        else [objects]
+        if isinstance(objects, dict)
+        else objects
+    )
     if not isinstance(found, (list, tuple)):
         raise _wrong(path, f"is {_said(found)}", "Give a list of objects, or YAML text.")
     for index, item in enumerate(found):
@@ -120,26 +172,49 @@ def _parse(text: str, path: str) -> list[t.Any]:
 
 def _checked(item: t.Any, path: str) -> Object:
     if not isinstance(item, dict):
-        raise _wrong(path, f"is {_said(item)}", "Every object is a map with apiVersion, kind and metadata.name.")
+        raise _wrong(
+            path, f"is {_said(item)}", "Every object is a map with apiVersion, kind and metadata.name."
+        )
     manifest: Object = _plain(item, path)
     for field, example in _EXAMPLES.items():
         if not isinstance(manifest.get(field), str) or not manifest[field]:
-            raise _wrong(f"{path}.{field}", f"is {_said(manifest.get(field))}", f"Set it, for example {field}: {example}.")
+            raise _wrong(
+                f"{path}.{field}",
+                f"is {_said(manifest.get(field))}",
+                f"Set it, for example {field}: {example}.",
+            )
     metadata = _checked_metadata(manifest.get("metadata"), f"{path}.metadata")
-    return {**{key: value for key, value in manifest.items() if key != "status" or value}, "metadata": metadata}
+    return {
+        **{key: value for key, value in manifest.items() if key != "status" or value},
+        "metadata": metadata,
+    }
 
 
 def _checked_metadata(metadata: t.Any, path: str) -> Object:
     if not isinstance(metadata, dict):
-        raise _wrong(path if metadata else f"{path}.name", "is missing" if not metadata else f"is {_said(metadata)}", "Set metadata.name of the object.")
+        raise _wrong(
+            path if metadata else f"{path}.name",
+            "is missing" if not metadata else f"is {_said(metadata)}",
+            "Set metadata.name of the object.",
+        )
     name = metadata.get("name")
     if not name and metadata.get("generateName"):
-        raise _wrong(f"{path}.generateName", "would make a new object in every run", "Set metadata.name instead.")
+        raise _wrong(
+            f"{path}.generateName", "would make a new object in every run", "Set metadata.name instead."
+        )
     if not name or not isinstance(name, str):
-        raise _wrong(f"{path}.name", f"is {_said(name)}" if name else "is missing", "Set the name of the object, as a text.")
+        raise _wrong(
+            f"{path}.name",
+            f"is {_said(name)}" if name else "is missing",
+            "Set the name of the object, as a text.",
+        )
     for field in _BY_SERVER:
         if metadata.get(field) is not None:
-            raise _wrong(f"{path}.{field}", "is set by the API server", "Remove it, and what else was copied out of a cluster.")
+            raise _wrong(
+                f"{path}.{field}",
+                "is set by the API server",
+                "Remove it, and what else was copied out of a cluster.",
+            )
     return {key: value for key, value in metadata.items() if value is not None}
 
 

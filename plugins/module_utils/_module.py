@@ -18,7 +18,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._api import
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    InputError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
 
 Params = dict[str, t.Any]
@@ -31,7 +34,13 @@ def _silent(_line: str) -> None:
     return
 
 
-def connect(params: t.Mapping[str, t.Any], agent: str, check_mode: bool = False, show: Show = _silent, wait_timeout: float = 120.0) -> Api:
+def connect(
+    params: t.Mapping[str, t.Any],
+    agent: str,
+    check_mode: bool = False,
+    show: Show = _silent,
+    wait_timeout: float = 120.0,
+) -> Api:
     """An Api for the credentials in params (kubernetes.core's options). agent: the plugin's name, seen in the server's audit log."""
 
     def progress(line: str) -> None:
@@ -40,16 +49,24 @@ def connect(params: t.Mapping[str, t.Any], agent: str, check_mode: bool = False,
     given = params.get("wait_timeout")
     seconds = wait_timeout if given is None else float(given)
     if seconds < 1:
-        raise InputError("INPUT-VALUE", f"wait_timeout is {given}, and a task needs at least 1 second.", "Raise wait_timeout, or leave it out.")
+        raise InputError(
+            "INPUT-VALUE",
+            f"wait_timeout is {given}, and a task needs at least 1 second.",
+            "Raise wait_timeout, or leave it out.",
+        )
     deadline = Deadline(seconds)
 
     def open_connection() -> Connection:
         connection = _credentials.connect(params, remaining=deadline.remaining)
         if not connection.verified:
-            api.warn(f"The certificate of {connection.host} is not checked (validate_certs is off): anyone in between can read the token.")
+            api.warn(
+                f"The certificate of {connection.host} is not checked (validate_certs is off): anyone in between can read the token."
+            )
         if connection.ends:
             what, end = connection.ends
-            if warning := _expiry.warning(what, end, datetime.datetime.now(datetime.UTC), deadline.remaining()):
+            if warning := _expiry.warning(
+                what, end, datetime.datetime.now(datetime.UTC), deadline.remaining()
+            ):
                 api.warn(warning)
         return connection
 
@@ -72,7 +89,9 @@ def disconnect(api: Api, agent: str) -> None:
         api.warn(problem)
 
 
-def execute(name: str, ensure: Ensure, params: Params, check_mode: bool, diff: bool, show: Show = _silent) -> Result:
+def execute(
+    name: str, ensure: Ensure, params: Params, check_mode: bool, diff: bool, show: Show = _silent
+) -> Result:
     """The module's result, secrets masked; never raises. A failure has C(failed) and the error's facts."""
     started = time.monotonic()
     api: Api | None = None
@@ -98,7 +117,10 @@ def execute(name: str, ensure: Ensure, params: Params, check_mode: bool, diff: b
     if api is not None and api.warnings:
         result["warnings"] = list(api.warnings)
     if diff and api is not None and api.changes:
-        result["diff"] = [{"before_header": one.title, "after_header": one.title, "before": one.before, "after": one.after} for one in api.changes]
+        result["diff"] = [
+            {"before_header": one.title, "after_header": one.title, "before": one.before, "after": one.after}
+            for one in api.changes
+        ]
     if check_mode and api is not None:
         from ansible_collections.accelerators.openshift.plugins.module_utils._foreseen import foreseen
 
@@ -107,14 +129,21 @@ def execute(name: str, ensure: Ensure, params: Params, check_mode: bool, diff: b
     return censored
 
 
-def complaint(name: str, options: t.Iterable[str], unsupported: t.Iterable[str], messages: t.Sequence[str]) -> Result:
+def complaint(
+    name: str, options: t.Iterable[str], unsupported: t.Iterable[str], messages: t.Sequence[str]
+) -> Result:
     """The result of a task with wrong options, the same whichever way the module runs; a misspelt option comes first."""
     message = messages[0] if messages else ""
     unknown = sorted(".".join(one) if isinstance(one, tuple) else str(one) for one in unsupported)
     if unknown:
         import difflib
 
-        near = [f"{one} (did you mean {match[0]}?)" if (match := difflib.get_close_matches(one, options, 1)) else one for one in unknown]
+        near = [
+            f"{one} (did you mean {match[0]}?)"
+            if (match := difflib.get_close_matches(one, options, 1))
+            else one
+            for one in unknown
+        ]
         message = f"Unsupported parameters for ({name}) module: {', '.join(near)}. Supported parameters include: {', '.join(sorted(options))}."
     return {"failed": True, "changed": False, "msg": message, "code": "INPUT-OPTION", "layer": "input"}
 

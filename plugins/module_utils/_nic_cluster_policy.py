@@ -10,10 +10,18 @@ import json
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import merge, merge_tolerations
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import (
+    merge,
+    merge_tolerations,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import camel
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+)
 
 Data = dict[str, t.Any]
 
@@ -37,28 +45,50 @@ def check(params: Data) -> None:
     """What cannot work is refused before the first request."""
     if params["name"] != NAME:
         raise InputError(
-            "INPUT-VALUE", f"name is {params['name']!r}: the operator ignores every NicClusterPolicy but {NAME}.", f"Leave name out, or set {NAME}."
+            "INPUT-VALUE",
+            f"name is {params['name']!r}: the operator ignores every NicClusterPolicy but {NAME}.",
+            f"Leave name out, or set {NAME}.",
         )
     asked = params.get("nic_cluster_policy") or {}
-    if params["state"] == "present" and not any(asked.get(option) is not None for option in COMPONENTS) and not params["spec"]:
+    if (
+        params["state"] == "present"
+        and not any(asked.get(option) is not None for option in COMPONENTS)
+        and not params["spec"]
+    ):
         names = ", ".join(COMPONENTS)
-        raise InputError("INPUT-REQUIRED", "nic_cluster_policy has no component.", f"Give one of {names}, or a raw spec.")
+        raise InputError(
+            "INPUT-REQUIRED", "nic_cluster_policy has no component.", f"Give one of {names}, or a raw spec."
+        )
     for option in PREFIXES:
         part = asked.get(option)
-        if part is not None and not part.get("resources") and not ((params["spec"].get(COMPONENTS[option][0]) or {}).get("config")):
+        if (
+            part is not None
+            and not part.get("resources")
+            and not ((params["spec"].get(COMPONENTS[option][0]) or {}).get("config"))
+        ):
             raise InputError(
-                "INPUT-REQUIRED", f"nic_cluster_policy.{option}.resources is empty: the plugin would offer nothing.", "Name at least one resource."
+                "INPUT-REQUIRED",
+                f"nic_cluster_policy.{option}.resources is empty: the plugin would offer nothing.",
+                "Name at least one resource.",
             )
         for index, entry in enumerate((part or {}).get("resources") or []):
             if not _NAME.fullmatch(entry["name"]):
                 path = f"nic_cluster_policy.{option}.resources[{index}].name"
-                raise InputError("INPUT-VALUE", f"{path} is {entry['name']!r}.", "Allowed are letters, digits, underscores and dots.")
+                raise InputError(
+                    "INPUT-VALUE",
+                    f"{path} is {entry['name']!r}.",
+                    "Allowed are letters, digits, underscores and dots.",
+                )
 
 
 def offered(params: Data) -> list[str]:
     """Resources that the plugins will make nodes offer."""
     asked = params.get("nic_cluster_policy") or {}
-    return [f"{one.get('prefix') or prefix}/{one['name']}" for option, prefix in PREFIXES.items() for one in (asked.get(option) or {}).get("resources") or []]
+    return [
+        f"{one.get('prefix') or prefix}/{one['name']}"
+        for option, prefix in PREFIXES.items()
+        for one in (asked.get(option) or {}).get("resources") or []
+    ]
 
 
 def wished(params: Data, images: t.Mapping[str, Data]) -> Data:
@@ -100,16 +130,26 @@ def _image(option: str, part: Data, name: str, images: t.Mapping[str, Data]) -> 
     """Image, repository and version, all three: releases before 26.4 know no shared ones."""
     name = part.get("image") or name
     own = images.get(name) or {}
-    found = {"image": name, "repository": part.get("repository") or own.get("repository"), "version": part.get("version") or own.get("version")}
+    found = {
+        "image": name,
+        "repository": part.get("repository") or own.get("repository"),
+        "version": part.get("version") or own.get("version"),
+    }
     if missing := [key for key, value in found.items() if not value]:
         paths = " and ".join(f"nic_cluster_policy.{option}.{key}" for key in missing)
         message = f"{paths} must be given: the installed operator does not say where its image {name} is."
-        raise InputError("INPUT-DRIVER-IMAGE", message, f"Set {paths}, as the release notes of the operator have it.")
+        raise InputError(
+            "INPUT-DRIVER-IMAGE", message, f"Set {paths}, as the release notes of the operator have it."
+        )
     return found
 
 
 def _plain(part: Data) -> Data:
-    kept = {camel(key): value for key, value in part.items() if value not in (None, {}) and key not in (*_OWN_KEYS, "image", "repository", "version")}
+    kept = {
+        camel(key): value
+        for key, value in part.items()
+        if value not in (None, {}) and key not in (*_OWN_KEYS, "image", "repository", "version")
+    }
     return kept | {camel(key): {"name": part[key]} for key in ("cert_config", "repo_config") if part.get(key)}
 
 
@@ -119,14 +159,19 @@ def _config(option: str, part: Data) -> Data:
     if not entries:
         return {}
     if option == "rdma_shared_device_plugin":
-        listed = [_entry(one, {"rdmaHcaMax": one.get("hca_max", 63)}, ("drivers", "if_names", "link_types")) for one in entries]
+        listed = [
+            _entry(one, {"rdmaHcaMax": one.get("hca_max", 63)}, ("drivers", "if_names", "link_types"))
+            for one in entries
+        ]
         return {"config": json.dumps({"configList": listed}, sort_keys=True)}
     listed = [_entry(one, {}, ("drivers", "pf_names", "is_rdma")) for one in entries]
     return {"config": json.dumps({"resourceList": listed}, sort_keys=True)}
 
 
 def _entry(one: Data, more: Data, keys: t.Sequence[str]) -> Data:
-    selectors = {"vendors": one.get("vendors") or [VENDOR]} | ({"deviceIDs": one["device_ids"]} if one.get("device_ids") else {})
+    selectors = {"vendors": one.get("vendors") or [VENDOR]} | (
+        {"deviceIDs": one["device_ids"]} if one.get("device_ids") else {}
+    )
     selectors |= {camel(key): one[key] for key in keys if one.get(key)}
     prefix = {"resourcePrefix": one["prefix"]} if one.get("prefix") else {}
     return {"resourceName": one["name"], **prefix, **more, "selectors": selectors}
@@ -140,7 +185,9 @@ def components(policy: Data) -> list[Data]:
     """Name, state and message of each component that is deployed, as appliedStates tell it in every release."""
     applied = (policy.get("status") or {}).get("appliedStates") or []
     return [
-        {"name": one["name"].removeprefix("state-"), "state": one["state"], "message": one.get("message", "")} for one in applied if one["state"] != "ignore"
+        {"name": one["name"].removeprefix("state-"), "state": one["state"], "message": one.get("message", "")}
+        for one in applied
+        if one["state"] != "ignore"
     ]
 
 
@@ -148,17 +195,34 @@ def judge(policy: Data) -> Readiness:
     """What the operator says of itself."""
     status, found = policy.get("status") or {}, state(policy)
     if found == "ignore":
-        return failed("Ignored", f"NicClusterPolicy {NAME} is ignored: {status.get('reason')}", code="NIC-IGNORED", remedy="Delete the other NicClusterPolicy.")
+        return failed(
+            "Ignored",
+            f"NicClusterPolicy {NAME} is ignored: {status.get('reason')}",
+            code="NIC-IGNORED",
+            remedy="Delete the other NicClusterPolicy.",
+        )
     own = next((one for one in status.get("conditions") or [] if one["type"] == "Ready"), Data())
     seen, now = own.get("observedGeneration") or 0, policy["metadata"].get("generation") or 0
     if found == "ready" and 0 < seen < now:
         message = f"NicClusterPolicy {NAME} is {found} as it was before its last change (generation {seen} of {now})."
-        return pending("StatusOfBefore", message, code="NIC-STATE", remedy="Look at the log of the NVIDIA Network Operator.")
+        return pending(
+            "StatusOfBefore",
+            message,
+            code="NIC-STATE",
+            remedy="Look at the log of the NVIDIA Network Operator.",
+        )
     if found == "ready" and own.get("status", "True") == "True":
         return ready("AllComponentsReady")
     late = [one for one in components(policy) if one["state"] != "ready"]
-    said = "; ".join(f"{one['name']} is {one['state']}" + (f": {one['message']}" if one["message"] else "") for one in late)
+    said = "; ".join(
+        f"{one['name']} is {one['state']}" + (f": {one['message']}" if one["message"] else "") for one in late
+    )
     said = said or str(status.get("reason") or "it has not said why")
     make = failed if any(one["state"] == "error" for one in late) else pending
     remedy = "Look at `oc describe nicclusterpolicy` and at the log of the NVIDIA Network Operator."
-    return make("ComponentsNotReady", f"NicClusterPolicy {NAME} is {found or 'without a state'}: {said}.", code="NIC-STATE", remedy=remedy)
+    return make(
+        "ComponentsNotReady",
+        f"NicClusterPolicy {NAME} is {found or 'without a state'}: {said}.",
+        code="NIC-STATE",
+        remedy=remedy,
+    )

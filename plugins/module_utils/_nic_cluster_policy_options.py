@@ -19,7 +19,13 @@ def _component(**more: t.Any) -> dict[str, t.Any]:
 
 
 def _resources(**more: t.Any) -> dict[str, t.Any]:
-    common = {"name": {"type": "str", "required": True}, "prefix": _TEXT, "vendors": _TEXTS, "device_ids": _TEXTS, "drivers": _TEXTS}
+    common = {
+        "name": {"type": "str", "required": True},
+        "prefix": _TEXT,
+        "vendors": _TEXTS,
+        "device_ids": _TEXTS,
+        "drivers": _TEXTS,
+    }
     return {"type": "list", "elements": "dict", "options": {**common, **more}}
 
 
@@ -39,9 +45,13 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
             ),
             "rdma_shared_device_plugin": _component(
                 use_cdi=_BOOL,
-                resources=_resources(hca_max={"type": "int", "default": 63}, if_names=_TEXTS, link_types=_TEXTS),
+                resources=_resources(
+                    hca_max={"type": "int", "default": 63}, if_names=_TEXTS, link_types=_TEXTS
+                ),
             ),
-            "sriov_device_plugin": _component(use_cdi=_BOOL, resources=_resources(pf_names=_TEXTS, is_rdma=_BOOL)),
+            "sriov_device_plugin": _component(
+                use_cdi=_BOOL, resources=_resources(pf_names=_TEXTS, is_rdma=_BOOL)
+            ),
             "nv_ipam": _component(enable_webhook=_BOOL),
             "nic_feature_discovery": _component(),
             "node_affinity": _MAP,

@@ -12,10 +12,21 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _nic
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._daemon_sets import of_owner
-from ansible_collections.accelerators.openshift.plugins.module_utils._nic_node import DRIVER, PLUGINS, SECONDARY, judge_node, key_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._nic_node import (
+    DRIVER,
+    PLUGINS,
+    SECONDARY,
+    judge_node,
+    key_of,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import judge_size, nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING, Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    PENDING,
+    Readiness,
+    pending,
+    ready,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import behind, with_status
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, part, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stage_judge import Judge
@@ -45,36 +56,72 @@ PODS: t.Final = {
     stages.ALLOCATABLE: tuple(PLUGINS),
 }
 # Seen in the first moments of every healthy start, and final when they last.
-PASSING: t.Final = ("NIC-LABEL", "NIC-DRV-CRASH", "NIC-OPERAND-CRASH", "NIC-IMAGE", "NIC-ALLOC", "NIC-DRV-OUTDATED")
+PASSING: t.Final = (
+    "NIC-LABEL",
+    "NIC-DRV-CRASH",
+    "NIC-OPERAND-CRASH",
+    "NIC-IMAGE",
+    "NIC-ALLOC",
+    "NIC-DRV-OUTDATED",
+)
 
 
 def judging(params: Data, clock: t.Callable[[], float]) -> Judge:
     offered = nic.offered(params)
-    return Judge(lambda snapshot: judge(snapshot, params["pools"], offered), CHAIN, Patience(clock, params["grace"], PASSING))
+    return Judge(
+        lambda snapshot: judge(snapshot, params["pools"], offered),
+        CHAIN,
+        Patience(clock, params["grace"], PASSING),
+    )
 
 
 def policy_of(snapshot: Snapshot) -> Data:
     """Empty while it is not there."""
-    return next((one for one in snapshot["policies"] if one["metadata"]["name"] == nic.NAME), dict[str, t.Any]())
+    return next(
+        (one for one in snapshot["policies"] if one["metadata"]["name"] == nic.NAME), dict[str, t.Any]()
+    )
 
 
 def judge(snapshot: Snapshot, pools: t.Sequence[Data], offered: t.Sequence[str]) -> list[Part]:
     """Causes come before consequences; the last part is what the operator says of itself."""
     policy, remedy = policy_of(snapshot), "Look at the events of the operator."
     if not policy:
-        return [part(PENDING, "NoPolicy", f"NicClusterPolicy {nic.NAME} is not there yet.", code="NIC-STATE", remedy=remedy, stage=stages.CRD, waits=True)]
+        return [
+            part(
+                PENDING,
+                "NoPolicy",
+                f"NicClusterPolicy {nic.NAME} is not there yet.",
+                code="NIC-STATE",
+                remedy=remedy,
+                stage=stages.CRD,
+                waits=True,
+            )
+        ]
     parts = [placed(judge_size(snapshot["nodes"], pool), pool["name"]) for pool in pools]
     pods = operands.by_node(snapshot["pods"])
     for pool in pools:
-        wanted = {name: number for name, number in (pool.get("expected") or {}).items() if name in offered} or dict.fromkeys(offered, 0)
+        wanted = {
+            name: number for name, number in (pool.get("expected") or {}).items() if name in offered
+        } or dict.fromkeys(offered, 0)
         for node in nodes_of(snapshot["nodes"], pool):
-            parts += judge_node(node, pool, policy, {**snapshot, "pods": pods.get(node["metadata"]["name"], [])}, wanted)
-    return with_status([*parts, *_judge_rollout(policy, snapshot)], _judge_status(policy), others(snapshot, policy, pools), f"NicClusterPolicy {nic.NAME}")
+            parts += judge_node(
+                node, pool, policy, {**snapshot, "pods": pods.get(node["metadata"]["name"], [])}, wanted
+            )
+    return with_status(
+        [*parts, *_judge_rollout(policy, snapshot)],
+        _judge_status(policy),
+        others(snapshot, policy, pools),
+        f"NicClusterPolicy {nic.NAME}",
+    )
 
 
 def others(snapshot: Snapshot, policy: Data, pools: t.Sequence[Data]) -> dict[str, dict[str, str]]:
     """Node outside the pools -> DaemonSets whose pod is not Ready there, with what is wrong."""
-    return behind(snapshot, pools, of_owner(snapshot["daemonsets"], str(policy["metadata"].get("uid")))) if pools else {}
+    return (
+        behind(snapshot, pools, of_owner(snapshot["daemonsets"], str(policy["metadata"].get("uid"))))
+        if pools
+        else {}
+    )
 
 
 def _judge_rollout(policy: Data, snapshot: Snapshot) -> list[Part]:
@@ -82,38 +129,71 @@ def _judge_rollout(policy: Data, snapshot: Snapshot) -> list[Part]:
     late = []
     for one in of_owner(snapshot["daemonsets"], str(policy["metadata"].get("uid"))):
         version = str((policy["spec"].get(key_of(one)) or {}).get("version") or "")
-        images = [str(container.get("image", "")) for container in one["spec"]["template"]["spec"].get("containers") or []]
+        images = [
+            str(container.get("image", ""))
+            for container in one["spec"]["template"]["spec"].get("containers") or []
+        ]
         if version and images and not any(version in image for image in images):
             late.append(f"{one['metadata']['name']} (version {version})")
     if not late:
         return []
     message = f"The operator has not yet brought the policy to {', '.join(sorted(late)[:3])}."
-    return [part(PENDING, "Rollout", message, code="NIC-STATE", remedy="Look at the log of the NVIDIA Network Operator.", stage=stages.CRD)]
+    return [
+        part(
+            PENDING,
+            "Rollout",
+            message,
+            code="NIC-STATE",
+            remedy="Look at the log of the NVIDIA Network Operator.",
+            stage=stages.CRD,
+        )
+    ]
 
 
 def _judge_status(policy: Data) -> Part:
     """What it says of its components is the consequence of what was looked at before; errors are the operator's own."""
     found = nic.judge(policy)
     conditions = (policy.get("status") or {}).get("conditions") or []
-    since = next((str(one.get("lastTransitionTime") or "") for one in conditions if one["type"] == "Ready"), "")
-    more: Data = {"code": found.code, "remedy": found.remedy, "stage": stages.CRD, "since": since, "waits": not found.is_ready and not found.is_failed}
+    since = next(
+        (str(one.get("lastTransitionTime") or "") for one in conditions if one["type"] == "Ready"), ""
+    )
+    more: Data = {
+        "code": found.code,
+        "remedy": found.remedy,
+        "stage": stages.CRD,
+        "since": since,
+        "waits": not found.is_ready and not found.is_failed,
+    }
     return part(found.verdict, found.reason, found.message, **more)
 
 
 def judge_gone(snapshot: Snapshot) -> Readiness:
     """After the policy is deleted the garbage collector takes what it owned."""
     left = [
-        one["metadata"]["name"] for one in snapshot["daemonsets"] if any(o["kind"] == "NicClusterPolicy" for o in one["metadata"].get("ownerReferences") or [])
+        one["metadata"]["name"]
+        for one in snapshot["daemonsets"]
+        if any(o["kind"] == "NicClusterPolicy" for o in one["metadata"].get("ownerReferences") or [])
     ]
     if not left:
         return ready("Gone")
     return pending(
-        "Leaving", f"{len(left)} DaemonSets are left: {', '.join(left)}.", code="NIC-LEFTOVER", remedy="Look for finalizers and for pods that do not end."
+        "Leaving",
+        f"{len(left)} DaemonSets are left: {', '.join(left)}.",
+        code="NIC-LEFTOVER",
+        remedy="Look for finalizers and for pods that do not end.",
     )
 
 
 def outlived(nodes: t.Collection[str], pods: t.Iterable[Data], drivers: t.Iterable[Data]) -> list[str]:
     """Nodes whose GPU driver, with nvidia-peermem in it, was built before the NIC driver that runs now."""
-    newest = {pod["spec"].get("nodeName"): pod["metadata"]["creationTimestamp"] for pod in pods if DRIVER in (pod["metadata"].get("labels") or {})}
-    old = {pod["spec"].get("nodeName") for pod in drivers if pod["metadata"]["creationTimestamp"] < newest.get(pod["spec"].get("nodeName"), "")}
+    newest = {
+        pod["spec"].get("nodeName"): pod["metadata"]["creationTimestamp"]
+        for pod in pods
+        if DRIVER in (pod["metadata"].get("labels") or {})
+    }
+    old = {
+        pod["spec"].get("nodeName")
+        for pod in drivers
+        if pod["metadata"]["creationTimestamp"] < newest.get(pod["spec"].get("nodeName"), "")
+    }
     return sorted(name for name in nodes if name in old)

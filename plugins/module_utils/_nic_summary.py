@@ -14,7 +14,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _nic
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_operands as stage_operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_table as stage_table
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._nic_node import PRESENT, SECONDARY, WAITS, here, key_of, stage_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._nic_node import (
+    PRESENT,
+    SECONDARY,
+    WAITS,
+    here,
+    key_of,
+    stage_of,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import by_node
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING
@@ -27,14 +34,21 @@ Snapshot = t.Mapping[str, t.Sequence[Data]]
 _UNASKED: t.Final = "nothing of it is asked for"
 
 
-def summarize(snapshot: Snapshot, pools: t.Sequence[Data], offered: t.Sequence[str], parts: t.Sequence[Part] | None = None) -> Data:
+def summarize(
+    snapshot: Snapshot,
+    pools: t.Sequence[Data],
+    offered: t.Sequence[str],
+    parts: t.Sequence[Part] | None = None,
+) -> Data:
     """parts: as a judge with a memory saw them."""
     policy, pods = stack.policy_of(snapshot), by_node(snapshot["pods"])
     nodes = [
         {
             "name": node["metadata"]["name"],
             "pool": pool["name"],
-            "expected": {name: number for name, number in (pool.get("expected") or {}).items() if name in offered},
+            "expected": {
+                name: number for name, number in (pool.get("expected") or {}).items() if name in offered
+            },
             "allocatable": {name: geometry.offered(node, name) for name in offered},
             "driver_loaded": geometry.labels(node).get(WAITS) == "false",
         }
@@ -60,7 +74,11 @@ def summarize(snapshot: Snapshot, pools: t.Sequence[Data], offered: t.Sequence[s
 def _seen(node: Data, policy: Data, snapshot: Snapshot, offered: t.Sequence[str]) -> t.Mapping[str, Stage]:
     name = str(node["metadata"]["name"])
     if not policy:
-        labelled = Stage(stages.LABELS) if geometry.labels(node).get(PRESENT) == "true" else Stage(stages.LABELS, PENDING, "", (f"{name}: no label {PRESENT}",))
+        labelled = (
+            Stage(stages.LABELS)
+            if geometry.labels(node).get(PRESENT) == "true"
+            else Stage(stages.LABELS, PENDING, "", (f"{name}: no label {PRESENT}",))
+        )
         return stages.waiting(stack.CHAIN) | {stages.LABELS: labelled}
     found = here(node, policy, snapshot)
     lacking: dict[str, list[str]] = {}

@@ -34,7 +34,10 @@ def instance_type(node: Node) -> str:
 
 
 def is_ready(node: Node) -> bool:
-    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in node.get("status", {}).get("conditions") or [])
+    return any(
+        one.get("type") == "Ready" and one.get("status") == "True"
+        for one in node.get("status", {}).get("conditions") or []
+    )
 
 
 def why_not_ready(node: Node) -> str:
@@ -48,9 +51,16 @@ def why_not_ready(node: Node) -> str:
 def lacks(node: Node, wanted: t.Mapping[str, str], taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[str]:
     """Labels and taints of the pool that are not on the node yet."""
     have = labels(node)
-    marks = {(taint.get("key"), taint.get("value") or "", taint.get("effect")) for taint in (node.get("spec") or {}).get("taints") or []}
+    marks = {
+        (taint.get("key"), taint.get("value") or "", taint.get("effect"))
+        for taint in (node.get("spec") or {}).get("taints") or []
+    }
     missing = [f"label {key}={value}" for key, value in wanted.items() if have.get(key) != value]
-    return missing + [f"taint {taint['key']}:{taint['effect']}" for taint in taints if (taint["key"], taint.get("value") or "", taint["effect"]) not in marks]
+    return missing + [
+        f"taint {taint['key']}:{taint['effect']}"
+        for taint in taints
+        if (taint["key"], taint.get("value") or "", taint["effect"]) not in marks
+    ]
 
 
 def summarize(node: Node, expected: t.Mapping[str, int] | None = None) -> dict[str, t.Any]:

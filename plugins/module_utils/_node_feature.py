@@ -8,11 +8,24 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_rule as node_feature_rule
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_config import merge_config, pci_of, with_fields
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _node_feature_rule as node_feature_rule,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    KindNotServedError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_config import (
+    merge_config,
+    pci_of,
+    with_fields,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._other_manager import other_manager
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+)
 
 Manifest = dict[str, t.Any]
 API_VERSION: t.Final = "nfd.openshift.io/v1"
@@ -22,7 +35,9 @@ UPSTREAM: t.Final = {"app.kubernetes.io/name": "node-feature-discovery"}
 
 def choose(instances: t.Sequence[Manifest], name: str, namespace: str) -> Manifest | None:
     """The instance to work with: the named one, else the one that is already there, since two would fight over the same DaemonSet."""
-    by_name = {entry["metadata"]["name"]: entry for entry in instances if entry["metadata"]["namespace"] == namespace}
+    by_name = {
+        entry["metadata"]["name"]: entry for entry in instances if entry["metadata"]["namespace"] == namespace
+    }
     return by_name.get(name) or (by_name[min(by_name)] if by_name else None)
 
 
@@ -32,7 +47,11 @@ def build(params: dict[str, t.Any], live: Manifest | None) -> Manifest:
     if params.get("worker_tolerations"):
         operand["workerTolerations"] = _tolerations(params)
     taints = {"enableTaints": True} if wants_taints(params) or _enabled(live) else {}
-    return _manifest(params["name"], params["namespace"], {"operand": operand, "workerConfig": {"configData": _config(params, live)}, **taints})
+    return _manifest(
+        params["name"],
+        params["namespace"],
+        {"operand": operand, "workerConfig": {"configData": _config(params, live)}, **taints},
+    )
 
 
 def adopted(params: dict[str, t.Any], live: Manifest) -> Manifest:
@@ -76,7 +95,9 @@ def doubts(params: dict[str, t.Any], instances: t.Sequence[Manifest], live: Mani
     """Warnings about an instance that is already there, and about others beside it."""
     name, namespace, texts = live["metadata"]["name"], live["metadata"]["namespace"], []
     if name != params["name"]:
-        texts.append(f"NodeFeatureDiscovery {name} is already in {namespace}; it is used instead of {params['name']}.")
+        texts.append(
+            f"NodeFeatureDiscovery {name} is already in {namespace}; it is used instead of {params['name']}."
+        )
     fields = pci_of(_config_of(live)).get("deviceLabelFields")
     if fields is not None and list(fields) != params["label_fields"] and params["adopt"] != "take":
         texts.append(
@@ -84,15 +105,21 @@ def doubts(params: dict[str, t.Any], instances: t.Sequence[Manifest], live: Mani
             f"The NVIDIA Network Operator needs {params['label_fields']}."
         )
     if image := _operand(live).get("image"):
-        texts.append(f"NodeFeatureDiscovery {name} pins operand.image to {image}: it stays at that release when the operator is updated. Remove the field.")
+        texts.append(
+            f"NodeFeatureDiscovery {name} pins operand.image to {image}: it stays at that release when the operator is updated. Remove the field."
+        )
     others = [entry["metadata"] for entry in instances if entry["metadata"]["uid"] != live["metadata"]["uid"]]
     if here := sorted(entry["name"] for entry in others if entry["namespace"] == namespace):
         texts.append(
             f"{namespace} has {len(here) + 1} NodeFeatureDiscoveries, {name} and {', '.join(here)}: the operator makes one DaemonSet nfd-worker of all, "
             "and each change of one of them puts that one's configuration in. Keep one."
         )
-    if away := sorted(f"{entry['namespace']}/{entry['name']}" for entry in others if entry["namespace"] != namespace):
-        texts.append(f"NodeFeatureDiscovery {', '.join(away)} is there as well: its nfd-master writes the labels of the same nodes. Keep one.")
+    if away := sorted(
+        f"{entry['namespace']}/{entry['name']}" for entry in others if entry["namespace"] != namespace
+    ):
+        texts.append(
+            f"NodeFeatureDiscovery {', '.join(away)} is there as well: its nfd-master writes the labels of the same nodes. Keep one."
+        )
     return texts
 
 
@@ -114,13 +141,22 @@ def is_available(instance: Manifest) -> bool:
 def judge(instance: Manifest | None, name: str) -> Readiness:
     """Reasons are never matched: the operator misspells one."""
     if instance is None:
-        return pending("NoInstance", f"NodeFeatureDiscovery {name} is not there yet.", code="NFD-NOTREADY", remedy="Look at the log of the NFD operator.")
+        return pending(
+            "NoInstance",
+            f"NodeFeatureDiscovery {name} is not there yet.",
+            code="NFD-NOTREADY",
+            remedy="Look at the log of the NFD operator.",
+        )
     degraded, namespace = _condition(instance, "Degraded"), instance["metadata"]["namespace"]
     if degraded.get("status") == "True":
         what = f"NodeFeatureDiscovery {name} is Degraded: {degraded.get('reason', '')} {degraded.get('message', '')}".strip()
         selector = _operand(instance).get("workerNodeSelector")
         if "desired nodes" in degraded.get("message", ""):
-            where = f"operand.workerNodeSelector {selector}" if selector else "its own rule (no control-plane node, or one with the role worker)"
+            where = (
+                f"operand.workerNodeSelector {selector}"
+                if selector
+                else "its own rule (no control-plane node, or one with the role worker)"
+            )
             what = f"{what}: nfd-worker has no node to run on by {where}"
         remedy = f"Look at `oc get daemonset,deployment,pods -n {namespace}`."
         return pending("Degraded", f"{what}.", code="NFD-DEGRADED", remedy=remedy, details=(what,))
@@ -128,7 +164,12 @@ def judge(instance: Manifest | None, name: str) -> Readiness:
         return ready("Available")
     progress = _condition(instance, "Progressing")
     what = f"NodeFeatureDiscovery {name} is not Available yet{': ' + progress['message'] if progress.get('message') else ''}."
-    return pending("NotAvailable", what, code="NFD-NOTREADY", remedy=f"Look at the pods in {namespace} and at the log of the NFD operator.")
+    return pending(
+        "NotAvailable",
+        what,
+        code="NFD-NOTREADY",
+        remedy=f"Look at the pods in {namespace} and at the log of the NFD operator.",
+    )
 
 
 def upstream(deployments: t.Sequence[Manifest]) -> Manifest | None:
@@ -141,11 +182,19 @@ def judge_upstream(deployments: t.Sequence[Manifest]) -> Readiness:
     if master and _condition(master, "Available").get("status") == "True":
         return ready("Available")
     name = f"{master['metadata']['namespace']}/{master['metadata']['name']}" if master else "nfd-master"
-    return pending("NotAvailable", f"Deployment {name} is not Available.", code="NFD-NOTREADY", remedy="Look at its pods.")
+    return pending(
+        "NotAvailable",
+        f"Deployment {name} is not Available.",
+        code="NFD-NOTREADY",
+        remedy="Look at its pods.",
+    )
 
 
 def worker_tolerations(instance: Manifest | None) -> list[dict[str, t.Any]]:
-    return [{"operator": "Exists", "effect": "NoSchedule"}, *(_operand(instance).get("workerTolerations") or [])]
+    return [
+        {"operator": "Exists", "effect": "NoSchedule"},
+        *(_operand(instance).get("workerTolerations") or []),
+    ]
 
 
 def pci_classes(instance: Manifest | None) -> list[str]:
@@ -153,7 +202,12 @@ def pci_classes(instance: Manifest | None) -> list[str]:
 
 
 def _manifest(name: str, namespace: str, spec: Manifest) -> Manifest:
-    return {"apiVersion": API_VERSION, "kind": "NodeFeatureDiscovery", "metadata": {"name": name, "namespace": namespace}, "spec": spec}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "NodeFeatureDiscovery",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    }
 
 
 def _config(params: dict[str, t.Any], live: Manifest | None) -> str:
@@ -161,7 +215,10 @@ def _config(params: dict[str, t.Any], live: Manifest | None) -> str:
 
 
 def _tolerations(params: dict[str, t.Any]) -> list[Manifest]:
-    return [{key: value for key, value in entry.items() if value is not None} for entry in params.get("worker_tolerations") or []]
+    return [
+        {key: value for key, value in entry.items() if value is not None}
+        for entry in params.get("worker_tolerations") or []
+    ]
 
 
 def _enabled(live: Manifest | None) -> bool:

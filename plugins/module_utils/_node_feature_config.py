@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    InputError,
+)
 
 try:
     import yaml
@@ -21,15 +24,27 @@ DEFAULT_CLASSES: t.Final = ("03", "0b40", "12")
 
 def parse(config: str) -> dict[str, t.Any]:
     if yaml is None:
-        raise AcceleratorError("API-LIBRARY", "The Python package PyYAML is missing.", "Install PyYAML for the interpreter that runs the module.")
+        raise AcceleratorError(
+            "API-LIBRARY",
+            "The Python package PyYAML is missing.",
+            "Install PyYAML for the interpreter that runs the module.",
+        )
     try:
         data = yaml.safe_load(config or "")
     except yaml.YAMLError as exc:
-        message = f"workerConfig.configData of the NodeFeatureDiscovery is no YAML: {' '.join(str(exc).split())}"
-        raise InputError("NFD-CONFIG", message, "Repair spec.workerConfig.configData by hand; it is not ours to replace.") from exc
+        message = (
+            f"workerConfig.configData of the NodeFeatureDiscovery is no YAML: {' '.join(str(exc).split())}"
+        )
+        raise InputError(
+            "NFD-CONFIG", message, "Repair spec.workerConfig.configData by hand; it is not ours to replace."
+        ) from exc
     if data is not None and not isinstance(data, dict):
-        message = f"workerConfig.configData of the NodeFeatureDiscovery is a {type(data).__name__}, not a map."
-        raise InputError("NFD-CONFIG", message, "Repair spec.workerConfig.configData by hand; it is not ours to replace.")
+        message = (
+            f"workerConfig.configData of the NodeFeatureDiscovery is a {type(data).__name__}, not a map."
+        )
+        raise InputError(
+            "NFD-CONFIG", message, "Repair spec.workerConfig.configData by hand; it is not ours to replace."
+        )
     return data or {}
 
 
@@ -53,7 +68,11 @@ def merge_config(config: str, classes: t.Sequence[str], fields: t.Sequence[str])
         return config
     pci["deviceClassWhitelist"] = merged
     pci.setdefault("deviceLabelFields", list(fields))
-    return str(yaml.safe_dump({**data, "sources": {**(sources or {}), "pci": pci}}, sort_keys=False, default_flow_style=False))
+    return str(
+        yaml.safe_dump(
+            {**data, "sources": {**(sources or {}), "pci": pci}}, sort_keys=False, default_flow_style=False
+        )
+    )
 
 
 def pci_of(config: str) -> dict[str, t.Any]:

@@ -12,7 +12,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _nod
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+    worst,
+)
 
 Manifest = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Manifest]]
@@ -58,7 +64,13 @@ class Judge:
                     if label not in missing:
                         self._met.add(place)
                         if place in self._gone:
-                            self.lost.append({"node": place[0], "label": label, "seconds": round(now - self._gone.pop(place), 1)})
+                            self.lost.append(
+                                {
+                                    "node": place[0],
+                                    "label": label,
+                                    "seconds": round(now - self._gone.pop(place), 1),
+                                }
+                            )
                     elif place in self._met:
                         self._gone.setdefault(place, now)
 
@@ -79,23 +91,46 @@ def judge(snapshot: Snapshot, params: dict[str, t.Any]) -> list[Readiness]:
 
 def instance_of(snapshot: Snapshot, params: dict[str, t.Any]) -> Manifest | None:
     place = (params["name"], params["namespace"])
-    return next((one for one in snapshot.get("instances", ()) if (one["metadata"]["name"], one["metadata"]["namespace"]) == place), None)
+    return next(
+        (
+            one
+            for one in snapshot.get("instances", ())
+            if (one["metadata"]["name"], one["metadata"]["namespace"]) == place
+        ),
+        None,
+    )
 
 
 def expected_nodes(snapshot: Snapshot, params: dict[str, t.Any]) -> list[Manifest]:
-    found = {node["metadata"]["name"]: node for expectation in params["expect"] for node in node_labels.selected(snapshot["nodes"], expectation)}
+    found = {
+        node["metadata"]["name"]: node
+        for expectation in params["expect"]
+        for node in node_labels.selected(snapshot["nodes"], expectation)
+    }
     return [found[name] for name in sorted(found)]
 
 
-def _judge_expectation(nodes: t.Sequence[Manifest], expectation: dict[str, t.Any], tolerations: list[dict[str, t.Any]]) -> list[Readiness]:
+def _judge_expectation(
+    nodes: t.Sequence[Manifest], expectation: dict[str, t.Any], tolerations: list[dict[str, t.Any]]
+) -> list[Readiness]:
     found = node_labels.selected(nodes, expectation)
     names = {node["metadata"]["name"] for node in found}
-    wanted = len(expectation.get("nodes") or []) or (1 if expectation.get("count") is None else expectation["count"])
+    wanted = len(expectation.get("nodes") or []) or (
+        1 if expectation.get("count") is None else expectation["count"]
+    )
     parts = []
     if len(found) < wanted:
         missing = [name for name in expectation.get("nodes") or [] if name not in names]
         what = f"{len(found)} of {wanted} nodes are there ({', '.join(missing) or _selector(expectation)})"
-        parts.append(pending("NodesMissing", f"Label expectations: {what}.", code="NFD-NODES", remedy="Look at `oc get nodes --show-labels`.", details=(what,)))
+        parts.append(
+            pending(
+                "NodesMissing",
+                f"Label expectations: {what}.",
+                code="NFD-NODES",
+                remedy="Look at `oc get nodes --show-labels`.",
+                details=(what,),
+            )
+        )
     for node in found:
         phrases = node_labels.unmet(node, expectation["labels"])
         if phrases:
@@ -116,8 +151,16 @@ def _judge_missing(node: Manifest, phrases: list[str], tolerations: list[dict[st
             details=(what,),
         )
     remedy = f"Look at `oc get nodefeature -A -l nfd.node.kubernetes.io/node-name={name} -o yaml` and at the nfd-worker pod of that node."
-    return pending(f"Labels:{name}", f"Node {what}.", code="NFD-LABEL-MISSING", remedy=remedy, details=(what,))
+    return pending(
+        f"Labels:{name}", f"Node {what}.", code="NFD-LABEL-MISSING", remedy=remedy, details=(what,)
+    )
 
 
 def _selector(expectation: dict[str, t.Any]) -> str:
-    return ",".join(f"{key}={node_labels.text(value)}" for key, value in (expectation.get("node_selector") or {}).items()) or "any node"
+    return (
+        ",".join(
+            f"{key}={node_labels.text(value)}"
+            for key, value in (expectation.get("node_selector") or {}).items()
+        )
+        or "any node"
+    )

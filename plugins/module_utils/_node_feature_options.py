@@ -23,7 +23,10 @@ _PUBLISHED: t.Final = {
     "flags": {"type": "dict"},
     "instances": {"type": "dict"},
 }
-_RULE: t.Final = {"name": {"type": "str", "required": True}, "rules": {"type": "list", "elements": "dict", "default": []}}
+_RULE: t.Final = {
+    "name": {"type": "str", "required": True},
+    "rules": {"type": "list", "elements": "dict", "default": []},
+}
 
 OPTIONS: t.Final[dict[str, t.Any]] = {
     "name": {"type": "str", "default": "nfd-instance"},

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _label_difference as label_difference
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _label_difference as label_difference,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_expectation as expectation
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_object as node_feature_object
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _node_feature_expectation as expectation,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _node_feature_object as node_feature_object,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pci_class as pci_class
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
@@ -30,12 +36,22 @@ def check(params: dict[str, t.Any]) -> None:
     if compare is None:
         return
     if len(compare) != 2:
-        raise _wrong("compare", f"has {len(compare)} sets of nodes", "Name two, for example {gpu: {node_selector: {…}}, cpu: {}}.")
+        raise _wrong(
+            "compare",
+            f"has {len(compare)} sets of nodes",
+            "Name two, for example {gpu: {node_selector: {…}}, cpu: {}}.",
+        )
     for name, chosen in compare.items():
         if not isinstance(chosen or {}, dict) or set(chosen or {}) - {"nodes", "node_selector"}:
-            raise _wrong(f"compare.{name}", f"is {chosen!r}", "Give nodes or node_selector, or {} for every worker that is not in the other set.")
+            raise _wrong(
+                f"compare.{name}",
+                f"is {chosen!r}",
+                "Give nodes or node_selector, or {} for every worker that is not in the other set.",
+            )
     if not any(compare.values()):
-        raise _wrong("compare", "says of neither set which nodes it has", "Give one of them nodes or node_selector.")
+        raise _wrong(
+            "compare", "says of neither set which nodes it has", "Give one of them nodes or node_selector."
+        )
 
 
 def selectors(params: dict[str, t.Any]) -> list[dict[str, t.Any]]:
@@ -44,7 +60,9 @@ def selectors(params: dict[str, t.Any]) -> list[dict[str, t.Any]]:
     return [(entry or {}).get("node_selector") or {} for entry in wanted]
 
 
-def summarize(snapshot: Snapshot, params: dict[str, t.Any], lost: list[dict[str, t.Any]], foretold: bool = False) -> dict[str, t.Any]:
+def summarize(
+    snapshot: Snapshot, params: dict[str, t.Any], lost: list[dict[str, t.Any]], foretold: bool = False
+) -> dict[str, t.Any]:
     """foretold: in check mode the nodes may be those that an earlier task would make."""
     instance = expectation.instance_of(snapshot, params)
     charts = snapshot.get("upstream") or []
@@ -54,7 +72,9 @@ def summarize(snapshot: Snapshot, params: dict[str, t.Any], lost: list[dict[str,
         "name": "" if charts else params["name"],
         "namespace": str(master["metadata"]["namespace"]) if master else params["namespace"],
         "manager": _manager(instance, master),
-        "available": node_feature.judge_upstream(charts).is_ready if charts else bool(instance and node_feature.is_available(instance)),
+        "available": node_feature.judge_upstream(charts).is_ready
+        if charts
+        else bool(instance and node_feature.is_available(instance)),
         "pci_classes": pci_class.explain(node_feature.pci_classes(instance)),
         "rules": [rule["name"] for rule in params["rules"]],
         "features": [entry["name"] for entry in params["features"]],
@@ -62,7 +82,11 @@ def summarize(snapshot: Snapshot, params: dict[str, t.Any], lost: list[dict[str,
         "lost": lost,
         "stale": [one.to_dict() for node in nodes if (one := node_feature_object.outdated(node))],
     }
-    return facts | ({"difference": _difference(snapshot["nodes"], params["compare"], foretold)} if params.get("compare") else {})
+    return facts | (
+        {"difference": _difference(snapshot["nodes"], params["compare"], foretold)}
+        if params.get("compare")
+        else {}
+    )
 
 
 def _node(node: Manifest) -> dict[str, t.Any]:
@@ -83,28 +107,46 @@ def _manager(instance: Manifest | None, master: Manifest | None) -> str:
 def _difference(nodes: t.Sequence[Manifest], compare: dict[str, t.Any], foretold: bool) -> dict[str, t.Any]:
     named = {name: node_labels.selected(nodes, chosen) for name, chosen in compare.items() if chosen}
     taken = {node["metadata"]["name"] for found in named.values() for node in found}
-    rest = [node for node in nodes if node["metadata"]["name"] not in taken and not any(key in labels(node) for key in _CONTROL_PLANE)]
-    sets = {name: {node["metadata"]["name"]: labels(node) for node in named.get(name, rest)} for name in compare}
+    rest = [
+        node
+        for node in nodes
+        if node["metadata"]["name"] not in taken and not any(key in labels(node) for key in _CONTROL_PLANE)
+    ]
+    sets = {
+        name: {node["metadata"]["name"]: labels(node) for node in named.get(name, rest)} for name in compare
+    }
     for name, found in sets.items():
         if not found and foretold:
-            return {"sets": {one: sorted(members) for one, members in sets.items()}, "labels": [], "equal": 0, "table": [f"compare.{name} finds no node yet."]}
+            return {
+                "sets": {one: sorted(members) for one, members in sets.items()},
+                "labels": [],
+                "equal": 0,
+                "table": [f"compare.{name} finds no node yet."],
+            }
         if not found:
-            raise InputError("NFD-COMPARE", f"compare.{name} finds no node.", "Look at `oc get nodes --show-labels`.")
+            raise InputError(
+                "NFD-COMPARE", f"compare.{name} finds no node.", "Look at `oc get nodes --show-labels`."
+            )
     return label_difference.difference(sets)
 
 
 def doubts(facts: dict[str, t.Any]) -> list[str]:
-    texts = [f"{one['message']}. Restart the nfd-worker pod of that node." for one in facts["stale"] if not one["name"]]
-    return texts + [f"Node {one['node']} was without {one['label']} for {one['seconds']} s, and has it again." for one in facts["lost"]]
+    texts = [
+        f"{one['message']}. Restart the nfd-worker pod of that node."
+        for one in facts["stale"]
+        if not one["name"]
+    ]
+    return texts + [
+        f"Node {one['node']} was without {one['label']} for {one['seconds']} s, and has it again."
+        for one in facts["lost"]
+    ]
 
 
 def upstream_found(deployments: t.Sequence[Manifest], has_operator: bool) -> str:
     one = node_feature.upstream(deployments) or deployments[0]
     by = other_manager(one)
     text = f"Namespace {one['metadata']['namespace']} has an NFD of its own ({by or 'Deployment ' + one['metadata']['name']}), and that one is used as it is: "
-    text += (
-        "PCI classes and label fields are set in its chart (worker.config), and it has no label system-os_release.OSTREE_VERSION, which the GPU operator needs."
-    )
+    text += "PCI classes and label fields are set in its chart (worker.config), and it has no label system-os_release.OSTREE_VERSION, which the GPU operator needs."
     there = "and let this make an instance" if has_operator else "and install the operator nfd"
     return f"{text} To have OpenShift's, uninstall the chart with its CRDs {there}: two nfd-masters would write the same labels."
 
@@ -113,7 +155,11 @@ def orphans_found(orphans: t.Sequence[node_feature_object.Stale], collector: Man
     conditions = ((collector or {}).get("status") or {}).get("conditions") or []
     runs = any(one["type"] == "Available" and one["status"] == "True" for one in conditions)
     names = ", ".join(f"{one.namespace}/{one.name}" for one in orphans[:5])
-    why = "nfd-gc runs and takes them away with its next round (an hour)" if runs else "nfd-gc, which should take them away, does not run"
+    why = (
+        "nfd-gc runs and takes them away with its next round (an hour)"
+        if runs
+        else "nfd-gc, which should take them away, does not run"
+    )
     more = f" and {len(orphans) - 5} more" if len(orphans) > 5 else ""
     return f"NodeFeatures of nodes that are gone: {names}{more}; {why}. stale_features: remove takes them away now."
 

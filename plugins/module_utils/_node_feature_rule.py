@@ -16,14 +16,27 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._node_label
 Manifest = dict[str, t.Any]
 # Where the CRD of rules is looked for: OpenShift 4.19 and later first, 4.18 and earlier second.
 GROUPS: t.Final = ("nfd.k8s-sigs.io", "nfd.openshift.io")
-OPERATORS: t.Final = ("In", "NotIn", "InRegexp", "Exists", "DoesNotExist", "Gt", "Lt", "GtLt", "IsTrue", "IsFalse")
+OPERATORS: t.Final = (
+    "In",
+    "NotIn",
+    "InRegexp",
+    "Exists",
+    "DoesNotExist",
+    "Gt",
+    "Lt",
+    "GtLt",
+    "IsTrue",
+    "IsFalse",
+)
 EFFECTS: t.Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 # Domains that nfd-master lets rules write to, of those that end in kubernetes.io.
 _ALLOWED: t.Final = (".feature.node.kubernetes.io", ".profile.node.kubernetes.io")
 _QUANTITY: t.Final = re.compile(r"[0-9]+([.][0-9]+)?(m|k|[KMGTPE]i?)?")
 _TEXTS: t.Final = ("labels", "annotations", "extendedResources", "vars")
 # The annotations in which nfd-master writes down what on a Node is its own.
-LABELS_NOTE, RESOURCES_NOTE, TAINTS_NOTE = (f"nfd.node.kubernetes.io/{name}" for name in ("feature-labels", "extended-resources", "taints"))
+LABELS_NOTE, RESOURCES_NOTE, TAINTS_NOTE = (
+    f"nfd.node.kubernetes.io/{name}" for name in ("feature-labels", "extended-resources", "taints")
+)
 
 
 class Given(t.NamedTuple):
@@ -36,17 +49,26 @@ class Given(t.NamedTuple):
     def without(self, others: t.Iterable[Given]) -> Given:
         """What nobody else gives."""
         rest = list(others)
-        labels, resources, taints = (frozenset().union(*(getattr(one, field) for one in rest)) for field in self._fields)
+        labels, resources, taints = (
+            frozenset().union(*(getattr(one, field) for one in rest)) for field in self._fields
+        )
         return Given(self.labels - labels, self.resources - resources, self.taints - taints)
 
     def __bool__(self) -> bool:
         return any(tuple(self))
 
 
-def build(rule: Manifest, namespace: str, api_version: str = f"{GROUPS[0]}/v1alpha1", namespaced: bool = True) -> Manifest:
+def build(
+    rule: Manifest, namespace: str, api_version: str = f"{GROUPS[0]}/v1alpha1", namespaced: bool = True
+) -> Manifest:
     """In the instance's namespace where the cluster serves rules namespaced."""
     place = {"namespace": namespace} if namespaced else {}
-    return {"apiVersion": api_version, "kind": "NodeFeatureRule", "metadata": {"name": rule["name"], **place}, "spec": {"rules": plain(rule["rules"])}}
+    return {
+        "apiVersion": api_version,
+        "kind": "NodeFeatureRule",
+        "metadata": {"name": rule["name"], **place},
+        "spec": {"rules": plain(rule["rules"])},
+    }
 
 
 def plain(rules: t.Sequence[Manifest]) -> list[Manifest]:
@@ -71,7 +93,11 @@ def check(rules: t.Sequence[Manifest]) -> None:
     for index, entry in enumerate(rules):
         path = f"rules[{index}]"
         if entry["name"] in seen:
-            raise _wrong(f"{path}.name", f"{entry['name']!r} is there twice", "Give every rule object a name of its own.")
+            raise _wrong(
+                f"{path}.name",
+                f"{entry['name']!r} is there twice",
+                "Give every rule object a name of its own.",
+            )
         seen.add(entry["name"])
         for number, rule in enumerate(entry.get("rules") or []):
             _check_rule(rule, f"{path}.rules[{number}]")
@@ -79,21 +105,36 @@ def check(rules: t.Sequence[Manifest]) -> None:
 
 def _check_rule(rule: Manifest, path: str) -> None:
     if not rule.get("name"):
-        raise _wrong(f"{path}.name", "is missing", "Name every rule: the log of nfd-master speaks of it by name.")
+        raise _wrong(
+            f"{path}.name", "is missing", "Name every rule: the log of nfd-master speaks of it by name."
+        )
     for field, check_value in (("labels", value_fault), ("extendedResources", _quantity_fault)):
         for key, value in (rule.get(field) or {}).items():
             _check_key(str(key), f"{path}.{field}")
             fault = "" if str(value).startswith("@") else check_value(text(value) or "")
             if fault:
-                raise _wrong(f"{path}.{field}[{key}]", f"is {value!r}, which {fault}", "Change it, or take it from a feature: @domain.feature.element.")
+                raise _wrong(
+                    f"{path}.{field}[{key}]",
+                    f"is {value!r}, which {fault}",
+                    "Change it, or take it from a feature: @domain.feature.element.",
+                )
     for number, taint in enumerate(rule.get("taints") or []):
         where = f"{path}.taints[{number}]"
         if taint.get("effect") not in EFFECTS:
-            raise _wrong(f"{where}.effect", f"is {taint.get('effect')!r}", f"Allowed are {', '.join(EFFECTS)}.")
+            raise _wrong(
+                f"{where}.effect", f"is {taint.get('effect')!r}", f"Allowed are {', '.join(EFFECTS)}."
+            )
         if "/" not in str(taint.get("key", "")):
-            raise _wrong(f"{where}.key", f"is {taint.get('key')!r}; nfd-master sets no taint without a domain", "Write DOMAIN/NAME, as in example.com/fpga.")
+            raise _wrong(
+                f"{where}.key",
+                f"is {taint.get('key')!r}; nfd-master sets no taint without a domain",
+                "Write DOMAIN/NAME, as in example.com/fpga.",
+            )
         _check_key(str(taint["key"]), f"{where}.key")
-    matches = [*(rule.get("matchFeatures") or []), *(one for part in rule.get("matchAny") or [] for one in part.get("matchFeatures") or [])]
+    matches = [
+        *(rule.get("matchFeatures") or []),
+        *(one for part in rule.get("matchAny") or [] for one in part.get("matchFeatures") or []),
+    ]
     for match in matches:
         _check_match(match, path)
 
@@ -101,22 +142,43 @@ def _check_rule(rule: Manifest, path: str) -> None:
 def _check_match(match: Manifest, path: str) -> None:
     feature = str(match.get("feature") or "")
     if feature.count(".") < 1:
-        raise _wrong(f"{path}.matchFeatures", f"has feature {feature!r}", "Write DOMAIN.FEATURE, for example pci.device, kernel.version or cpu.cpuid.")
-    terms = {**(match.get("matchExpressions") or {}), **({"matchName": match["matchName"]} if match.get("matchName") else {})}
+        raise _wrong(
+            f"{path}.matchFeatures",
+            f"has feature {feature!r}",
+            "Write DOMAIN.FEATURE, for example pci.device, kernel.version or cpu.cpuid.",
+        )
+    terms = {
+        **(match.get("matchExpressions") or {}),
+        **({"matchName": match["matchName"]} if match.get("matchName") else {}),
+    }
     for name, term in terms.items():
         if not isinstance(term, dict) or term.get("op") not in OPERATORS:
             said = term.get("op") if isinstance(term, dict) else term
-            raise _wrong(f"{path}.matchFeatures[{feature}].{name}.op", f"is {said!r}", f"Allowed are {', '.join(OPERATORS)}.")
+            raise _wrong(
+                f"{path}.matchFeatures[{feature}].{name}.op",
+                f"is {said!r}",
+                f"Allowed are {', '.join(OPERATORS)}.",
+            )
         if any(not isinstance(value, str) for value in term.get("value") or []):
-            raise _wrong(f"{path}.matchFeatures[{feature}].{name}.value", f"is {term['value']}, and every value must be a text", "Put the values in quotes.")
+            raise _wrong(
+                f"{path}.matchFeatures[{feature}].{name}.value",
+                f"is {term['value']}, and every value must be a text",
+                "Put the values in quotes.",
+            )
 
 
 def _check_key(key: str, path: str) -> None:
     if fault := key_fault(key):
         raise _wrong(f"{path}[{key}]", f"is no legal key: it {fault}", "Write NAME or DOMAIN/NAME.")
     domain = key.rpartition("/")[0]
-    if (domain == "kubernetes.io" or domain.endswith(".kubernetes.io")) and not f".{domain}".endswith(_ALLOWED):
-        raise _wrong(f"{path}[{key}]", "is in a domain that nfd-master does not write to", f"Use a domain of your own, or {FEATURE[:-1]}.")
+    if (domain == "kubernetes.io" or domain.endswith(".kubernetes.io")) and not f".{domain}".endswith(
+        _ALLOWED
+    ):
+        raise _wrong(
+            f"{path}[{key}]",
+            "is in a domain that nfd-master does not write to",
+            f"Use a domain of your own, or {FEATURE[:-1]}.",
+        )
 
 
 def _quantity_fault(value: str) -> str:
@@ -141,13 +203,24 @@ def held_back(allowed: str | None, rules: t.Sequence[Manifest]) -> list[str]:
         held = [label for label in labels if allowed and not re.search(allowed, label.rpartition("/")[2])]
     except re.error:  # Go's expressions are not all Python's
         return []
-    return [f"labelWhiteList {allowed!r} of the instance holds back {', '.join(held)}: no node will have it."] if held else []
+    return (
+        [f"labelWhiteList {allowed!r} of the instance holds back {', '.join(held)}: no node will have it."]
+        if held
+        else []
+    )
 
 
 def copied_from(rule: Manifest) -> str:
     """The uid of the rule in OpenShift's older group that the NFD operator keeps this one after; empty where it stands for itself."""
     owners = rule["metadata"].get("ownerReferences") or []
-    return next((str(one["uid"]) for one in owners if one.get("controller") and str(one.get("apiVersion")).startswith(f"{GROUPS[1]}/")), "")
+    return next(
+        (
+            str(one["uid"])
+            for one in owners
+            if one.get("controller") and str(one.get("apiVersion")).startswith(f"{GROUPS[1]}/")
+        ),
+        "",
+    )
 
 
 def full(key: str) -> str:
@@ -158,7 +231,10 @@ def full(key: str) -> str:
 def left(node: Manifest, wanted: Given) -> list[str]:
     """What nfd-master still counts as its own on this node. A label that somebody set by hand is not in its annotation."""
     notes = (node["metadata"].get("annotations")) or {}
-    labels, resources = ({full(one) for one in (notes.get(note) or "").split(",") if one} for note in (LABELS_NOTE, RESOURCES_NOTE))
+    labels, resources = (
+        {full(one) for one in (notes.get(note) or "").split(",") if one}
+        for note in (LABELS_NOTE, RESOURCES_NOTE)
+    )
     taints = {re.split("[=:]", one)[0] for one in (notes.get(TAINTS_NOTE) or "").split(",") if one}
     return sorted((labels & wanted.labels) | (resources & wanted.resources) | (taints & wanted.taints))
 

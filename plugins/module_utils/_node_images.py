@@ -28,4 +28,8 @@ def cut(text: bytes) -> bytes:
 
 
 def _is_whole(images: bytes) -> bool:
-    return b"\\" not in images and images.count(b"[") == images.count(b"]") and images.count(b"{") == images.count(b"}")
+    return (
+        b"\\" not in images
+        and images.count(b"[") == images.count(b"]")
+        and images.count(b"{") == images.count(b"}")
+    )

@@ -34,7 +34,11 @@ def selected(nodes: t.Iterable[dict[str, t.Any]], expectation: dict[str, t.Any])
     chosen = expectation.get("node_selector") or {}
     wanted = {key: text(value) or "" for key, value in chosen.items() if value is not None}
     without = [key for key, value in chosen.items() if value is None]
-    found = [node for node in nodes if (node["metadata"]["name"] in names if names else _fits(labels(node), wanted, without))]
+    found = [
+        node
+        for node in nodes
+        if (node["metadata"]["name"] in names if names else _fits(labels(node), wanted, without))
+    ]
     return sorted(found, key=lambda node: str(node["metadata"]["name"]))
 
 
@@ -68,4 +72,10 @@ def common_selector(selectors: t.Sequence[t.Mapping[str, t.Any]]) -> str | None:
     """A label selector for the API that finds at least all that these find: less to list and to watch than every node."""
     given = [{key: value for key, value in one.items() if value is not None} for one in selectors]
     shared = set.intersection(*(set(one) for one in given)) if given else set()
-    return ",".join(f"{key} in ({','.join(sorted({text(one[key]) or '' for one in given}))})" for key in sorted(shared)) or None
+    return (
+        ",".join(
+            f"{key} in ({','.join(sorted({text(one[key]) or '' for one in given}))})"
+            for key in sorted(shared)
+        )
+        or None
+    )

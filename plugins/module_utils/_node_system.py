@@ -35,8 +35,12 @@ def system(node: dict[str, t.Any]) -> System:
     info, marks = (node.get("status") or {}).get("nodeInfo") or {}, labels(node)
     os_image = str(info.get("osImage") or "")
     version = next((word for word in os_image.split() if word[:1].isdigit()), "")
-    told = [marks.get(f"{RELEASE}{key}", "") for key in ("OSTREE_VERSION", "RHEL_VERSION", "OPENSHIFT_VERSION")]
-    return System(str(info.get("kernelVersion") or ""), version, "CoreOS" in os_image, marks.get(KERNEL, ""), *told)
+    told = [
+        marks.get(f"{RELEASE}{key}", "") for key in ("OSTREE_VERSION", "RHEL_VERSION", "OPENSHIFT_VERSION")
+    ]
+    return System(
+        str(info.get("kernelVersion") or ""), version, "CoreOS" in os_image, marks.get(KERNEL, ""), *told
+    )
 
 
 def as_label(kernel: str) -> str:
@@ -60,7 +64,11 @@ def contradictions(found: System) -> list[str]:
     if not found.coreos or not found.image:
         return []
     rhel, openshift = releases(found.image)
-    wanted = (("OSTREE_VERSION", found.ostree, found.image), ("RHEL_VERSION", found.rhel, rhel), ("OPENSHIFT_VERSION", found.openshift, openshift))
+    wanted = (
+        ("OSTREE_VERSION", found.ostree, found.image),
+        ("RHEL_VERSION", found.rhel, rhel),
+        ("OPENSHIFT_VERSION", found.openshift, openshift),
+    )
     return [f"{key}={told}" for key, told, real in wanted if told and real and told != real]
 
 
@@ -69,7 +77,9 @@ def image_suffixes(marks: t.Mapping[str, str]) -> list[str]:
     name, version = (marks.get(RELEASE + key, "") for key in ("ID", "VERSION_ID"))
     if not name or not version:
         return []
-    return [f"{name}{version}", f"{name}{version.partition('.')[0]}"] if name == "rhel" else [f"{name}{version}"]
+    return (
+        [f"{name}{version}", f"{name}{version.partition('.')[0]}"] if name == "rhel" else [f"{name}{version}"]
+    )
 
 
 def suffixes_of_release(release: tuple[int, int], rhcos: str, now: str) -> list[str]:

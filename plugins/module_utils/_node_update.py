@@ -42,10 +42,24 @@ def judge(node: dict[str, t.Any]) -> Readiness | None:
     if found.is_stuck:
         said = found.reason or "it says no reason"
         what = f"the machine-config daemon has given up ({found.state}): {said}"
-        remedy = f"oc logs -n openshift-machine-config-operator -c machine-config-daemon --tail=50 $(oc get pods -n openshift-machine-config-operator -o name \
+        remedy = (
+            f"oc logs -n openshift-machine-config-operator -c machine-config-daemon --tail=50 $(oc get pods -n openshift-machine-config-operator -o name \
 -l k8s-app=machine-config-daemon --field-selector spec.nodeName={name})"
-        return pending(f"Degraded:{name}", f"Node {name}: {what}.", code="GPU-NODE-DEGRADED", remedy=remedy, details=(f"{name}: {what}",))
+        )
+        return pending(
+            f"Degraded:{name}",
+            f"Node {name}: {what}.",
+            code="GPU-NODE-DEGRADED",
+            remedy=remedy,
+            details=(f"{name}: {what}",),
+        )
     cordoned = ", cordoned" if node["spec"].get("unschedulable") else ""
     what = f"is being updated by the machine-config operator{cordoned}, still on kernel {system(node).kernel}"
     remedy = "Look at `oc get machineconfigpools`, and for pods that keep the node from being drained."
-    return pending(f"Updating:{name}", f"Node {name} {what}.", code="GPU-NODE-UPDATING", remedy=remedy, details=(f"{name}: {what}",))
+    return pending(
+        f"Updating:{name}",
+        f"Node {name} {what}.",
+        code="GPU-NODE-UPDATING",
+        remedy=remedy,
+        details=(f"{name}: {what}",),
+    )

@@ -9,9 +9,14 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
-from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_modules, _nvidia_driver_options
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _driver_modules,
+    _nvidia_driver_options,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import release
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import spec as fields
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import (
+    spec as fields,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
@@ -22,35 +27,70 @@ API_VERSION: t.Final = "nvidia.com/v1alpha1"
 # What a driver needs to be pulled and built: kept from the policy while nodes go over to NVIDIADriver objects.
 IDENTITY: t.Final = ("repository", "image", "version", "kernelModuleType")
 # Fields of the ClusterPolicy's driver section that an NVIDIADriver has under another name, or not at all.
-_RENAMED: t.Final = {"repoConfig": ("configMapName", "repoConfig"), "virtualTopology": ("config", "virtualTopologyConfig")}
+_RENAMED: t.Final = {
+    "repoConfig": ("configMapName", "repoConfig"),
+    "virtualTopology": ("config", "virtualTopologyConfig"),
+}
 _POLICY_ONLY: t.Final = ("enabled", "useNvidiaDriverCRD", "useOpenKernelModules", "hostNetwork", *_RENAMED)
 
 
 def check(params: Data) -> None:
     if (params.get("driver") or {}).get("use_nvidia_driver_crd") is False:
         remedy = "Remove it, or set backend to clusterpolicy."
-        raise InputError("INPUT-VALUE", "driver.use_nvidia_driver_crd is false, and NVIDIADriver objects would be disabled.", remedy)
+        raise InputError(
+            "INPUT-VALUE",
+            "driver.use_nvidia_driver_crd is false, and NVIDIADriver objects would be disabled.",
+            remedy,
+        )
     for index, pool in enumerate(params["pools"]):
         cluster_policy.check_image(pool.get("driver") or {}, f"pools[{index}].driver", "INPUT-DRIVER-IMAGE")
-        cluster_policy.check_branch((pool.get("driver") or {}).get("version"), [pool], f"pools[{index}].driver")
+        cluster_policy.check_branch(
+            (pool.get("driver") or {}).get("version"), [pool], f"pools[{index}].driver"
+        )
     entries = params.get("nvidia_drivers") or []
     pools = {pool.get("name"): pool for pool in params["pools"]}
     for index, entry in enumerate(entries):
         path = f"nvidia_drivers[{index}]"
         cluster_policy.check_image(entry, path, "INPUT-DRIVER-IMAGE")
         cluster_policy.check_driver(entry, path)
-        cluster_policy.check_branch(entry.get("version"), [pool for pool in params["pools"] if pool.get("name") == entry["name"]], path)
+        cluster_policy.check_branch(
+            entry.get("version"),
+            [pool for pool in params["pools"] if pool.get("name") == entry["name"]],
+            path,
+        )
         if [one["name"] for one in entries].count(entry["name"]) > 1:
-            raise InputError("INPUT-VALUE", f"{path}.name {entry['name']} is there twice.", "Name each driver once.")
+            raise InputError(
+                "INPUT-VALUE", f"{path}.name {entry['name']} is there twice.", "Name each driver once."
+            )
         if entry.get("default") and entry.get("node_selector"):
-            raise InputError("INPUT-VALUE", f"{path} has default and node_selector: the API refuses that.", "Keep one of the two.")
-        if entry["state"] == "present" and not (entry.get("default") or entry.get("node_selector") or entry["name"] in pools):
+            raise InputError(
+                "INPUT-VALUE",
+                f"{path} has default and node_selector: the API refuses that.",
+                "Keep one of the two.",
+            )
+        if entry["state"] == "present" and not (
+            entry.get("default") or entry.get("node_selector") or entry["name"] in pools
+        ):
             message = f"{path} has no node_selector, and no pool is named {entry['name']}: it would be for every GPU node."
-            raise InputError("INPUT-REQUIRED", message, f"Give {path}.node_selector, or default: true for all nodes that no other driver selects.")
-        if entry.get("use_precompiled") and any((entry.get(key) or {}).get("enabled") for key in ("gds", "gdrcopy")):
-            raise InputError("INPUT-VALUE", f"{path} has use_precompiled with gds or gdrcopy: the operator refuses that.", "Keep one of the two.")
+            raise InputError(
+                "INPUT-REQUIRED",
+                message,
+                f"Give {path}.node_selector, or default: true for all nodes that no other driver selects.",
+            )
+        if entry.get("use_precompiled") and any(
+            (entry.get(key) or {}).get("enabled") for key in ("gds", "gdrcopy")
+        ):
+            raise InputError(
+                "INPUT-VALUE",
+                f"{path} has use_precompiled with gds or gdrcopy: the operator refuses that.",
+                "Keep one of the two.",
+            )
     if not entries and not params["pools"] and params["state"] == "present":
-        raise InputError("INPUT-REQUIRED", "There are neither nvidia_drivers nor pools, so no node would have a driver.", "Give one of the two.")
+        raise InputError(
+            "INPUT-REQUIRED",
+            "There are neither nvidia_drivers nor pools, so no node would have a driver.",
+            "Give one of the two.",
+        )
 
 
 def selector(pools: t.Sequence[Data], name: str) -> dict[str, str]:
@@ -67,26 +107,44 @@ def build(params: Data, driver: Data, example: Data) -> list[Data]:
     entries = [entry for entry in given if entry["state"] == "present"]
     if not entries:
         leaving = {entry["name"] for entry in given}
-        entries = [{"name": name} for name in dict.fromkeys(pool["name"] for pool in pools) if name not in leaving]
+        entries = [
+            {"name": name} for name in dict.fromkeys(pool["name"] for pool in pools) if name not in leaving
+        ]
     return [_manifest(entry, base, pools, params) for entry in entries]
 
 
 def _manifest(entry: Data, base: Data, pools: t.Sequence[Data], params: Data) -> Data:
     name = entry["name"]
-    of_pool: Data = next((pool["driver"] for pool in pools if pool["name"] == name and pool.get("driver")), {})
-    wishes = cluster_policy.merge(fields(of_pool, _nvidia_driver_options.FIELDS), fields(entry, _nvidia_driver_options.FIELDS))
+    of_pool: Data = next(
+        (pool["driver"] for pool in pools if pool["name"] == name and pool.get("driver")), {}
+    )
+    wishes = cluster_policy.merge(
+        fields(of_pool, _nvidia_driver_options.FIELDS), fields(entry, _nvidia_driver_options.FIELDS)
+    )
     spec = cluster_policy.merge(base, cluster_policy.merge(wishes, entry.get("spec") or {}))
     cluster_policy.count_unavailable(spec)
     spec["driverType"] = spec.get("driverType") or "gpu"
     spec.pop("nodeSelector", None)
     if not spec.get("default"):
-        spec["nodeSelector"] = wishes.get("nodeSelector") or (entry.get("spec") or {}).get("nodeSelector") or selector(pools, name)
+        spec["nodeSelector"] = (
+            wishes.get("nodeSelector")
+            or (entry.get("spec") or {}).get("nodeSelector")
+            or selector(pools, name)
+        )
     spec["tolerations"] = cluster_policy.wanted_tolerations(params, None)
     if wrong := _driver_modules.storage(spec.get("gds") or {}, spec.get("kernelModuleType") or "auto"):
-        raise InputError("INPUT-VALUE", f"NVIDIADriver {name}: {wrong}; the operator refuses that.", "Set its kernel_module_type to open.")
+        raise InputError(
+            "INPUT-VALUE",
+            f"NVIDIADriver {name}: {wrong}; the operator refuses that.",
+            "Set its kernel_module_type to open.",
+        )
     models = [model for pool in pools if pool["name"] == name for model in pool.get("gpu_models") or []]
     if wrong := _driver_modules.outgrown(spec.get("version"), models):
-        raise InputError("INPUT-VALUE", f"NVIDIADriver {name} would have version {spec['version']}, and {wrong}.", "Give that pool a driver of branch 580.")
+        raise InputError(
+            "INPUT-VALUE",
+            f"NVIDIADriver {name} would have version {spec['version']}, and {wrong}.",
+            "Give that pool a driver of branch 580.",
+        )
     return {"apiVersion": API_VERSION, "kind": "NVIDIADriver", "metadata": {"name": name}, "spec": spec}
 
 
@@ -120,7 +178,9 @@ def refuse_release(csvs: t.Iterable[Data]) -> None:
     if found and found < (26, 7):
         installed = f"GPU operator {'.'.join(map(str, found))} is installed"
         message = f"{installed}: before 26.7 it takes the ClusterPolicy's driver from all nodes at once when NVIDIADriver objects take over."
-        raise NotReadyError("GPU-NVD-RELEASE", message, "Upgrade it first (olm_operator), or use backend clusterpolicy.")
+        raise NotReadyError(
+            "GPU-NVD-RELEASE", message, "Upgrade it first (olm_operator), or use backend clusterpolicy."
+        )
 
 
 def clashing(wanted: t.Sequence[Data], leaving: t.Sequence[Data], nodes: t.Sequence[Data]) -> list[str]:
@@ -136,7 +196,14 @@ def unlisted(params: Data, wanted: t.Sequence[Data], live: t.Sequence[Data]) -> 
 
 def refuse_overlap(wanted: t.Sequence[Data], others: t.Sequence[Data], nodes: t.Sequence[Data]) -> None:
     """Two drivers for one node stop every driver. Judged on the nodes there are, and on selectors of which one holds the other."""
-    drivers = [*wanted, *(one for one in others if one["metadata"]["name"] not in {own["metadata"]["name"] for own in wanted})]
+    drivers = [
+        *wanted,
+        *(
+            one
+            for one in others
+            if one["metadata"]["name"] not in {own["metadata"]["name"] for own in wanted}
+        ),
+    ]
     for index, one in enumerate(drivers):
         for other in drivers[index + 1 :]:
             both = _shared(one, other, nodes)
@@ -144,7 +211,9 @@ def refuse_overlap(wanted: t.Sequence[Data], others: t.Sequence[Data], nodes: t.
                 _refuse(one, other, both)
     defaults = [name(one) for one in drivers if one["spec"].get("default")]
     if len(defaults) > 1:
-        message = f"NVIDIADrivers {' and '.join(sorted(defaults))} are both for all nodes that no other selects."
+        message = (
+            f"NVIDIADrivers {' and '.join(sorted(defaults))} are both for all nodes that no other selects."
+        )
         raise NotReadyError("GPU-NVD-OVERLAP", message, "Keep one of them.", defaults)
 
 
@@ -153,15 +222,28 @@ def _shared(one: Data, other: Data, nodes: t.Sequence[Data]) -> list[str] | None
     if one["spec"].get("default") or other["spec"].get("default"):
         return None
     mine, theirs = one["spec"].get("nodeSelector") or {}, other["spec"].get("nodeSelector") or {}
-    both = sorted(name(node) for node in nodes if matches(mine, labels(node)) and matches(theirs, labels(node)))
+    both = sorted(
+        name(node) for node in nodes if matches(mine, labels(node)) and matches(theirs, labels(node))
+    )
     return both if both or mine.items() <= theirs.items() or theirs.items() <= mine.items() else None
 
 
 def _refuse(one: Data, other: Data, nodes: list[str]) -> t.NoReturn:
-    written = " and ".join(f"{name(driver)} ({_written(driver['spec'].get('nodeSelector') or {})})" for driver in (one, other))
-    where = f"node {nodes[0]}{f' and {len(nodes) - 1} more' if nodes[1:] else ''}" if nodes else "every node that one of them selects"
+    written = " and ".join(
+        f"{name(driver)} ({_written(driver['spec'].get('nodeSelector') or {})})" for driver in (one, other)
+    )
+    where = (
+        f"node {nodes[0]}{f' and {len(nodes) - 1} more' if nodes[1:] else ''}"
+        if nodes
+        else "every node that one of them selects"
+    )
     message = f"NVIDIADrivers {written} are both for {where}: the operator would go on with none at all."
-    raise NotReadyError("GPU-NVD-OVERLAP", message, "Give them selectors of which no node has both, or delete one of them.", nodes)
+    raise NotReadyError(
+        "GPU-NVD-OVERLAP",
+        message,
+        "Give them selectors of which no node has both, or delete one of them.",
+        nodes,
+    )
 
 
 def undecided(wanted: t.Sequence[Data]) -> list[str]:
@@ -171,7 +253,9 @@ def undecided(wanted: t.Sequence[Data]) -> list[str]:
         for other in wanted[index + 1 :]:
             mine, theirs = (driver["spec"].get("nodeSelector") or {} for driver in (one, other))
             if mine and theirs and all(mine[key] == theirs[key] for key in mine.keys() & theirs.keys()):
-                remarks.append(f"A node could have the labels of NVIDIADrivers {name(one)} and {name(other)} both; it would get no driver.")
+                remarks.append(
+                    f"A node could have the labels of NVIDIADrivers {name(one)} and {name(other)} both; it would get no driver."
+                )
     return remarks
 
 

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import RESOURCES, SIDECAR, plain, read
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import (
+    RESOURCES,
+    SIDECAR,
+    plain,
+    read,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_table import DRIVER
 
 _SIDECAR: t.Final = [line for line in SIDECAR.splitlines() if line]
@@ -49,7 +54,11 @@ TABLE: t.Final = {
                 "description": "With V(absent) it is deleted if this collection made it. Its nodes have no driver then, unless another one selects them.",
             },
             **FIELDS,
-            "spec": {"type": "dict", "default": {}, "description": "Raw part of its C(spec), merged last; its keys are the API's own."},
+            "spec": {
+                "type": "dict",
+                "default": {},
+                "description": "Raw part of its C(spec), merged last; its keys are the API's own.",
+            },
         },
     }
 }

@@ -19,8 +19,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nvidia_driver import name
 from ansible_collections.accelerators.openshift.plugins.module_utils._nvidia_driver_truth import UPGRADE
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, owned, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+    MANAGED_BY,
+    owned,
+    selector,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+)
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
@@ -41,19 +49,33 @@ def refuse_strangers(drivers: t.Sequence[Data], daemonsets: t.Sequence[Data]) ->
         )
         mark = f"oc label nvidiadriver {' '.join(name(one) for one in driving)} {selector(MANAGED_BY)}"
         remedy = f"`{mark}` has it go with ours, node by node. Deleting it takes the driver from all its nodes at once."
-        raise NotReadyError("GPU-NVD-FOREIGN", message, remedy, [f"nvidiadriver/{name(one)}" for one in driving])
-    return [f"NVIDIADriver {name(one)} was made by {keeper(one)}; it stays, and is disabled." for one in theirs]
+        raise NotReadyError(
+            "GPU-NVD-FOREIGN", message, remedy, [f"nvidiadriver/{name(one)}" for one in driving]
+        )
+    return [
+        f"NVIDIADriver {name(one)} was made by {keeper(one)}; it stays, and is disabled." for one in theirs
+    ]
 
 
 def refuse_unreplaced(spec: Data, daemonsets: t.Iterable[Data]) -> None:
     """The operator replaces those pods in an upgrade, and an upgrade sees them by the label of the Driver Toolkit alone."""
     driver = spec.get("driver") or {}
-    plain = [one["metadata"]["name"] for one in daemonsets if labels(one["spec"]["template"]).get(_TOOLKIT) != "true"]
+    plain = [
+        one["metadata"]["name"]
+        for one in daemonsets
+        if labels(one["spec"]["template"]).get(_TOOLKIT) != "true"
+    ]
     causes = [
         (driver.get("enabled") is False, "driver.enabled is false"),
-        (not (driver.get("upgradePolicy") or {}).get("autoUpgrade"), "driver.upgrade_policy.auto_upgrade is not true"),
+        (
+            not (driver.get("upgradePolicy") or {}).get("autoUpgrade"),
+            "driver.upgrade_policy.auto_upgrade is not true",
+        ),
         (bool((spec.get("sandboxWorkloads") or {}).get("enabled")), "sandbox_workloads.enabled is true"),
-        (bool(plain), f"DaemonSet {', '.join(plain)} has a precompiled driver, or one without the Driver Toolkit"),
+        (
+            bool(plain),
+            f"DaemonSet {', '.join(plain)} has a precompiled driver, or one without the Driver Toolkit",
+        ),
     ]
     if found := [what for is_so, what in causes if is_so]:
         message = f"The operator would not replace the pods of NVIDIADriver objects: {' and '.join(found)}."
@@ -66,7 +88,12 @@ def judge_disabled(snapshot: Snapshot) -> Readiness:
     late = [name(one) for one in snapshot["drivers"] if owned(one) and state(one) != "disabled"]
     if not late:
         return ready("Disabled", "No NVIDIADriver drives any more.")
-    return pending("Driving", f"NVIDIADriver {', '.join(late)} still drives.", code="GPU-NVD-NOTREADY", remedy="Look at the log of the GPU operator.")
+    return pending(
+        "Driving",
+        f"NVIDIADriver {', '.join(late)} still drives.",
+        code="GPU-NVD-NOTREADY",
+        remedy="Look at the log of the GPU operator.",
+    )
 
 
 def left_over(pods: t.Iterable[Data]) -> list[Data]:
@@ -77,8 +104,12 @@ def left_over(pods: t.Iterable[Data]) -> list[Data]:
 def unasked(pods: t.Iterable[Data], nodes: t.Iterable[Data]) -> list[str]:
     """Nodes with such a pod on which no upgrade is under way, asked for or failed."""
     held = {pod["spec"]["nodeName"] for pod in left_over(pods)}
-    idle = [node for node in nodes if name(node) in held and labels(node).get(UPGRADE, "") in ("", "upgrade-done")]
-    return sorted(name(node) for node in idle if (node["metadata"].get("annotations") or {}).get(REQUESTED) != "true")
+    idle = [
+        node for node in nodes if name(node) in held and labels(node).get(UPGRADE, "") in ("", "upgrade-done")
+    ]
+    return sorted(
+        name(node) for node in idle if (node["metadata"].get("annotations") or {}).get(REQUESTED) != "true"
+    )
 
 
 def judge_replaced(snapshot: Snapshot) -> Readiness:
@@ -87,4 +118,10 @@ def judge_replaced(snapshot: Snapshot) -> Readiness:
         return ready("Replaced", "Every node has the policy's driver.")
     message = f"Driver pods of NVIDIADriver objects still run on {', '.join(nodes[:5])}{', …' if nodes[5:] else ''}."
     remedy = f"Look at label {UPGRADE} of the node, and for pods that hold its GPUs."
-    return pending("Replacing", message, code="GPU-UPG-RUNNING", remedy=remedy, details=tuple(f"{node}: driver pod is still the old one" for node in nodes))
+    return pending(
+        "Replacing",
+        message,
+        code="GPU-UPG-RUNNING",
+        remedy=remedy,
+        details=tuple(f"{node}: driver pod is still the old one" for node in nodes),
+    )

@@ -20,17 +20,38 @@ NODES: t.Final = "nodes"
 CHAIN: t.Final = stages.chain({NODES: (), stages.ALLOCATABLE: (stages.CRD, NODES)})
 
 
-def summarize(live: Data | None, own: Readiness, nodes: t.Sequence[Data], pools: t.Sequence[Data], failed: str = "") -> Data:
+def summarize(
+    live: Data | None, own: Readiness, nodes: t.Sequence[Data], pools: t.Sequence[Data], failed: str = ""
+) -> Data:
     """pools, stages and lines. own: the object's word. failed: the code that lasted for too long."""
     parts = [_part(own, stages.CRD)] if not own.is_ready else []
     for pool in pools:
         parts.append(_part(pool_nodes.judge_size(nodes, pool), NODES, pool["name"]))
         for node in pool_nodes.nodes_of(nodes, pool):
             found = pool_nodes.judge_devices([node], pool)
-            parts += [_part(one, stages.ALLOCATABLE if one.code == "GPU-ALLOC" else NODES, pool["name"], str(node["metadata"]["name"])) for one in found]
+            parts += [
+                _part(
+                    one,
+                    stages.ALLOCATABLE if one.code == "GPU-ALLOC" else NODES,
+                    pool["name"],
+                    str(node["metadata"]["name"]),
+                )
+                for one in found
+            ]
     parts = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in parts]
     return stage_table.summarize(CHAIN, {"nodes": nodes}, live or {}, pools, parts)
 
 
 def _part(one: Readiness, stage: str, pool: str = "", node: str = "") -> Part:
-    return Part(one.verdict, one.reason, one.message, one.code, one.remedy, one.details, stage, pool, node, waits=stage == stages.ALLOCATABLE)
+    return Part(
+        one.verdict,
+        one.reason,
+        one.message,
+        one.code,
+        one.remedy,
+        one.details,
+        stage,
+        pool,
+        node,
+        waits=stage == stages.ALLOCATABLE,
+    )

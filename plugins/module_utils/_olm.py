@@ -53,7 +53,12 @@ def ask(params: t.Mapping[str, t.Any], live: Object | None, offer: Object | None
     basis = Ask(params["name"], params["approve"], csv=params["csv"], allowed=tuple(params["allow_csvs"]))
     wanted = params["channel"] or held.get("channel") or ""
     if offer is None:
-        return replace(basis, channel=wanted, catalog=(held["source"], held["sourceNamespace"]), path=frozenset({params["csv"]} - {None}))
+        return replace(
+            basis,
+            channel=wanted,
+            catalog=(held["source"], held["sourceNamespace"]),
+            path=frozenset({params["csv"]} - {None}),
+        )
     entry = packages.channel(offer, wanted)
     return replace(
         basis,
@@ -70,18 +75,32 @@ def ask(params: t.Mapping[str, t.Any], live: Object | None, offer: Object | None
 def is_settled(live: Object | None, params: t.Mapping[str, t.Any]) -> bool:
     """Whether the Subscription is as asked and installed, so that the catalogue need not be read."""
     spec, installed = (live or {}).get("spec") or {}, ((live or {}).get("status") or {}).get("installedCSV")
-    same = all(params[option] in (None, spec.get(option)) for option in ("channel", "source")) and spec.get("sourceNamespace") == params["source_namespace"]
+    same = (
+        all(params[option] in (None, spec.get(option)) for option in ("channel", "source"))
+        and spec.get("sourceNamespace") == params["source_namespace"]
+    )
     return bool(installed) and same and params["approve"] != UPGRADE and params["csv"] in (None, installed)
 
 
 def build(asked: Ask, namespace: str, live: Object | None) -> Object:
     """startingCSV counts only at the beginning; later it is kept as it is."""
     source, source_namespace = asked.catalog
-    spec = {"name": asked.package, "channel": asked.channel, "source": source, "sourceNamespace": source_namespace, "installPlanApproval": "Manual"}
+    spec = {
+        "name": asked.package,
+        "channel": asked.channel,
+        "source": source,
+        "sourceNamespace": source_namespace,
+        "installPlanApproval": "Manual",
+    }
     start = ((live or {}).get("spec") or {}).get("startingCSV") if live else asked.csv
     spec |= {"startingCSV": start} if start else {}
     metadata = {"name": live["metadata"]["name"] if live else asked.package, "namespace": namespace}
-    return {"apiVersion": "operators.coreos.com/v1alpha1", "kind": "Subscription", "metadata": metadata, "spec": spec}
+    return {
+        "apiVersion": "operators.coreos.com/v1alpha1",
+        "kind": "Subscription",
+        "metadata": metadata,
+        "spec": spec,
+    }
 
 
 def subscribed(subscriptions: t.Sequence[Object], package: str, namespace: str) -> Object | None:
@@ -95,7 +114,12 @@ def subscribed(subscriptions: t.Sequence[Object], package: str, namespace: str) 
     if elsewhere and not here:
         other = elsewhere[0]["metadata"]
         message = f"Package {package} is already subscribed to in namespace {other['namespace']} (Subscription {other['name']})."
-        raise AcceleratorError("OLM-TWICE", message, f"Set namespace: {other['namespace']}, or remove that Subscription.", layer="olm")
+        raise AcceleratorError(
+            "OLM-TWICE",
+            message,
+            f"Set namespace: {other['namespace']}, or remove that Subscription.",
+            layer="olm",
+        )
     return here[0] if here else None
 
 
@@ -108,10 +132,18 @@ def check_foreign(live: Object, wanted: Object) -> str:
     """Somebody else's Subscription may serve as it is; what to tell about it, or an error when it is not what is asked for."""
     held, name, keeper = live.get("spec") or {}, live["metadata"]["name"], other_manager(live)
     fields = ("channel", "source", "sourceNamespace")
-    wrong = [f"{one}: {held.get(one)} (asked: {wanted['spec'][one]})" for one in fields if held.get(one) != wanted["spec"][one]]
+    wrong = [
+        f"{one}: {held.get(one)} (asked: {wanted['spec'][one]})"
+        for one in fields
+        if held.get(one) != wanted["spec"][one]
+    ]
     if wrong:
         message = f"Subscription {name} was made by {keeper or 'somebody else'} and is not what is asked for: {', '.join(wrong)}."
-        remedy = f"Change it in {keeper}, or ask for what is there." if keeper else "Set adopt: take to take these fields over, or ask for what is there."
+        remedy = (
+            f"Change it in {keeper}, or ask for what is there."
+            if keeper
+            else "Set adopt: take to take these fields over, or ask for what is there."
+        )
         raise AcceleratorError("OLM-NOT-OURS", message, remedy, wrong, layer="olm")
     return f"Subscription {name} was not created by this collection and is left as it is (adopt: report).{f' {keeper} keeps it.' if keeper else ''}"
 
@@ -132,10 +164,23 @@ def remarks(subscription: Object | None) -> list[str]:
     """Deprecations, as the catalogue has them and OLM repeats them."""
     conditions = ((subscription or {}).get("status") or {}).get("conditions") or []
     kinds = {"PackageDeprecated": "Package", "ChannelDeprecated": "Channel", "BundleDeprecated": "CSV"}
-    found = {one["type"]: one for one in conditions if one.get("type") in kinds and one.get("status") == "True"}
-    spec, csv = (subscription or {}).get("spec") or {}, ((subscription or {}).get("status") or {}).get("installedCSV")
-    names = {"PackageDeprecated": spec.get("name"), "ChannelDeprecated": spec.get("channel"), "BundleDeprecated": csv}
-    return [f"{word} {names[kind]} is deprecated: {found[kind].get('message')}" for kind, word in kinds.items() if kind in found]
+    found = {
+        one["type"]: one for one in conditions if one.get("type") in kinds and one.get("status") == "True"
+    }
+    spec, csv = (
+        (subscription or {}).get("spec") or {},
+        ((subscription or {}).get("status") or {}).get("installedCSV"),
+    )
+    names = {
+        "PackageDeprecated": spec.get("name"),
+        "ChannelDeprecated": spec.get("channel"),
+        "BundleDeprecated": csv,
+    }
+    return [
+        f"{word} {names[kind]} is deprecated: {found[kind].get('message')}"
+        for kind, word in kinds.items()
+        if kind in found
+    ]
 
 
 def current_plan(seen: Snapshot) -> Object | None:

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+)
 
 Object = dict[str, t.Any]
 
@@ -19,7 +24,9 @@ _FINE = ("Present", "Satisfied", "Created")
 
 def is_copied(csv: Object) -> bool:
     """A CSV that OLM mirrors into other namespaces says nothing about the operator."""
-    return (csv.get("status") or {}).get("reason") == "Copied" or "olm.copiedFrom" in (csv["metadata"].get("labels") or {})
+    return (csv.get("status") or {}).get("reason") == "Copied" or "olm.copiedFrom" in (
+        csv["metadata"].get("labels") or {}
+    )
 
 
 def named(csvs: t.Iterable[Object], name: str | None) -> Object | None:
@@ -40,25 +47,49 @@ def unmet(csv: Object) -> tuple[str, ...]:
     for one in (csv.get("status") or {}).get("requirementStatus") or []:
         if one.get("status") not in _FINE:
             lines.append(f"{one.get('kind')} {one.get('name')}: {one.get('status')}{_said(one)}")
-        lines += [f"  {part.get('kind')}: {part.get('status')}{_said(part)}" for part in one.get("dependents") or [] if part.get("status") not in _FINE]
+        lines += [
+            f"  {part.get('kind')}: {part.get('status')}{_said(part)}"
+            for part in one.get("dependents") or []
+            if part.get("status") not in _FINE
+        ]
     return tuple(lines)
 
 
 def judge(csv: Object | None, name: str) -> Readiness:
     if csv is None:
-        return pending("NoCSV", f"CSV {name} does not exist yet", code="OLM-CSV-PENDING", remedy="Look at the catalog-operator's log.")
+        return pending(
+            "NoCSV",
+            f"CSV {name} does not exist yet",
+            code="OLM-CSV-PENDING",
+            remedy="Look at the catalog-operator's log.",
+        )
     status = csv.get("status") or {}
     state, reason, message = phase(csv), str(status.get("reason") or ""), str(status.get("message") or "")
-    text = f"CSV {name} is {state} ({reason}): {message}" if state else f"CSV {name} is new, OLM has not looked at it yet"
+    text = (
+        f"CSV {name} is {state} ({reason}): {message}"
+        if state
+        else f"CSV {name} is new, OLM has not looked at it yet"
+    )
     where = csv["metadata"].get("namespace")
     if state == "Succeeded":
         return ready(reason or "InstallSucceeded", f"CSV {name} succeeded")
     if state == "Failed" and reason not in _PASSING:
-        remedy = _REMEDIES.get(reason, f"oc -n {where} describe csv {name}; correct the cause, set state: absent, then state: present.")
-        return failed(reason or "CSVFailed", f"{text}.", code="OLM-CSV-FAILED", remedy=remedy, details=unmet(csv))
+        remedy = _REMEDIES.get(
+            reason,
+            f"oc -n {where} describe csv {name}; correct the cause, set state: absent, then state: present.",
+        )
+        return failed(
+            reason or "CSVFailed", f"{text}.", code="OLM-CSV-FAILED", remedy=remedy, details=unmet(csv)
+        )
     remedy = f"oc -n {where} describe csv {name}; look at the operator's Deployment."
     # In every installation OLM finds dozens of requirements one after the other: the first that is missing says enough.
-    return pending(reason or "Installing", text, code="OLM-CSV-PENDING", remedy=remedy, details=tuple(line.strip() for line in unmet(csv)[:1]))
+    return pending(
+        reason or "Installing",
+        text,
+        code="OLM-CSV-PENDING",
+        remedy=remedy,
+        details=tuple(line.strip() for line in unmet(csv)[:1]),
+    )
 
 
 def owned_kinds(csv: Object) -> list[tuple[str, str, str]]:

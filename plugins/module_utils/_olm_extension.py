@@ -28,7 +28,13 @@ def refuse(extensions: t.Iterable[Object], wanted: str) -> None:
     what = bundle.get("name") or "nothing yet"
     message = f"Package {wanted} belongs to OLM v1: ClusterExtension {name} installs it in namespace {spec.get('namespace')} (installed: {what})."
     remedy = f"Manage it there, or delete it first, operands before it: oc delete clusterextension {name}. Its CRDs go with it."
-    raise AcceleratorError("OLM-V1", message, remedy, [_line(one) for one in (found.get("status") or {}).get("conditions") or []], layer="olm")
+    raise AcceleratorError(
+        "OLM-V1",
+        message,
+        remedy,
+        [_line(one) for one in (found.get("status") or {}).get("conditions") or []],
+        layer="olm",
+    )
 
 
 def _line(condition: Object) -> str:

@@ -24,12 +24,22 @@ def mode(wanted: str | None, supported: t.Collection[str], package: str) -> str:
         return wanted or able[0]
     listed = ", ".join(sorted(supported))
     message = f"Package {package} does not support install mode {wanted or ' or '.join(MODES)}; it supports {listed}."
-    raise AcceleratorError("OLM-INSTALL-MODE", message, f"Set install_mode to {able[0]}." if able else "Install this operator by hand.", layer="olm")
+    raise AcceleratorError(
+        "OLM-INSTALL-MODE",
+        message,
+        f"Set install_mode to {able[0]}." if able else "Install this operator by hand.",
+        layer="olm",
+    )
 
 
 def build(namespace: str, install_mode: str) -> Object:
     spec = {"targetNamespaces": [namespace]} if install_mode == OWN else {}
-    return {"apiVersion": "operators.coreos.com/v1", "kind": "OperatorGroup", "metadata": {"name": namespace, "namespace": namespace}, "spec": spec}
+    return {
+        "apiVersion": "operators.coreos.com/v1",
+        "kind": "OperatorGroup",
+        "metadata": {"name": namespace, "namespace": namespace},
+        "spec": spec,
+    }
 
 
 def suitable(groups: t.Sequence[Object], namespace: str, install_mode: str | None) -> Object | None:
@@ -39,7 +49,9 @@ def suitable(groups: t.Sequence[Object], namespace: str, install_mode: str | Non
     if len(groups) > 1:
         listed = ", ".join(sorted(one["metadata"]["name"] for one in groups))
         message = f"Namespace {namespace} has {len(groups)} OperatorGroups ({listed}); OLM fails every CSV in it (TooManyOperatorGroups)."
-        raise AcceleratorError("OLM-GROUP", message, "Delete all but one of them.", [_line(one) for one in groups], layer="olm")
+        raise AcceleratorError(
+            "OLM-GROUP", message, "Delete all but one of them.", [_line(one) for one in groups], layer="olm"
+        )
     (group,) = groups
     held = targets(group)
     if install_mode in (None, OWN) and held == [namespace]:
@@ -65,7 +77,11 @@ def check_supported(group: Object, supported: t.Collection[str], package: str) -
         f"OperatorGroup {metadata['name']} in namespace {metadata['namespace']} targets {', '.join(targets(group)) or 'all namespaces'} ({held}), "
         f"and {package} supports only {', '.join(sorted(supported))}; OLM would fail its CSV."
     )
-    remedy = "Install the operator in a namespace of its own." if ALL not in supported else "Install it in openshift-operators, or in a namespace of its own."
+    remedy = (
+        "Install the operator in a namespace of its own."
+        if ALL not in supported
+        else "Install it in openshift-operators, or in a namespace of its own."
+    )
     raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)], layer="olm")
 
 
@@ -73,7 +89,9 @@ def targets(group: Object) -> list[str]:
     """Targeted namespaces; empty means all. A selector shows only in the status."""
     spec = group.get("spec") or {}
     if spec.get("selector"):
-        return sorted(str(one) for one in (group.get("status") or {}).get("namespaces") or [] if one) or ["(selector)"]
+        return sorted(str(one) for one in (group.get("status") or {}).get("namespaces") or [] if one) or [
+            "(selector)"
+        ]
     return sorted(str(one) for one in spec.get("targetNamespaces") or [] if one)
 
 
@@ -82,4 +100,6 @@ def install_mode_of(group: Object) -> str:
 
 
 def _line(group: Object) -> str:
-    return f"OperatorGroup {group['metadata']['name']}: targets {', '.join(targets(group)) or 'all namespaces'}"
+    return (
+        f"OperatorGroup {group['metadata']['name']}: targets {', '.join(targets(group)) or 'all namespaces'}"
+    )

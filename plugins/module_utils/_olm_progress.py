@@ -17,7 +17,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING, Readiness, failed, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    PENDING,
+    Readiness,
+    failed,
+    pending,
+    ready,
+)
 
 
 class Judge:
@@ -27,10 +33,22 @@ class Judge:
     that there is no way to a CSV shows only in that no InstallPlan comes. A failed unpacking is still told for a while when its Job is deleted.
     """
 
-    def __init__(self, ask: olm.Ask, clock: t.Callable[[], float], patience: float = 10.0, grace: float = 60.0, stale: float = 10.0) -> None:
+    def __init__(
+        self,
+        ask: olm.Ask,
+        clock: t.Callable[[], float],
+        patience: float = 10.0,
+        grace: float = 60.0,
+        stale: float = 10.0,
+    ) -> None:
         """stale: for how long OLM may still tell of a failed unpacking that it has been asked to do again."""
         self._ask, self._clock = ask, clock
-        self._patience = {"ResolutionFailed": patience, "NoWay": 6 * patience, trouble.FAILED: stale, trouble.UNPACKING: grace}
+        self._patience = {
+            "ResolutionFailed": patience,
+            "NoWay": 6 * patience,
+            trouble.FAILED: stale,
+            trouble.UNPACKING: grace,
+        }
         self._said, self._since = "", 0.0
 
     def __call__(self, seen: olm.Snapshot) -> Readiness:
@@ -50,18 +68,29 @@ def judge(seen: olm.Snapshot, ask: olm.Ask) -> Readiness:
         return pending("NoSubscription", f"Subscription {ask.package} is not there yet", code="OLM-PENDING")
     plan = olm.plan_to_approve(seen, ask)
     if plan is not None:
-        return _refuse(seen, plan, ask) or ready("Approve", f"InstallPlan {plan['metadata']['name']} can be approved")
+        return _refuse(seen, plan, ask) or ready(
+            "Approve", f"InstallPlan {plan['metadata']['name']} can be approved"
+        )
     plan = olm.current_plan(seen)
     bad = trouble.of(seen["subscription"][0])
-    is_passing = bad is not None and ((bad.code == "OLM-RESOLVE" and _is_about_what_goes(bad.message, seen)) or trouble.is_over(bad, plan, seen, ask))
-    if bad is not None and not is_passing and (ask.approve == olm.UPGRADE or not olm.status(seen, "installedCSV")):
+    is_passing = bad is not None and (
+        (bad.code == "OLM-RESOLVE" and _is_about_what_goes(bad.message, seen))
+        or trouble.is_over(bad, plan, seen, ask)
+    )
+    if (
+        bad is not None
+        and not is_passing
+        and (ask.approve == olm.UPGRADE or not olm.status(seen, "installedCSV"))
+    ):
         return bad
     if plan is not None and not install_plan.awaits_approval(plan):
         state = install_plan.judge(plan)
         if not state.is_ready and not (state.is_failed and _is_settled(seen)):
             return state
     elif plan is not None and ask.approve == olm.NEVER and not olm.status(seen, "installedCSV"):
-        return ready("RequiresApproval", f"InstallPlan {plan['metadata']['name']} waits for somebody's approval")
+        return ready(
+            "RequiresApproval", f"InstallPlan {plan['metadata']['name']} waits for somebody's approval"
+        )
     return _installed(seen, ask, plan)
 
 
@@ -85,21 +114,35 @@ def _beyond(seen: olm.Snapshot, plan: olm.Object, ask: olm.Ask) -> Readiness | N
     way = f"The way that exists is {' -> '.join([*([installed] if installed else []), *past])}"
     text = f"{way}: channel {ask.channel} leads past {ask.csv}, and OLM takes the furthest step. InstallPlan {plan['metadata']['name']} was not approved."
     other = f"set channel to {' or '.join(ask.leading)}" if ask.leading else "use another channel"
-    remedy = f"Ask for csv: {past[-1]}, or {other}, or remove the operator (state: absent) and install {ask.csv}."
-    return failed("PastTarget", text, code="OLM-NO-PATH", remedy=remedy, details=tuple(install_plan.names(plan)))
+    remedy = (
+        f"Ask for csv: {past[-1]}, or {other}, or remove the operator (state: absent) and install {ask.csv}."
+    )
+    return failed(
+        "PastTarget", text, code="OLM-NO-PATH", remedy=remedy, details=tuple(install_plan.names(plan))
+    )
 
 
 def _is_about_what_goes(text: str, seen: olm.Snapshot) -> bool:
     """While a CSV is being replaced the resolver sees two of one package, and complains of them until it looks again, however long that takes."""
-    phases = {one["metadata"]["name"]: olm_csv.phase(one) for one in seen["csvs"] if not olm_csv.is_copied(one)}
+    phases = {
+        one["metadata"]["name"]: olm_csv.phase(one) for one in seen["csvs"] if not olm_csv.is_copied(one)
+    }
     return any(phases.get(name, "Deleting") in ("Replacing", "Deleting") for name in _EXISTING.findall(text))
 
 
 def is_forgotten(seen: olm.Snapshot, ask: olm.Ask) -> bool:
     """Whether OLM complained of a CSV that has gone since, and does not look again: for a quarter of an hour, unless the Subscription changes."""
     subscription, installed = next(iter(seen["subscription"]), None), olm.status(seen, "installedCSV")
-    gone = set(_EXISTING.findall(olm.trouble(subscription))) - {one["metadata"]["name"] for one in seen["csvs"]}
-    if subscription is None or not owned(subscription) or not gone or ask.approve != olm.UPGRADE or not _is_newer(ask.target, installed):
+    gone = set(_EXISTING.findall(olm.trouble(subscription))) - {
+        one["metadata"]["name"] for one in seen["csvs"]
+    }
+    if (
+        subscription is None
+        or not owned(subscription)
+        or not gone
+        or ask.approve != olm.UPGRADE
+        or not _is_newer(ask.target, installed)
+    ):
         return False
     return (subscription["metadata"].get("annotations") or {}).get(ASKED_AGAIN) != installed
 
@@ -115,18 +158,38 @@ def _installed(seen: olm.Snapshot, ask: olm.Ask, plan: olm.Object | None) -> Rea
     if not installed:
         if current and plan is not None:
             state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
-            return pending("InstalledCSV", f"CSV {current} succeeded; the Subscription does not say so yet") if state.is_ready else state
+            return (
+                pending("InstalledCSV", f"CSV {current} succeeded; the Subscription does not say so yet")
+                if state.is_ready
+                else state
+            )
         if olm.condition(seen["subscription"][0], trouble.UNPACKING):
-            return pending("Unpacks", f"Subscription {ask.package}: the bundle is being unpacked", code="OLM-UNPACK", remedy=trouble.UNPACK)
+            return pending(
+                "Unpacks",
+                f"Subscription {ask.package}: the bundle is being unpacked",
+                code="OLM-UNPACK",
+                remedy=trouble.UNPACK,
+            )
         text = f"Subscription {ask.package}: OLM has not made an InstallPlan yet"
-        return pending("NoInstallPlan", text, code="OLM-PENDING", remedy="Look at the catalog-operator's log.")
+        return pending(
+            "NoInstallPlan", text, code="OLM-PENDING", remedy="Look at the catalog-operator's log."
+        )
     if current and current != installed and plan is not None and install_plan.is_approved(plan):
         state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
-        return state if not state.is_ready else pending("InstalledCSV", f"CSV {current} succeeded; the Subscription still says {installed}")
+        return (
+            state
+            if not state.is_ready
+            else pending("InstalledCSV", f"CSV {current} succeeded; the Subscription still says {installed}")
+        )
     live = olm_csv.named(seen["csvs"], installed)
     if live is None:
         remedy = "Set state: absent, then state: present; OLM does not install it again by itself."
-        return failed("CSVGone", f"Subscription {ask.package} says that CSV {installed} is installed, but it was deleted.", code="OLM-CSV-GONE", remedy=remedy)
+        return failed(
+            "CSVGone",
+            f"Subscription {ask.package} says that CSV {installed} is installed, but it was deleted.",
+            code="OLM-CSV-GONE",
+            remedy=remedy,
+        )
     state = olm_csv.judge(live, installed)
     if state.is_ready and is_forgotten(seen, ask):
         return ready("AskAgain", f"CSV {installed} succeeded; OLM has to look for what comes after it")
@@ -138,7 +201,9 @@ def _installed(seen: olm.Snapshot, ask: olm.Ask, plan: olm.Object | None) -> Rea
 
 
 def _is_newer(csv: str, than: str) -> bool:
-    return bool(csv and than) and packages.order(packages.version_of(csv)) > packages.order(packages.version_of(than))
+    return bool(csv and than) and packages.order(packages.version_of(csv)) > packages.order(
+        packages.version_of(than)
+    )
 
 
 def _off_target(installed: str, ask: olm.Ask, at_latest: bool) -> Readiness:
@@ -146,17 +211,32 @@ def _off_target(installed: str, ask: olm.Ask, at_latest: bool) -> Readiness:
     newer = _is_newer(installed, ask.target)
     if newer and ask.csv:
         remedy = f"Set csv: {installed}, or remove the operator (state: absent) and install {ask.csv}."
-        return failed("Newer", f"CSV {installed} is installed and newer than {ask.csv}; OLM does not downgrade.", code="OLM-VERSION", remedy=remedy)
+        return failed(
+            "Newer",
+            f"CSV {installed} is installed and newer than {ask.csv}; OLM does not downgrade.",
+            code="OLM-VERSION",
+            remedy=remedy,
+        )
     if newer:
         return ready("Newer", f"CSV {installed} is newer than the channel's head")
     if ask.approve != olm.UPGRADE:
         remedy = "Set approve: upgrade to let the operator be upgraded."
-        return failed("Older", f"CSV {installed} is installed; {ask.csv} was asked for.", code="OLM-VERSION", remedy=remedy)
+        return failed(
+            "Older",
+            f"CSV {installed} is installed; {ask.csv} was asked for.",
+            code="OLM-VERSION",
+            remedy=remedy,
+        )
     if at_latest and ask.csv:
         text = f"CSV {installed} is installed, and OLM says that it is the latest that channel {ask.channel} leads to; no way leads to {ask.csv}."
         return failed("NoWay", text, code="OLM-NO-UPGRADE", remedy=_NO_WAY, details=tuple(sorted(ask.held)))
     text = f"CSV {installed} is installed; waiting for a way to {ask.target}"
-    return pending("UpgradePending", text, code="OLM-NO-UPGRADE", remedy="See whether the channel has a path between the two.")
+    return pending(
+        "UpgradePending",
+        text,
+        code="OLM-NO-UPGRADE",
+        remedy="See whether the channel has a path between the two.",
+    )
 
 
 # On a Subscription of ours: the CSV after which OLM was made to look again.

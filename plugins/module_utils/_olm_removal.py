@@ -9,9 +9,17 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    NotReadyError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+)
 
 Object = dict[str, t.Any]
 
@@ -23,7 +31,9 @@ _CLEANUP: t.Final = "operators.coreos.com/csv-cleanup"
 _OLM_LABELS: t.Final = ("olm.", "operators.coreos.com/")
 
 
-def csvs(subscription: Object | None, namespace: Object | None, found: t.Sequence[Object], package: str) -> list[Object]:
+def csvs(
+    subscription: Object | None, namespace: Object | None, found: t.Sequence[Object], package: str
+) -> list[Object]:
     """The CSVs of our Subscription; where that is gone already (a run that was interrupted), those of the package in our namespace, or that are going."""
     own = [one for one in found if not olm_csv.is_copied(one)]
     if subscription is not None:
@@ -31,7 +41,12 @@ def csvs(subscription: Object | None, namespace: Object | None, found: t.Sequenc
         names = {status.get("installedCSV"), status.get("currentCSV")}
         return [one for one in own if one["metadata"]["name"] in names]
     label = f"operators.coreos.com/{package}."
-    return [one for one in own if (owned(namespace) or is_leaving(one)) and any(key.startswith(label) for key in one["metadata"].get("labels") or {})]
+    return [
+        one
+        for one in own
+        if (owned(namespace) or is_leaving(one))
+        and any(key.startswith(label) for key in one["metadata"].get("labels") or {})
+    ]
 
 
 def is_leaving(csv: Object) -> bool:
@@ -39,10 +54,16 @@ def is_leaving(csv: Object) -> bool:
     return "deletionTimestamp" in csv["metadata"]
 
 
-def others(subscriptions: t.Iterable[Object], found: t.Iterable[Object], removed: t.Sequence[Object]) -> list[str]:
+def others(
+    subscriptions: t.Iterable[Object], found: t.Iterable[Object], removed: t.Sequence[Object]
+) -> list[str]:
     """Operators that go on living in the namespace."""
     gone = [one["metadata"]["uid"] for one in removed]
-    left = [one for one in (*subscriptions, *found) if one["metadata"]["uid"] not in gone and not olm_csv.is_copied(one)]
+    left = [
+        one
+        for one in (*subscriptions, *found)
+        if one["metadata"]["uid"] not in gone and not olm_csv.is_copied(one)
+    ]
     return [f"{one['kind']} {one['metadata']['name']}" for one in left]
 
 
@@ -51,7 +72,11 @@ def check_unused(resources: t.Iterable[Object], package: str, with_crds: bool = 
     lines = [f"{one['kind']} {one['metadata']['name']}" for one in resources if _stands_alone(one)]
     if lines:
         message = f"{len(lines)} custom resources of {package} still exist ({', '.join(lines[:5])}); without the operator their operands stay for ever."
-        remedy = "Delete them first; their CRDs would take them along." if with_crds else "Delete them first, or set force: true."
+        remedy = (
+            "Delete them first; their CRDs would take them along."
+            if with_crds
+            else "Delete them first, or set force: true."
+        )
         raise AcceleratorError("OLM-IN-USE", message, remedy, lines, layer="olm")
 
 
@@ -59,13 +84,19 @@ def judge_leaving(doomed: Object) -> t.Callable[[t.Mapping[str, t.Sequence[Objec
     """Judge: the CSV is gone. While OLM's finalizer holds it, OLM cleans up, and says what it waits for."""
 
     def judge(snapshot: t.Mapping[str, t.Sequence[Object]]) -> Readiness:
-        left = next((one for one in snapshot["csvs"] if one["metadata"]["uid"] == doomed["metadata"]["uid"]), None)
+        left = next(
+            (one for one in snapshot["csvs"] if one["metadata"]["uid"] == doomed["metadata"]["uid"]), None
+        )
         if left is None:
             return ready("Gone", f"CSV {doomed['metadata']['name']} is deleted")
         finalizers, held = left["metadata"].get("finalizers") or [], _held_by(left)
         text = f"CSV {left['metadata']['name']} is still being deleted (finalizers: {', '.join(finalizers) or 'none'})"
         text += f"; OLM waits for {', '.join(held)}" if held else ""
-        remedy = _HELD if _CLEANUP in finalizers else f"OLM has done its part; whoever set {', '.join(finalizers) or 'the finalizers'} has to take it off."
+        remedy = (
+            _HELD
+            if _CLEANUP in finalizers
+            else f"OLM has done its part; whoever set {', '.join(finalizers) or 'the finalizers'} has to take it off."
+        )
         return pending("CSVLeaves", text, code="OLM-CSV-HELD", remedy=remedy, details=tuple(held))
 
     return judge
@@ -79,7 +110,11 @@ def _held_by(csv: Object) -> list[str]:
 
 def crd_names(csvs: t.Iterable[Object], labelled: t.Iterable[Object]) -> list[str]:
     """CRDs that the operator brought: what its CSVs own, and what OLM has labelled with the package."""
-    owned_ones = {f"{plural}.{version.partition('/')[0]}" for csv in csvs for version, _kind, plural in olm_csv.owned_kinds(csv)}
+    owned_ones = {
+        f"{plural}.{version.partition('/')[0]}"
+        for csv in csvs
+        for version, _kind, plural in olm_csv.owned_kinds(csv)
+    }
     return sorted(owned_ones | {str(one["metadata"]["name"]) for one in labelled})
 
 
@@ -91,7 +126,11 @@ def label(package: str, namespace: str) -> str | None:
 
 def shared_with(crd: Object, package: str) -> list[str]:
     """Other packages under OLM that the CRD belongs to as well."""
-    marks = [key.partition("/")[2] for key in crd["metadata"].get("labels") or {} if key.startswith("operators.coreos.com/")]
+    marks = [
+        key.partition("/")[2]
+        for key in crd["metadata"].get("labels") or {}
+        if key.startswith("operators.coreos.com/")
+    ]
     return sorted(one for one in marks if not one.startswith(f"{package}."))
 
 
@@ -101,11 +140,20 @@ def judge_empty(snapshot: t.Mapping[str, t.Sequence[Object]]) -> Readiness:
     if not lines:
         return ready("Empty", "no object is left")
     kept = [
-        f"{one['kind']} {_place(one)}" for objects in snapshot.values() for one in objects if _stands_alone(one) and "deletionTimestamp" not in one["metadata"]
+        f"{one['kind']} {_place(one)}"
+        for objects in snapshot.values()
+        for one in objects
+        if _stands_alone(one) and "deletionTimestamp" not in one["metadata"]
     ]
     text = f"{len(lines)} objects of the CRDs are left ({', '.join((kept or lines)[:5])}); deleting the CRDs would delete them. No CRD was deleted"
     make = failed if kept else pending
-    return make("ObjectsLeft", text, code="OLM-CRDS", remedy="Delete these objects first, or leave remove_crds out.", details=tuple(kept or lines))
+    return make(
+        "ObjectsLeft",
+        text,
+        code="OLM-CRDS",
+        remedy="Delete these objects first, or leave remove_crds out.",
+        details=tuple(kept or lines),
+    )
 
 
 def check_empty(snapshot: t.Mapping[str, t.Sequence[Object]]) -> None:
@@ -124,12 +172,18 @@ def served_as(crd: Object) -> tuple[str, str, str]:
 
 def _place(obj: Object) -> str:
     metadata = obj["metadata"]
-    return f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else str(metadata["name"])
+    return (
+        f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else str(metadata["name"])
+    )
 
 
 def strangers(contents: t.Iterable[Object]) -> list[str]:
     """What somebody else keeps in the namespace: neither ours, nor OLM's, nor made by a controller."""
-    return [f"{one['kind']} {one['metadata']['name']}" for one in contents if _stands_alone(one) and not owned(one) and not _is_furniture(one)]
+    return [
+        f"{one['kind']} {one['metadata']['name']}"
+        for one in contents
+        if _stands_alone(one) and not owned(one) and not _is_furniture(one)
+    ]
 
 
 def _stands_alone(obj: Object) -> bool:
@@ -142,6 +196,10 @@ def _is_furniture(obj: Object) -> bool:
     annotations, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}
     return (
         metadata["name"] in _EVERYWHERE
-        or any(key.startswith("kubernetes.io/service-account.") or key == "openshift.io/internal-registry-auth-token.service-account" for key in annotations)
+        or any(
+            key.startswith("kubernetes.io/service-account.")
+            or key == "openshift.io/internal-registry-auth-token.service-account"
+            for key in annotations
+        )
         or any(key.startswith(_OLM_LABELS) for key in labels)
     )

@@ -10,7 +10,11 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    failed,
+    pending,
+)
 
 UNPACK: t.Final = "The bundle image could not be read: check mirrors and pull secrets, then delete the failed Job in the catalogue's namespace."
 UNPACKING: t.Final = "BundleUnpacking"
@@ -32,20 +36,33 @@ def of(subscription: olm.Object) -> Readiness | None:
         if found:
             # Where both are told, OLM has begun anew (or is an older one that takes nothing back).
             reason = UNPACKING if unpacking and kind == FAILED else kind
-            return failed(reason, f"{where}: {kind}: {found.get('message') or found.get('reason')}", code=code, remedy=remedy)
+            return failed(
+                reason,
+                f"{where}: {kind}: {found.get('message') or found.get('reason')}",
+                code=code,
+                remedy=remedy,
+            )
     found = olm.condition(subscription, "CatalogSourcesUnhealthy")
     if found and not (subscription.get("status") or {}).get("installedCSV"):
-        return pending("CatalogSourcesUnhealthy", f"{where}: {found.get('message')}", code="OLM-CATALOG", remedy=_CATALOG)
+        return pending(
+            "CatalogSourcesUnhealthy", f"{where}: {found.get('message')}", code="OLM-CATALOG", remedy=_CATALOG
+        )
     return None
 
 
 def is_over(bad: Readiness, plan: olm.Object | None, seen: olm.Snapshot, ask: olm.Ask) -> bool:
     """OLM may leave the conditions of unpacking on a Subscription for good; an InstallPlan says that the bundle was read."""
     installed = olm.status(seen, "installedCSV")
-    return bad.code == "OLM-UNPACK" and plan is not None and (not installed or install_plan.phase(plan) != "Complete" or installed == ask.target)
+    return (
+        bad.code == "OLM-UNPACK"
+        and plan is not None
+        and (not installed or install_plan.phase(plan) != "Complete" or installed == ask.target)
+    )
 
 
-_RESOLVE: t.Final = "The text names what excludes what: another channel, a missing dependency, or a second OperatorGroup."
+_RESOLVE: t.Final = (
+    "The text names what excludes what: another channel, a missing dependency, or a second OperatorGroup."
+)
 _CATALOG: t.Final = "oc -n openshift-marketplace get catalogsource,pods"
 _FATAL: t.Final = (
     (FAILED, "OLM-UNPACK", UNPACK),

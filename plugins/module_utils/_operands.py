@@ -47,7 +47,9 @@ class Operand:
 
 def is_operand(daemonset: dict[str, t.Any]) -> bool:
     owners = daemonset["metadata"].get("ownerReferences") or []
-    return any(owner["kind"] in _OWNERS for owner in owners) or any(key.startswith(DEPLOY) for key in selector(daemonset))
+    return any(owner["kind"] in _OWNERS for owner in owners) or any(
+        key.startswith(DEPLOY) for key in selector(daemonset)
+    )
 
 
 def selector(daemonset: dict[str, t.Any]) -> dict[str, str]:
@@ -82,14 +84,20 @@ def tolerates(toleration: dict[str, t.Any], taint: dict[str, t.Any]) -> bool:
         return bool(toleration.get("operator") == "Exists")
     if toleration["key"] != taint["key"]:
         return False
-    return toleration.get("operator") == "Exists" or (toleration.get("value") or "") == (taint.get("value") or "")
+    return toleration.get("operator") == "Exists" or (toleration.get("value") or "") == (
+        taint.get("value") or ""
+    )
 
 
 def untolerated(node: dict[str, t.Any], given: t.Iterable[dict[str, t.Any]]) -> list[str]:
     """Taints of the node, as `key=value:effect`, that keep a pod with these tolerations away for good."""
     given = list(given)
     taints = node.get("spec", {}).get("taints") or []
-    hard = [taint for taint in taints if taint["effect"] != "PreferNoSchedule" and not taint["key"].startswith(_PASSING)]
+    hard = [
+        taint
+        for taint in taints
+        if taint["effect"] != "PreferNoSchedule" and not taint["key"].startswith(_PASSING)
+    ]
     return [write_taint(taint) for taint in hard if not any(tolerates(entry, taint) for entry in given)]
 
 
@@ -103,9 +111,15 @@ def current_revisions(revisions: t.Iterable[dict[str, t.Any]]) -> dict[str, str]
     newest: dict[str, dict[str, t.Any]] = {}
     for revision in revisions:
         for owner in revision["metadata"].get("ownerReferences") or []:
-            if owner["kind"] == "DaemonSet" and revision["revision"] >= newest.get(owner["uid"], revision)["revision"]:
+            if (
+                owner["kind"] == "DaemonSet"
+                and revision["revision"] >= newest.get(owner["uid"], revision)["revision"]
+            ):
                 newest[owner["uid"]] = revision
-    return {uid: (revision["metadata"].get("labels") or {}).get("controller-revision-hash", "") for uid, revision in newest.items()}
+    return {
+        uid: (revision["metadata"].get("labels") or {}).get("controller-revision-hash", "")
+        for uid, revision in newest.items()
+    }
 
 
 def pod_is_ready(pod: dict[str, t.Any]) -> bool:
@@ -142,12 +156,20 @@ def on_node(
     return [of_daemonset(one, here, revisions) for one in sorted(wanted, key=_depth)]
 
 
-def of_daemonset(daemonset: dict[str, t.Any], pods: t.Iterable[dict[str, t.Any]], revisions: t.Mapping[str, str]) -> Operand:
+def of_daemonset(
+    daemonset: dict[str, t.Any], pods: t.Iterable[dict[str, t.Any]], revisions: t.Mapping[str, str]
+) -> Operand:
     """What of a DaemonSet runs among these pods of one node."""
     uid, name = daemonset["metadata"]["uid"], daemonset["metadata"]["name"]
-    ours = [pod for pod in pods if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or [])]
+    ours = [
+        pod
+        for pod in pods
+        if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or [])
+    ]
     ours.sort(key=lambda pod: (not pod_is_ready(pod), pod["metadata"]["name"]))
-    rolling = daemonset.get("status", {}).get("observedGeneration", 0) < daemonset["metadata"].get("generation", 0)
+    rolling = daemonset.get("status", {}).get("observedGeneration", 0) < daemonset["metadata"].get(
+        "generation", 0
+    )
     if not ours:
         unwanted = not rolling and daemonset.get("status", {}).get("desiredNumberScheduled") == 0
         return Operand(component(daemonset), name, note=UNWANTED if unwanted else "has no pod")
@@ -162,9 +184,13 @@ def of_daemonset(daemonset: dict[str, t.Any], pods: t.Iterable[dict[str, t.Any]]
     return Operand(component(daemonset), name, pod["metadata"]["name"], not note, note, ready_since(pod))
 
 
-def lacking(node: dict[str, t.Any], daemonsets: t.Iterable[dict[str, t.Any]], spec: t.Mapping[str, t.Any]) -> list[str]:
+def lacking(
+    node: dict[str, t.Any], daemonsets: t.Iterable[dict[str, t.Any]], spec: t.Mapping[str, t.Any]
+) -> list[str]:
     """Components that the node's labels call for although no DaemonSet selects the node."""
-    served = {component(one) for one in daemonsets if is_operand(one) and matches(selector(one), labels(node))}
+    served = {
+        component(one) for one in daemonsets if is_operand(one) and matches(selector(one), labels(node))
+    }
     called = [name for name in COMPONENTS if labels(node).get(DEPLOY + name) == "true"]
     return [name for name in called if name not in served and _is_enabled(spec, COMPONENTS[name])]
 

@@ -11,7 +11,13 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
-from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import BLOCKING, OK, UNKNOWN, WARNING, Check
+from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
+    BLOCKING,
+    OK,
+    UNKNOWN,
+    WARNING,
+    Check,
+)
 
 Data = dict[str, t.Any]
 Release = tuple[int, int]
@@ -19,7 +25,11 @@ Release = tuple[int, int]
 AS_OF: t.Final = "2026-08-31"
 # Package -> release of the operator -> first and last release of OpenShift.
 SUPPORT: t.Final[dict[str, dict[Release, tuple[Release, Release]]]] = {
-    "gpu-operator-certified": {(25, 10): ((4, 14), (4, 20)), (26, 3): ((4, 14), (4, 22)), (26, 7): ((4, 18), (4, 22))},
+    "gpu-operator-certified": {
+        (25, 10): ((4, 14), (4, 20)),
+        (26, 3): ((4, 14), (4, 22)),
+        (26, 7): ((4, 18), (4, 22)),
+    },
     "nvidia-network-operator": {(26, 7): ((4, 17), (4, 20))},
 }
 _VERSION: t.Final = re.compile(r"(\d+)\.(\d+)")
@@ -33,14 +43,22 @@ def highest(csv: Data) -> Release | None:
     except ValueError:
         return None
     for one in properties if isinstance(properties, list) else []:
-        found = _VERSION.match(str(one.get("value", ""))) if isinstance(one, dict) and one.get("type") == "olm.maxOpenShiftVersion" else None
+        found = (
+            _VERSION.match(str(one.get("value", "")))
+            if isinstance(one, dict) and one.get("type") == "olm.maxOpenShiftVersion"
+            else None
+        )
         if found:
             return int(found[1]), int(found[2])
     return None
 
 
 def checks(csvs: t.Iterable[Data], now: Release, target: Release) -> list[Check]:
-    return [_check(csv, now, target) for csv in sorted(csvs, key=lambda one: str(one["metadata"]["name"])) if not olm_csv.is_copied(csv)]
+    return [
+        _check(csv, now, target)
+        for csv in sorted(csvs, key=lambda one: str(one["metadata"]["name"]))
+        if not olm_csv.is_copied(csv)
+    ]
 
 
 def _check(csv: Data, now: Release, target: Release) -> Check:
@@ -49,7 +67,13 @@ def _check(csv: Data, now: Release, target: Release) -> Check:
     where = f"`oc get csv -n {csv['metadata'].get('namespace')} {full} -o yaml`"
     if most and target > most:
         what = f"is made for OpenShift up to {_write(most)} (olm.maxOpenShiftVersion), and OLM holds back the update to {wanted}"
-        return Check(name, BLOCKING, what, "Update the operator first; its next channel is in `oc get packagemanifest`.", "UPDATE-OPERATOR")
+        return Check(
+            name,
+            BLOCKING,
+            what,
+            "Update the operator first; its next channel is in `oc get packagemanifest`.",
+            "UPDATE-OPERATOR",
+        )
     if olm_csv.phase(csv) != "Succeeded":
         what = f"is {olm_csv.phase(csv) or 'new'}: {(csv.get('status') or {}).get('message') or 'OLM says no more'}"
         return Check(name, WARNING, what, f"Mend it before the update: {where}.", "UPDATE-OPERATOR")

@@ -46,7 +46,14 @@ def other_manager(obj: t.Mapping[str, t.Any]) -> str:
         if owner["kind"] in _OWNERS:
             return _named(_OWNERS[owner["kind"]], owner["name"])
     for entry in metadata.get("managedFields") or []:
-        tool = next((tool for name, tool in _FIELD_MANAGERS.items() if str(entry.get("manager", "")).startswith(name)), "")
+        tool = next(
+            (
+                tool
+                for name, tool in _FIELD_MANAGERS.items()
+                if str(entry.get("manager", "")).startswith(name)
+            ),
+            "",
+        )
         if tool:
             return tool
     (label,) = MANAGED_BY

@@ -9,7 +9,11 @@ from __future__ import annotations
 import dataclasses
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import FAILED, PENDING, Readiness
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    FAILED,
+    PENDING,
+    Readiness,
+)
 
 Judged = t.TypeVar("Judged", bound=Readiness)
 

@@ -32,7 +32,11 @@ def check(classes: t.Sequence[str]) -> None:
     for index, entry in enumerate(classes):
         if not _CLASS.fullmatch(entry):
             message = f"pci_classes[{index}] is {entry!r}, and a PCI class is a beginning of hexadecimal digits in lower case."
-            raise InputError("NFD-PCI", message, 'Write it in quotes, for example "02", "0302" or "0b40": without them YAML takes some for numbers.')
+            raise InputError(
+                "NFD-PCI",
+                message,
+                'Write it in quotes, for example "02", "0302" or "0b40": without them YAML takes some for numbers.',
+            )
 
 
 def explain(classes: t.Sequence[str]) -> list[dict[str, str]]:

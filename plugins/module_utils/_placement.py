@@ -21,7 +21,11 @@ def adjusted(current: t.Mapping[str, int], replicas: int, zones: t.Sequence[str]
     """As it is, with as few machines more or fewer as it takes: the emptiest zone gains, the fullest loses; a zone that is not named has none."""
     placed = {zone: current.get(zone, 0) for zone in zones}
     while (missing := replicas - sum(placed.values())) != 0:
-        zone = min(zones, key=lambda one: placed[one]) if missing > 0 else max(reversed(zones), key=lambda one: placed[one])
+        zone = (
+            min(zones, key=lambda one: placed[one])
+            if missing > 0
+            else max(reversed(zones), key=lambda one: placed[one])
+        )
         placed[zone] += 1 if missing > 0 else -1
     return placed
 
@@ -48,7 +52,9 @@ def spared(placed: t.Mapping[str, int], current: t.Mapping[str, int], idle: t.Ma
         return current.get(zone, 0) - zones[zone] - idle.get(zone, 0)
 
     for zone in zones:
-        while lacks(zone) > 0 and (others := [one for one in zones if lacks(one) < 0 and 0 < zones[one] <= current.get(one, 0)]):
+        while lacks(zone) > 0 and (
+            others := [one for one in zones if lacks(one) < 0 and 0 < zones[one] <= current.get(one, 0)]
+        ):
             zones[max(others, key=lambda one: zones[one])] -= 1
             zones[zone] += 1
     return zones

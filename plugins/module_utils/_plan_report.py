@@ -8,12 +8,25 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._foreseen import CHANGE, CREATE, DELETE, KEEP
+from ansible_collections.accelerators.openshift.plugins.module_utils._foreseen import (
+    CHANGE,
+    CREATE,
+    DELETE,
+    KEEP,
+)
 
 Data = dict[str, t.Any]
 Plan = t.Mapping[str, t.Any]
 # Objects at whose change an operator of OpenShift restarts nodes. Everything else is taken up by a node that runs; a driver is reloaded by its pod.
-_REBOOTING: t.Final = ("MachineConfig", "MachineConfigPool", "KubeletConfig", "ContainerRuntimeConfig", "PerformanceProfile", "SriovNetworkNodePolicy", "Tuned")
+_REBOOTING: t.Final = (
+    "MachineConfig",
+    "MachineConfigPool",
+    "KubeletConfig",
+    "ContainerRuntimeConfig",
+    "PerformanceProfile",
+    "SriovNetworkNodePolicy",
+    "Tuned",
+)
 _HEADING: t.Final = ("POOL", "INSTANCE TYPE", "NODES (now/then)", "GPUS", "COST/HOUR")
 _VERBS: t.Final = {CREATE: "make", CHANGE: "change", DELETE: "remove", KEEP: "keep"}
 
@@ -29,7 +42,12 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> Data:
     machines = {part["pool"]["name"]: part for part in parts.get("nodes", ()) if part.get("pool")}
     costs = {one["pool"]: one for one in plan.get("costs") or []}
     pools = [_pool(pool, machines.get(pool["name"]), costs.get(pool["name"])) for pool in plan["pools"]]
-    objects = [{"step": name, **one} for name, found in parts.items() for part in found for one in part.get("foreseen") or []]
+    objects = [
+        {"step": name, **one}
+        for name, found in parts.items()
+        for part in found
+        for one in part.get("foreseen") or []
+    ]
     rebooted = [one for found in parts.values() for part in found for one in _rebooted(part)]
     told: Data = {
         "pools": pools,
@@ -41,7 +59,11 @@ def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> Data:
         "limits": list(plan.get("limits") or []),
         "quotas": list(plan["quotas"]),
         "cost": plan.get("cost"),
-        "warnings": list(dict.fromkeys(text for found in parts.values() for part in found for text in part.get("warnings") or [])),
+        "warnings": list(
+            dict.fromkeys(
+                text for found in parts.values() for part in found for text in part.get("warnings") or []
+            )
+        ),
     }
     return {**told, "table": _table(told)}
 
@@ -56,7 +78,9 @@ def _pool(pool: Data, result: Data | None, cost: Data | None) -> Data:
     asked = (result or {}).get("pool") or pool
     types = list(dict.fromkeys(one["instance_type"] for one in asked["candidates"]))
     then = sum(one["replicas"] for one in result["machine_sets"]) if result else None
-    each = max((sum(one["expected"].values()) for one in asked["candidates"]), default=sum(pool["expected"].values()))
+    each = max(
+        (sum(one["expected"].values()) for one in asked["candidates"]), default=sum(pool["expected"].values())
+    )
     return {
         "name": pool["name"],
         "instance_types": types,
@@ -70,13 +94,19 @@ def _pool(pool: Data, result: Data | None, cost: Data | None) -> Data:
 
 def _drained(result: Data) -> list[Data]:
     """Machines that the pool loses, with their nodes (empty where it is none yet); a replaced one has a new one ready before."""
-    return [{"pool": result["pool"]["name"], **one, "for": why} for why in ("removed", "replaced") for one in result.get(why) or []]
+    return [
+        {"pool": result["pool"]["name"], **one, "for": why}
+        for why in ("removed", "replaced")
+        for one in result.get(why) or []
+    ]
 
 
 def _rebooted(result: Data) -> list[Data]:
     """Objects that restart nodes. nodes: as the step says; None where it does not know which."""
     written = [one["object"] for one in result.get("foreseen") or [] if one["action"] != KEEP]
-    return [{"by": one, "nodes": result.get("rebooted")} for one in written if one.partition(" ")[0] in _REBOOTING]
+    return [
+        {"by": one, "nodes": result.get("rebooted")} for one in written if one.partition(" ")[0] in _REBOOTING
+    ]
 
 
 def _autoscaling(pools: t.Iterable[Data], care: t.Iterable[Data]) -> Data:
@@ -92,20 +122,41 @@ def _autoscaling(pools: t.Iterable[Data], care: t.Iterable[Data]) -> Data:
 def _table(told: Data) -> list[str]:
     rows = [_HEADING, *map(_row, told["pools"])]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADING))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
     # Neither long nor with a colon: Ansible would fold or quote them.
     lines += [_line(one) for action in _VERBS for one in told["objects"] if one["action"] == action]
     scaling = told["autoscaling"]
-    lines += [f"scale   {one['machine_set']} from {one['min']} to {one['max']} machines" for one in scaling["machine_sets"]]
-    lines += [f"scale   {one['type']} from {one['min']} to {one['max']} GPUs in the whole cluster" for one in scaling["gpu_limits"]]
-    lines += [f"drain   {one['node'] or 'no node'} ({one['for']}, machine {one['machine']})" for one in told["drained"]]
-    lines += [f"reboot  {', '.join(one['nodes']) if one['nodes'] else 'nodes that are not known'} ({one['by']})" for one in told["rebooted"]]
-    lines += [] if told["rebooted"] else ["reboot  no node, as no machine configuration is written"]
-    lines += [f"drift   {one['machine_set']} {one['field']}" for pool in told["pools"] for one in pool["drift"]]
     lines += [
-        f"limit   {one['needs']} {one['unit']} of {one['limit']}{'' if one['is_name'] else ' (in words)'} ({', '.join(one['pools'])})" for one in told["limits"]
+        f"scale   {one['machine_set']} from {one['min']} to {one['max']} machines"
+        for one in scaling["machine_sets"]
     ]
-    lines += [f"quota   {one['namespace']}/{one['name']} {key} {number}" for one in told["quotas"] for key, number in one["hard"].items()]
+    lines += [
+        f"scale   {one['type']} from {one['min']} to {one['max']} GPUs in the whole cluster"
+        for one in scaling["gpu_limits"]
+    ]
+    lines += [
+        f"drain   {one['node'] or 'no node'} ({one['for']}, machine {one['machine']})"
+        for one in told["drained"]
+    ]
+    lines += [
+        f"reboot  {', '.join(one['nodes']) if one['nodes'] else 'nodes that are not known'} ({one['by']})"
+        for one in told["rebooted"]
+    ]
+    lines += [] if told["rebooted"] else ["reboot  no node, as no machine configuration is written"]
+    lines += [
+        f"drift   {one['machine_set']} {one['field']}" for pool in told["pools"] for one in pool["drift"]
+    ]
+    lines += [
+        f"limit   {one['needs']} {one['unit']} of {one['limit']}{'' if one['is_name'] else ' (in words)'} ({', '.join(one['pools'])})"
+        for one in told["limits"]
+    ]
+    lines += [
+        f"quota   {one['namespace']}/{one['name']} {key} {number}"
+        for one in told["quotas"]
+        for key, number in one["hard"].items()
+    ]
     if told["cost"] and told["cost"]["high"] is not None:
         lines.append(f"cost    {_span(told['cost'])} an hour ({told['cost']['class']})")
     elif told["cost"]:
@@ -124,7 +175,13 @@ def _row(pool: Data) -> tuple[str, ...]:
     nodes = "/".join("-" if number is None else str(number) for number in pool["nodes"].values())
     cost = pool["cost"]
     price = f"{_span(cost)} {cost['class']}" if cost and cost["high"] is not None else "-"
-    return (pool["name"], f"{kinds}{others}", nodes, "-" if pool["devices"] is None else str(pool["devices"]), price)
+    return (
+        pool["name"],
+        f"{kinds}{others}",
+        nodes,
+        "-" if pool["devices"] is None else str(pool["devices"]),
+        price,
+    )
 
 
 def _span(cost: Data) -> str:

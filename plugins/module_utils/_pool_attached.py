@@ -41,9 +41,19 @@ def refuse(candidate: Data, cloud: str | None, path: str, catalogue: Catalogue, 
         problems.add("POOL-GPUS", where, f"{machine} has no GPU of its own.", remedy)
     elif accelerator in offers:
         counts = map(str, sorted(offers[accelerator]))
-        problems.add("POOL-GPUS", where, f"{count} {accelerator} cannot be attached to {machine}.", f"Allowed: {', '.join(counts)}.")
+        problems.add(
+            "POOL-GPUS",
+            where,
+            f"{count} {accelerator} cannot be attached to {machine}.",
+            f"Allowed: {', '.join(counts)}.",
+        )
     else:
-        problems.add("POOL-GPUS", where, f"{accelerator} cannot be attached to a machine.", f"Allowed: {', '.join(sorted(offers))}.")
+        problems.add(
+            "POOL-GPUS",
+            where,
+            f"{accelerator} cannot be attached to a machine.",
+            f"Allowed: {', '.join(sorted(offers))}.",
+        )
     return True
 
 
@@ -51,7 +61,12 @@ def conflict(candidate: Data, path: str, problems: Problems) -> None:
     """A name that says one thing and gcp.gpus another."""
     gpus, attached = _gpus(candidate), str(candidate.get("instance_type") or "").partition("+")[2]
     if attached and gpus and attached != f"{gpus.get('type')}:{gpus.get('count') or 1}":
-        problems.add("POOL-CONFLICT", f"{path}.gcp.gpus", f"the name of the instance type attaches {attached} already.", "Keep one of them.")
+        problems.add(
+            "POOL-CONFLICT",
+            f"{path}.gcp.gpus",
+            f"the name of the instance type attaches {attached} already.",
+            "Keep one of them.",
+        )
 
 
 def _gpus(candidate: Data) -> Data:

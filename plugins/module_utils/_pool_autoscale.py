@@ -10,21 +10,36 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import renames
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._scale_from_zero import BOOKED, lacks_size
+from ansible_collections.accelerators.openshift.plugins.module_utils._scale_from_zero import (
+    BOOKED,
+    lacks_size,
+)
 
 Data = dict[str, t.Any]
 
 
-def check(pool: Data, path: str, problems: Problems, limits: t.Collection[str] | None, cloud: str | None) -> None:
+def check(
+    pool: Data, path: str, problems: Problems, limits: t.Collection[str] | None, cloud: str | None
+) -> None:
     """limits: accelerator labels that the autoscaler has a limit for and that nobody adds to; None: not known. cloud: as the catalogue spells it."""
     scale = pool.get("autoscale") or {}
     if "min" not in scale or "max" not in scale:
         return
     where = f"{path}.autoscale"
     if scale["min"] > scale["max"]:
-        problems.add("POOL-CONFLICT", f"{where}.min", f"{scale['min']} is more than max {scale['max']}.", "Set min to at most max.")
+        problems.add(
+            "POOL-CONFLICT",
+            f"{where}.min",
+            f"{scale['min']} is more than max {scale['max']}.",
+            "Set min to at most max.",
+        )
     if "min_replicas" in pool:
-        problems.add("POOL-CONFLICT", f"{path}.min_replicas", "cannot be combined with autoscale: its min says it.", "Remove min_replicas.")
+        problems.add(
+            "POOL-CONFLICT",
+            f"{path}.min_replicas",
+            "cannot be combined with autoscale: its min says it.",
+            "Remove min_replicas.",
+        )
     if pool.get("mixed"):
         message = "cannot be combined with mixed: the autoscaler would choose among the instance types by its own rules."
         problems.add("POOL-CONFLICT", where, message, "Make a pool of each instance type, or remove mixed.")
@@ -59,4 +74,9 @@ def _from_zero(pool: Data, path: str, problems: Problems, cloud: str | None) -> 
         elif missing := lacks_size(cloud, one):
             keys = " and ".join(missing)
             message = f"is required to scale up from 0: nothing on {cloud} tells the autoscaler what {one['instance_type']} is made of."
-            problems.add("POOL-AUTOSCALE-ZERO", f"{path}.candidates[{index}].{missing[0]}", message, f"Set {keys} on the candidate, or min to at least 1.")
+            problems.add(
+                "POOL-AUTOSCALE-ZERO",
+                f"{path}.candidates[{index}].{missing[0]}",
+                message,
+                f"Set {keys} on the candidate, or min to at least 1.",
+            )

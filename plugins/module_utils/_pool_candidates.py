@@ -10,8 +10,16 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_attached as attached
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import GeometryError, geometry
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import BUILT_IN, CLOUDS, Catalogue, InstanceType
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import FACTS, described
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import (
+    BUILT_IN,
+    CLOUDS,
+    Catalogue,
+    InstanceType,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
+    FACTS,
+    described,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import OWN_TYPES
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import own_options
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
@@ -21,7 +29,14 @@ Data = dict[str, t.Any]
 _RESOURCES: t.Final = {"amd": "amd.com/gpu", "intel": "habana.ai/gaudi", "aws": "aws.amazon.com/neuron"}
 
 
-def resolve(candidate: Data, cloud: str | None, path: str, problems: Problems, accelerator: str = "", catalogue: Catalogue = BUILT_IN) -> InstanceType | None:
+def resolve(
+    candidate: Data,
+    cloud: str | None,
+    path: str,
+    problems: Problems,
+    accelerator: str = "",
+    catalogue: Catalogue = BUILT_IN,
+) -> InstanceType | None:
     """From the catalogue, and what the candidate says of itself; None where a problem was noted.
 
     accelerator: the pool's own. One that names the devices' vendor says that they are meant, though they are not NVIDIA's.
@@ -33,7 +48,12 @@ def resolve(candidate: Data, cloud: str | None, path: str, problems: Problems, a
     found = catalogue.find(where, name) if where else None
     facts = {key: candidate[key] for key in FACTS if candidate.get(key) is not None}
     if facts and (found is None or _differ(facts, found)) and (found is not None or "gpus" in facts):
-        entry = {"cloud": cloud or "", "instance_type": found.name if found else name, **({} if found else {"gpu_model": "gpu"}), **facts}
+        entry = {
+            "cloud": cloud or "",
+            "instance_type": found.name if found else name,
+            **({} if found else {"gpu_model": "gpu"}),
+            **facts,
+        }
         found = described(entry, found, path, problems)
         if found is None:
             return None
@@ -52,9 +72,22 @@ def _differ(facts: Data, found: InstanceType) -> bool:
     return any(known[key] != value for key, value in facts.items())
 
 
-def _foreign(found: InstanceType, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems) -> None:
-    sized = [kind for kind in catalogue.everything(cloud or found.cloud) if kind.gpu.vendor == "nvidia" and not kind.attachable]
-    near = sorted(sized, key=lambda kind: (abs(kind.gpus - found.gpus), abs(kind.gpu_memory_gib - found.gpu_memory_gib), kind.order))[:3]
+def _foreign(
+    found: InstanceType, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems
+) -> None:
+    sized = [
+        kind
+        for kind in catalogue.everything(cloud or found.cloud)
+        if kind.gpu.vendor == "nvidia" and not kind.attachable
+    ]
+    near = sorted(
+        sized,
+        key=lambda kind: (
+            abs(kind.gpus - found.gpus),
+            abs(kind.gpu_memory_gib - found.gpu_memory_gib),
+            kind.order,
+        ),
+    )[:3]
     others = ", ".join(kind.name for kind in near) or "one with NVIDIA GPUs"
     problems.add(
         "POOL-VENDOR",
@@ -68,12 +101,24 @@ def _unknown(name: str, cloud: str | None, path: str, catalogue: Catalogue, prob
     if cloud and cloud not in CLOUDS:
         what = OWN_TYPES.get(cloud, "your own name for a kind of machine")
         message = f"is required on {cloud}: {name} is {what}, of which no catalogue knows the GPUs."
-        problems.add("POOL-REQUIRED", f"{path}.gpus", message, f"Say how many GPUs such a machine has and which: set {path}.gpus and {path}.gpu_model.")
+        problems.add(
+            "POOL-REQUIRED",
+            f"{path}.gpus",
+            message,
+            f"Say how many GPUs such a machine has and which: set {path}.gpus and {path}.gpu_model.",
+        )
         return
     elsewhere = catalogue.clouds_with(name)
     where = f" on {cloud}" if cloud else ""
-    message = f"{name} is a type of {', '.join(elsewhere)}, not{where}." if elsewhere else f"{name} is not a known GPU instance type{where}."
-    near = catalogue.nearest(name, cloud if cloud in CLOUDS else None) or [entry.name for entry in catalogue.everything(cloud)][:3]
+    message = (
+        f"{name} is a type of {', '.join(elsewhere)}, not{where}."
+        if elsewhere
+        else f"{name} is not a known GPU instance type{where}."
+    )
+    near = (
+        catalogue.nearest(name, cloud if cloud in CLOUDS else None)
+        or [entry.name for entry in catalogue.everything(cloud)][:3]
+    )
     hint = f"Did you mean {' or '.join(near)}? " if near else ""
     problems.add(
         "POOL-INSTANCE-TYPE",
@@ -112,5 +157,10 @@ def _expected(kind: InstanceType, sharing: Data, path: str, problems: Problems) 
             problems.add("POOL-GEOMETRY", f"{path}.sharing.{exc.where}", exc.message, exc.remedy)
             return {}
     for way in sharing:
-        problems.add("POOL-VENDOR", f"{path}.sharing.{way}", f"{kind.gpu.model} devices ({kind.gpu.vendor}) are not shared by NVIDIA's operator.", "Remove it.")
+        problems.add(
+            "POOL-VENDOR",
+            f"{path}.sharing.{way}",
+            f"{kind.gpu.model} devices ({kind.gpu.vendor}) are not shared by NVIDIA's operator.",
+            "Remove it.",
+        )
     return {_RESOURCES[kind.gpu.vendor]: kind.gpus} if kind.gpu.vendor in _RESOURCES else {}

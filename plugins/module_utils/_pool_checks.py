@@ -63,27 +63,53 @@ def _sizes(pool: Data, path: str, problems: Problems) -> None:
         return
     if not pool.get("candidates") and not problems.at(f"{path}.candidates"):
         problems.add(
-            "POOL-REQUIRED", f"{path}.candidates", "is required (or existing, for nodes that are there already).", "Give at least one instance_type with zones."
+            "POOL-REQUIRED",
+            f"{path}.candidates",
+            "is required (or existing, for nodes that are there already).",
+            "Give at least one instance_type with zones.",
         )
     if "replicas" in pool and "autoscale" in pool:
-        problems.add("POOL-CONFLICT", f"{path}.autoscale", "cannot be combined with replicas: both say how many nodes there are.", "Keep one of them.")
+        problems.add(
+            "POOL-CONFLICT",
+            f"{path}.autoscale",
+            "cannot be combined with replicas: both say how many nodes there are.",
+            "Keep one of them.",
+        )
     elif not {"replicas", "autoscale"} & set(pool) and not problems.at(f"{path}.replicas"):
-        problems.add("POOL-REQUIRED", f"{path}.replicas", "is required (or autoscale).", "Say how many nodes the pool has.")
+        problems.add(
+            "POOL-REQUIRED",
+            f"{path}.replicas",
+            "is required (or autoscale).",
+            "Say how many nodes the pool has.",
+        )
     replicas, least = pool.get("replicas"), pool.get("min_replicas")
     if replicas is not None and least is not None and least > replicas:
-        problems.add("POOL-CONFLICT", f"{path}.min_replicas", f"{least} is more than the {replicas} replicas.", f"Set it to at most {replicas}.")
+        problems.add(
+            "POOL-CONFLICT",
+            f"{path}.min_replicas",
+            f"{least} is more than the {replicas} replicas.",
+            f"Set it to at most {replicas}.",
+        )
 
 
 def _driver(pool: Data, path: str, problems: Problems) -> None:
     models = {one["gpu_model"] for one in pool.get("resolved", [])}
     wrong = _driver_modules.contradiction((pool.get("driver") or {}).get("kernel_module_type"), models)
     if wrong:
-        problems.add("POOL-DRIVER", f"{path}.driver.kernel_module_type", f"does not fit: {wrong}.", "Remove it (auto), or take what the GPU takes.")
+        problems.add(
+            "POOL-DRIVER",
+            f"{path}.driver.kernel_module_type",
+            f"does not fit: {wrong}.",
+            "Remove it (auto), or take what the GPU takes.",
+        )
 
 
 def _existing(existing: Data, path: str, problems: Problems) -> None:
     """An empty selector matches every node of the cluster, and a node that is to offer nothing is always as it should be."""
-    for key, example in (("node_selector", "{node-role.kubernetes.io/gpu: ''}"), ("expected", "{nvidia.com/gpu: 1}")):
+    for key, example in (
+        ("node_selector", "{node-role.kubernetes.io/gpu: ''}"),
+        ("expected", "{nvidia.com/gpu: 1}"),
+    ):
         if existing.get(key) == {} and not problems.at(f"{path}.{key}"):
             problems.add("POOL-VALUE", f"{path}.{key}", "is empty.", f"For example {example}.")
 
@@ -93,7 +119,12 @@ def _zones(pool: Data, path: str, problems: Problems, prefix: str | None) -> Non
         zones = candidate.get("zones") or []
         where = f"{path}.candidates[{index}].zones"
         if len(set(zones)) < len(zones):
-            problems.add("POOL-DUPLICATE", where, "names a zone twice.", "Name each zone once; replicas are spread over them.")
+            problems.add(
+                "POOL-DUPLICATE",
+                where,
+                "names a zone twice.",
+                "Name each zone once; replicas are spread over them.",
+            )
         for zone in dict.fromkeys(zones):
             most = LONGEST_SET - (len(prefix) if prefix else _SHORTEST_PREFIX) - len(zone) - 2
             if len(pool.get("name") or "") > most:
@@ -112,7 +143,12 @@ def _taints(pool: Data, path: str, problems: Problems) -> None:
         where = f"{path}.taints[{index}]"
         mark = (taint.get("key"), taint.get("effect"))
         if None not in mark and mark in seen:
-            problems.add("POOL-DUPLICATE", where, f"{mark[0]}:{mark[1]} is there twice.", "A node has one taint of each key and effect.")
+            problems.add(
+                "POOL-DUPLICATE",
+                where,
+                f"{mark[0]}:{mark[1]} is there twice.",
+                "A node has one taint of each key and effect.",
+            )
         seen.add(mark)
         if taint.get("effect") == "NoExecute":
             problems.add(
@@ -127,7 +163,9 @@ def _labels(pool: Data, path: str, problems: Problems) -> None:
     ours = {POOL: "the pool's name is put there", ACCELERATOR: "set accelerator instead"}
     for key, why in ours.items():
         if key in (pool.get("labels") or {}):
-            problems.add("POOL-LABEL", f"{path}.labels.{key}", f"is set by the collection: {why}.", "Remove it.")
+            problems.add(
+                "POOL-LABEL", f"{path}.labels.{key}", f"is set by the collection: {why}.", "Remove it."
+            )
 
 
 def _sharing(pool: Data, path: str, problems: Problems) -> None:
@@ -135,19 +173,37 @@ def _sharing(pool: Data, path: str, problems: Problems) -> None:
     if sharing is None or problems.at(where):
         return
     if len(sharing) != 1:
-        problems.add("POOL-CONFLICT", where, f"must be exactly one of mig, time_slicing and mps, not {' and '.join(sharing) or 'empty'}.", "Keep one.")
+        problems.add(
+            "POOL-CONFLICT",
+            where,
+            f"must be exactly one of mig, time_slicing and mps, not {' and '.join(sharing) or 'empty'}.",
+            "Keep one.",
+        )
     mig = sharing.get("mig")
     if mig is None:
         return
     ways = sorted({"slices", "profile", "layout"} & set(mig))
     if len(ways) != 1:
-        problems.add("POOL-CONFLICT", f"{where}.mig", f"must have exactly one of slices, profile and layout, not {' and '.join(ways) or 'none'}.", "Keep one.")
+        problems.add(
+            "POOL-CONFLICT",
+            f"{where}.mig",
+            f"must have exactly one of slices, profile and layout, not {' and '.join(ways) or 'none'}.",
+            "Keep one.",
+        )
     if "layout" in mig and mig.get("strategy") == "single":
         problems.add(
-            "POOL-CONFLICT", f"{where}.mig.strategy", "a layout of different partitions needs the strategy mixed.", "Set strategy: mixed, or use slices."
+            "POOL-CONFLICT",
+            f"{where}.mig.strategy",
+            "a layout of different partitions needs the strategy mixed.",
+            "Set strategy: mixed, or use slices.",
         )
     if "profile" in mig and not isinstance(mig["profile"], (str, dict)):
-        problems.add("POOL-TYPE", f"{where}.mig.profile", "must be a profile's name, or a mapping of instance type to profile.", "For example 1g.5gb.")
+        problems.add(
+            "POOL-TYPE",
+            f"{where}.mig.profile",
+            "must be a profile's name, or a mapping of instance type to profile.",
+            "For example 1g.5gb.",
+        )
 
 
 def _quota(pool: Data, path: str, problems: Problems) -> None:
@@ -155,7 +211,12 @@ def _quota(pool: Data, path: str, problems: Problems) -> None:
     for index, quota in enumerate(pool.get("quota") or []):
         where = f"{path}.quota[{index}]"
         if ("gpus" in quota) == ("hard" in quota):
-            problems.add("POOL-CONFLICT", where, "must have either gpus or hard.", "gpus counts nvidia.com/gpu; hard names resources itself.")
+            problems.add(
+                "POOL-CONFLICT",
+                where,
+                "must have either gpus or hard.",
+                "gpus counts nvidia.com/gpu; hard names resources itself.",
+            )
         for key in quota.get("hard") or {}:
             if "/" in key and not key.startswith(("requests.", "count/")) and not counted_by(key):
                 problems.add(

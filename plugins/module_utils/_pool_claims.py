@@ -20,7 +20,9 @@ _PREFIX: t.Final = "requests."
 def check(pool: Data, path: str, problems: Problems) -> None:
     """Every option that only a device plugin enacts, by its own path."""
     for way in sorted(pool.get("sharing") or {}):
-        message = "is done by the operator's device plugin and MIG manager, which do not run with backend dra."
+        message = (
+            "is done by the operator's device plugin and MIG manager, which do not run with backend dra."
+        )
         _refuse(f"{path}.sharing.{way}", message, "Remove it: pods claim whole GPUs.", problems)
     if pool.get("autoscale"):
         message = "the autoscaler counts nvidia.com/gpu, which no node offers with backend dra."
@@ -28,12 +30,22 @@ def check(pool: Data, path: str, problems: Problems) -> None:
     for name in (pool.get("existing") or {}).get("expected") or {}:
         if name.startswith("nvidia.com/") and name != GPU:
             message = "is no whole GPU, and with backend dra pods claim whole GPUs."
-            _refuse(f"{path}.existing.expected.{name}", message, f"Expect {GPU}, which counts the GPUs of a node.", problems)
+            _refuse(
+                f"{path}.existing.expected.{name}",
+                message,
+                f"Expect {GPU}, which counts the GPUs of a node.",
+                problems,
+            )
     for index, quota in enumerate(pool.get("quota") or []):
         for key in quota.get("hard") or {}:
             if key.startswith(f"{_PREFIX}nvidia.com/"):
                 message = "counts what no pod requests: with backend dra GPUs are claimed."
-                _refuse(f"{path}.quota[{index}].hard.{key}", message, f"Write {quota_key()}, or give gpus.", problems)
+                _refuse(
+                    f"{path}.quota[{index}].hard.{key}",
+                    message,
+                    f"Write {quota_key()}, or give gpus.",
+                    problems,
+                )
 
 
 def _refuse(path: str, message: str, remedy: str, problems: Problems) -> None:

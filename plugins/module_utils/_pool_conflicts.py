@@ -30,7 +30,12 @@ def _names(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
     for index, pool in enumerate(pools):
         own = pool.get("name")
         if own in seen:
-            problems.add("POOL-DUPLICATE", f"{name}[{index}].name", f"{own} is already the name of {name}[{seen[own]}].", "Give each pool its own name.")
+            problems.add(
+                "POOL-DUPLICATE",
+                f"{name}[{index}].name",
+                f"{own} is already the name of {name}[{seen[own]}].",
+                "Give each pool its own name.",
+            )
         elif own:
             seen[own] = index
 
@@ -45,7 +50,11 @@ def _nodes(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
             if other_index == index or not selector or ("existing" in other and other_index > index):
                 continue
             theirs = _node_labels(other)
-            narrow, wide = sorted((selector, theirs), key=len, reverse=True) if "existing" in other else (theirs, selector)
+            narrow, wide = (
+                sorted((selector, theirs), key=len, reverse=True)
+                if "existing" in other
+                else (theirs, selector)
+            )
             if wide and wide.items() <= narrow.items():
                 problems.add(
                     "POOL-OVERLAP",
@@ -66,7 +75,12 @@ def _node_labels(pool: Data) -> dict[str, str]:
             "kubernetes.io/arch": first["arch"],
             "node.kubernetes.io/instance-type": first["instance_type"],
         }
-    return {**labels, **(pool.get("labels") or {}), "feature.node.kubernetes.io/pci-10de.present": "true", "nvidia.com/gpu.present": "true"}
+    return {
+        **labels,
+        **(pool.get("labels") or {}),
+        "feature.node.kubernetes.io/pci-10de.present": "true",
+        "nvidia.com/gpu.present": "true",
+    }
 
 
 def _cluster_wide(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
@@ -124,4 +138,9 @@ def _quotas(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
                 mark = (str(quota.get("namespace")), quota.get("name") or "gpu-quota", key)
                 other = seen.setdefault(mark, (path, quantity))
                 if quantity != other[1] and not (quantity.isdigit() and other[1].isdigit()):
-                    problems.add("POOL-CONFLICT", path, f"{quantity} differs from {other[1]} of {other[0]}, the same quota.", "Give both the same quantity.")
+                    problems.add(
+                        "POOL-CONFLICT",
+                        path,
+                        f"{quantity} differs from {other[1]} of {other[0]}, the same quota.",
+                        "Give both the same quantity.",
+                    )

@@ -23,9 +23,17 @@ def described(pool: t.Any) -> t.Any:
     """What was derived is left out, and derived again by the next step; a pool as the user wrote it stays as it is."""
     if not is_planned(pool):
         return pool
-    own = {key: value for key, value in pool.items() if key in POOL and key != "existing" and value not in ("", {}, [])}
+    own = {
+        key: value
+        for key, value in pool.items()
+        if key in POOL and key != "existing" and value not in ("", {}, [])
+    }
     if pool.get("existing"):
-        kept = {key: value for key, value in own.items() if key not in ("replicas", "min_replicas", "market", "mixed", "accelerator")}
+        kept = {
+            key: value
+            for key, value in own.items()
+            if key not in ("replicas", "min_replicas", "market", "mixed", "accelerator")
+        }
         return {**kept, "existing": {"node_selector": pool["node_selector"], "expected": pool["expected"]}}
     if pool.get("autoscale"):
         own = {key: value for key, value in own.items() if key not in ("replicas", "min_replicas")}

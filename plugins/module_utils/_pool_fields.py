@@ -42,13 +42,23 @@ def read(value: t.Any, spec: Field, path: str, problems: Problems) -> t.Any:
 def read_map(value: t.Any, fields: t.Mapping[str, Field], path: str, problems: Problems) -> dict[str, t.Any]:
     """Known keys only; an unknown one is answered with the nearest that exists."""
     if not isinstance(value, t.Mapping):
-        problems.add("POOL-TYPE", path, f"must be a mapping, not {_called(value)}.", f"Allowed keys: {', '.join(sorted(fields))}.")
+        problems.add(
+            "POOL-TYPE",
+            path,
+            f"must be a mapping, not {_called(value)}.",
+            f"Allowed keys: {', '.join(sorted(fields))}.",
+        )
         return {}
     for key in value:
         if key not in fields:
             near = difflib.get_close_matches(str(key), fields, n=1)
             remedy = f"Did you mean {near[0]}? " if near else ""
-            problems.add("POOL-UNKNOWN-KEY", f"{path}.{key}", f"{key} is not an option here.", f"{remedy}Allowed keys: {', '.join(sorted(fields))}.")
+            problems.add(
+                "POOL-UNKNOWN-KEY",
+                f"{path}.{key}",
+                f"{key} is not an option here.",
+                f"{remedy}Allowed keys: {', '.join(sorted(fields))}.",
+            )
     result = {}
     for key, spec in fields.items():
         if value.get(key) is not None:
@@ -62,7 +72,10 @@ def _called(value: t.Any) -> str:
     if isinstance(value, bool):
         return f"the YAML boolean {str(value).lower()}"
     names = {str: "text", int: "number", float: "number", type(None): "nothing"}
-    kind = next((word for cls, word in names.items() if isinstance(value, cls)), "list" if isinstance(value, (list, tuple)) else "mapping")
+    kind = next(
+        (word for cls, word in names.items() if isinstance(value, cls)),
+        "list" if isinstance(value, (list, tuple)) else "mapping",
+    )
     return f"the {kind} {value!r}" if kind in ("text", "number") else f"a {kind}"
 
 
@@ -72,14 +85,21 @@ def _text(value: t.Any, spec: Field, path: str, problems: Problems) -> str | Non
             "POOL-TYPE",
             path,
             f"must be text, not {_called(value)}.",
-            f'Put it in quotes: "{str(value).lower()}".' if isinstance(value, (bool, int, float)) else "Give text.",
+            f'Put it in quotes: "{str(value).lower()}".'
+            if isinstance(value, (bool, int, float))
+            else "Give text.",
         )
         return None
     text = str(value)
     if spec.choices and text not in spec.choices:
         near = difflib.get_close_matches(text, spec.choices, n=1, cutoff=0.5)
         did = f"Did you mean {near[0]}? " if near else ""
-        problems.add("POOL-VALUE", path, f"{text!r} is not one of its values.", f"{did}Allowed: {', '.join(spec.choices)}.")
+        problems.add(
+            "POOL-VALUE",
+            path,
+            f"{text!r} is not one of its values.",
+            f"{did}Allowed: {', '.join(spec.choices)}.",
+        )
         return None
     fault = spec.fault(text) if spec.fault else ""
     if fault or not text:
@@ -93,7 +113,9 @@ def _integer(value: t.Any, spec: Field, path: str, problems: Problems) -> int | 
     if isinstance(value, str) and value.strip().lstrip("-").isdigit():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        problems.add("POOL-TYPE", path, f"must be a whole number, not {_called(value)}.", "Give a whole number.")
+        problems.add(
+            "POOL-TYPE", path, f"must be a whole number, not {_called(value)}.", "Give a whole number."
+        )
         return None
     number = int(value)
     if (spec.low is not None and number < spec.low) or (spec.high is not None and number > spec.high):
@@ -114,16 +136,28 @@ def _flag(value: t.Any, spec: Field, path: str, problems: Problems) -> bool | No
 
 def _labels(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[str, str]:
     if not isinstance(value, t.Mapping):
-        problems.add("POOL-TYPE", path, f"must be a mapping of labels, not {_called(value)}.", "Write {name: value}.")
+        problems.add(
+            "POOL-TYPE", path, f"must be a mapping of labels, not {_called(value)}.", "Write {name: value}."
+        )
         return {}
     result = {}
     for key, text in value.items():
         where = f"{path}.{key}"
         fault = key_fault(key) if isinstance(key, str) else f"is {_called(key)}"
         if fault:
-            problems.add("POOL-LABEL", where, f"the key {key!r} {fault}.", "Choose another key, in quotes if YAML reads it as something else.")
+            problems.add(
+                "POOL-LABEL",
+                where,
+                f"the key {key!r} {fault}.",
+                "Choose another key, in quotes if YAML reads it as something else.",
+            )
         elif not isinstance(text, str):
-            problems.add("POOL-LABEL", where, f"a label's value is text, not {_called(text)}.", f'Put it in quotes: {key}: "{str(text).lower()}".')
+            problems.add(
+                "POOL-LABEL",
+                where,
+                f"a label's value is text, not {_called(text)}.",
+                f'Put it in quotes: {key}: "{str(text).lower()}".',
+            )
         elif value_fault(text):
             problems.add("POOL-LABEL", where, f"{text!r} {value_fault(text)}.", "Choose another value.")
         else:
@@ -133,7 +167,9 @@ def _labels(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[st
 
 def _counts(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[str, int]:
     if not isinstance(value, t.Mapping):
-        problems.add("POOL-TYPE", path, f"must be a mapping of numbers, not {_called(value)}.", "Write {name: number}.")
+        problems.add(
+            "POOL-TYPE", path, f"must be a mapping of numbers, not {_called(value)}.", "Write {name: number}."
+        )
         return {}
     read_in = {str(key): _integer(number, spec, f"{path}.{key}", problems) for key, number in value.items()}
     return {key: number for key, number in read_in.items() if number is not None}
@@ -141,12 +177,21 @@ def _counts(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[st
 
 def _quantities(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[str, str]:
     if not isinstance(value, t.Mapping):
-        problems.add("POOL-TYPE", path, f"must be a mapping of quantities, not {_called(value)}.", "Write {resource: quantity}.")
+        problems.add(
+            "POOL-TYPE",
+            path,
+            f"must be a mapping of quantities, not {_called(value)}.",
+            "Write {resource: quantity}.",
+        )
         return {}
     result = {}
     for key, quantity in value.items():
         # Devices are whole numbers; memory and the like have units, which the API server checks.
-        number = quantity if isinstance(quantity, str) and "/" not in str(key) else _integer(quantity, spec, f"{path}.{key}", problems)
+        number = (
+            quantity
+            if isinstance(quantity, str) and "/" not in str(key)
+            else _integer(quantity, spec, f"{path}.{key}", problems)
+        )
         if number is not None:
             result[str(key)] = str(number)
     return result

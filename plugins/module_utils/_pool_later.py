@@ -26,4 +26,9 @@ def refuse(pool: Data, path: str, problems: Problems) -> None:
 
 
 def _refuse(path: str, remedy: str, problems: Problems) -> None:
-    problems.add("POOL-NOT-YET", path, "is valid, but this release does not enact it, and it is not ignored silently.", remedy)
+    problems.add(
+        "POOL-NOT-YET",
+        path,
+        "is valid, but this release does not enact it, and it is not ignored silently.",
+        remedy,
+    )

@@ -11,7 +11,11 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+)
 
 Data = dict[str, t.Any]
 
@@ -21,9 +25,17 @@ def check_pools(pools: t.Sequence[Data]) -> None:
     for index, pool in enumerate(pools):
         for key in ("name", "node_selector"):
             if not pool.get(key):
-                raise InputError("INPUT-REQUIRED", f"pools[{index}].{key} is missing.", "Give each pool a name and a node_selector.")
+                raise InputError(
+                    "INPUT-REQUIRED",
+                    f"pools[{index}].{key} is missing.",
+                    "Give each pool a name and a node_selector.",
+                )
         if not isinstance(pool["node_selector"], dict) or not isinstance(pool.get("expected") or {}, dict):
-            raise InputError("INPUT-TYPE", f"pools[{index}].node_selector and .expected are maps.", "Write {label: value} and {resource: number}.")
+            raise InputError(
+                "INPUT-TYPE",
+                f"pools[{index}].node_selector and .expected are maps.",
+                "Write {label: value} and {resource: number}.",
+            )
 
 
 def nodes_of(nodes: t.Iterable[Data], pool: Data) -> list[Data]:
@@ -50,11 +62,24 @@ def judge_devices(nodes: t.Iterable[Data], pool: Data) -> list[Readiness]:
     """What each node of the pool lacks of what the pool expects; a pool that expects nothing wants its nodes to be Ready."""
     parts: list[Readiness] = []
     for node in nodes_of(nodes, pool):
-        name, wanted = str(node["metadata"]["name"]), geometry.expected(node, pool["expected"]) if pool.get("expected") else {}
+        name, wanted = (
+            str(node["metadata"]["name"]),
+            geometry.expected(node, pool["expected"]) if pool.get("expected") else {},
+        )
         if not geometry.is_ready(node):
-            parts.append(_part(name, "NotReady", "the node is not Ready", "GPU-NODE-NOTREADY", f"Look at `oc describe node {name}`."))
+            parts.append(
+                _part(
+                    name,
+                    "NotReady",
+                    "the node is not Ready",
+                    "GPU-NODE-NOTREADY",
+                    f"Look at `oc describe node {name}`.",
+                )
+            )
         short = [
-            f"{resource} {geometry.offered(node, resource)} of {number}" for resource, number in wanted.items() if geometry.offered(node, resource) != number
+            f"{resource} {geometry.offered(node, resource)} of {number}"
+            for resource, number in wanted.items()
+            if geometry.offered(node, resource) != number
         ]
         if short:
             remedy = "Look at the log of the device plugin on this node."
@@ -63,7 +88,9 @@ def judge_devices(nodes: t.Iterable[Data], pool: Data) -> list[Readiness]:
 
 
 def _part(name: str, reason: str, what: str, code: str, remedy: str) -> Readiness:
-    return pending(f"{reason}:{name}", f"Node {name}: {what}.", code=code, remedy=remedy, details=(f"{name}: {what}",))
+    return pending(
+        f"{reason}:{name}", f"Node {name}: {what}.", code=code, remedy=remedy, details=(f"{name}: {what}",)
+    )
 
 
 def summarize_nodes(nodes: t.Sequence[Data], pools: t.Iterable[Data]) -> list[Data]:
@@ -71,7 +98,9 @@ def summarize_nodes(nodes: t.Sequence[Data], pools: t.Iterable[Data]) -> list[Da
         {
             "name": str(node["metadata"]["name"]),
             "pool": pool["name"],
-            "expected": {name: geometry.count(number) for name, number in (pool.get("expected") or {}).items()},
+            "expected": {
+                name: geometry.count(number) for name, number in (pool.get("expected") or {}).items()
+            },
             "allocatable": {name: geometry.offered(node, name) for name in pool.get("expected") or {}},
         }
         for pool in pools

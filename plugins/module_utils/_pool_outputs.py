@@ -21,7 +21,11 @@ def tolerations(pools: t.Iterable[Data]) -> list[Data]:
     for taint in (one for pool in pools for one in pool["taints"]):
         if taint["key"] == GPU and taint["effect"] == "NoSchedule":
             continue
-        toleration = {"key": taint["key"], "operator": "Equal", "value": taint["value"]} if taint.get("value") else {"key": taint["key"], "operator": "Exists"}
+        toleration = (
+            {"key": taint["key"], "operator": "Equal", "value": taint["value"]}
+            if taint.get("value")
+            else {"key": taint["key"], "operator": "Exists"}
+        )
         toleration["effect"] = taint["effect"]
         if toleration not in found:
             found.append(toleration)
@@ -35,7 +39,10 @@ def quotas(pools: t.Iterable[Data]) -> list[Data]:
         hard = found.setdefault((quota["namespace"], quota.get("name") or "gpu-quota"), {})
         for key, quantity in (quota.get("hard") or {f"requests.{GPU}": str(quota["gpus"])}).items():
             hard[key] = str(int(hard.get(key, "0")) + int(quantity)) if quantity.isdigit() else quantity
-    return [{"namespace": namespace, "name": name, "hard": dict(sorted(hard.items()))} for (namespace, name), hard in found.items()]
+    return [
+        {"namespace": namespace, "name": name, "hard": dict(sorted(hard.items()))}
+        for (namespace, name), hard in found.items()
+    ]
 
 
 def priorities(pools: t.Iterable[Data]) -> list[Data]:
@@ -57,9 +64,20 @@ def groups(pools: t.Iterable[Data]) -> list[Data]:
         offers = {candidate["instance_type"]: candidate["expected"] for candidate in pool["candidates"]}
         least = 1 if pool["existing"] else pool["min_replicas"]
         models = sorted({candidate["gpu_model"] for candidate in pool["candidates"]})
-        more = {**({"driver": pool["driver"]} if pool.get("driver") else {}), **({"gpu_models": models} if models else {})}
+        more = {
+            **({"driver": pool["driver"]} if pool.get("driver") else {}),
+            **({"gpu_models": models} if models else {}),
+        }
         if len({tuple(sorted(one.items())) for one in offers.values()}) < 2:
-            found.append({"name": pool["name"], "node_selector": pool["node_selector"], "expected": pool["expected"], "min_nodes": least, **more})
+            found.append(
+                {
+                    "name": pool["name"],
+                    "node_selector": pool["node_selector"],
+                    "expected": pool["expected"],
+                    "min_nodes": least,
+                    **more,
+                }
+            )
             continue
         found += [
             {
@@ -125,9 +143,13 @@ def drivers(pools: t.Iterable[Data]) -> list[str]:
             of_pool = f"{candidate['instance_type']} of pool {pool['name']}"
             if candidate["driver"] == "grid":
                 share = f"{candidate['gpu_share']} of " if candidate["gpu_share"] != "1" else ""
-                remarks.append(f"{of_pool} has {share}its {candidate['gpu_model']} as a vGPU: it needs NVIDIA's GRID guest driver and a licence")
+                remarks.append(
+                    f"{of_pool} has {share}its {candidate['gpu_model']} as a vGPU: it needs NVIDIA's GRID guest driver and a licence"
+                )
             elif candidate["vendor"] != "nvidia":
-                remarks.append(f"{of_pool} has {candidate['gpu_model']} devices ({candidate['vendor']}): its nodes are made, their driver and operator are not")
+                remarks.append(
+                    f"{of_pool} has {candidate['gpu_model']} devices ({candidate['vendor']}): its nodes are made, their driver and operator are not"
+                )
     return remarks
 
 
@@ -139,7 +161,9 @@ def short_quotas(pools: t.Sequence[Data], quota: t.Iterable[Data]) -> list[str]:
     """Remarks on devices that no namespace with a quota may use."""
     limits: dict[str, int] = {}
     for hard in (one["hard"] for one in quota):
-        for resource, number in ((key.removeprefix("requests."), number) for key, number in hard.items() if "/" in key):
+        for resource, number in (
+            (key.removeprefix("requests."), number) for key, number in hard.items() if "/" in key
+        ):
             limits[resource] = limits.get(resource, 0) + int(number)
     remarks = []
     for resource, limit in limits.items():

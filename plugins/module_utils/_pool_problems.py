@@ -52,7 +52,8 @@ class Problems:
             raise InputError(first.code, f"{first.path}: {first.message}", first.remedy, facts=facts)
         raise InputError(
             "POOL-INVALID",
-            f"{len(self.found)} problems. " + " ".join(f"({number}) {one.line}" for number, one in enumerate(self.found, 1)),
+            f"{len(self.found)} problems. "
+            + " ".join(f"({number}) {one.line}" for number, one in enumerate(self.found, 1)),
             " ".join(f"({number}) {one.remedy}" for number, one in enumerate(self.found, 1)),
             evidence=[one.line for one in self.found],
             facts=facts,

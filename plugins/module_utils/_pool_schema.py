@@ -9,8 +9,15 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import ENTRY, FACTS
-from ansible_collections.accelerators.openshift.plugins.module_utils._labels import key_fault, name_fault, value_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
+    ENTRY,
+    FACTS,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._labels import (
+    key_fault,
+    name_fault,
+    value_fault,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field
 
@@ -20,12 +27,19 @@ EFFECTS: t.Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
 def _price_fault(text: str) -> str:
-    return "" if re.fullmatch(r"\d{1,6}(\.\d{1,5})?", text) and float(text) else "is no price an hour, such as 1.25"
+    return (
+        ""
+        if re.fullmatch(r"\d{1,6}(\.\d{1,5})?", text) and float(text)
+        else "is no price an hour, such as 1.25"
+    )
 
 
 _NAME: t.Final = Field("text", required=True, fault=name_fault)
 # What a pool says for all its candidates, and a candidate for itself.
-_PLATFORM: t.Final = {**{key: Field("map", fields=platform.OPTIONS) for key, platform in BY_KEY.items()}, "provider_spec_patch": Field("any")}
+_PLATFORM: t.Final = {
+    **{key: Field("map", fields=platform.OPTIONS) for key, platform in BY_KEY.items()},
+    "provider_spec_patch": Field("any"),
+}
 _CANDIDATE: t.Final = {
     "instance_type": Field("text", required=True),
     "zones": Field("list", entry=Field("text")),
@@ -50,10 +64,22 @@ _MIG: t.Final = {
 POOL: t.Final[dict[str, Field]] = {
     "name": _NAME,
     "candidates": Field("list", required=False, fields=_CANDIDATE),
-    "existing": Field("map", fields={"node_selector": Field("labels", required=True), "expected": Field("counts", required=True, low=1, high=1024)}),
+    "existing": Field(
+        "map",
+        fields={
+            "node_selector": Field("labels", required=True),
+            "expected": Field("counts", required=True, low=1, high=1024),
+        },
+    ),
     "replicas": Field("integer", low=0, high=1000),
     "min_replicas": Field("integer", low=0, high=1000),
-    "autoscale": Field("map", fields={"min": Field("integer", required=True, low=0, high=1000), "max": Field("integer", required=True, low=1, high=1000)}),
+    "autoscale": Field(
+        "map",
+        fields={
+            "min": Field("integer", required=True, low=0, high=1000),
+            "max": Field("integer", required=True, low=1, high=1000),
+        },
+    ),
     "market": Field("any"),
     "mixed": Field("flag"),
     "pre_drain_hook": Field("flag"),
@@ -78,7 +104,14 @@ POOL: t.Final[dict[str, Field]] = {
     ),
     **_PLATFORM,
     "tuning": Field("text", fault=name_fault),
-    "sharing": Field("map", fields={"mig": Field("map", fields=_MIG), "time_slicing": Field("map", fields=_SHARES), "mps": Field("map", fields=_SHARES)}),
+    "sharing": Field(
+        "map",
+        fields={
+            "mig": Field("map", fields=_MIG),
+            "time_slicing": Field("map", fields=_SHARES),
+            "mps": Field("map", fields=_SHARES),
+        },
+    ),
     "driver": Field(
         "map",
         fields={

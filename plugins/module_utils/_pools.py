@@ -18,7 +18,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _pool_outputs,
     _pool_platform,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import BUILT_IN, Catalogue, InstanceType
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import (
+    BUILT_IN,
+    Catalogue,
+    InstanceType,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_attached import conflict
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_candidates import describe, resolve
@@ -54,11 +58,21 @@ def plan(
     """
     problems = Problems()
     if not isinstance(pools, (list, tuple)):
-        problems.add("POOL-TYPE", name, "must be a list of pools.", f"Write {name} as a list; each entry has a name, candidates and replicas.")
+        problems.add(
+            "POOL-TYPE",
+            name,
+            "must be a list of pools.",
+            f"Write {name} as a list; each entry has a name, candidates and replicas.",
+        )
     elif not pools:
-        problems.add("POOL-NONE", name, "names no pools, so there is nothing to do.", _EXAMPLE.format(name=name))
+        problems.add(
+            "POOL-NONE", name, "names no pools, so there is nothing to do.", _EXAMPLE.format(name=name)
+        )
     problems.raise_if_any()
-    read_in = [_read(described(pool), f"{name}[{index}]", cloud, catalogue, problems) for index, pool in enumerate(pools)]
+    read_in = [
+        _read(described(pool), f"{name}[{index}]", cloud, catalogue, problems)
+        for index, pool in enumerate(pools)
+    ]
     for index, pool in enumerate(read_in):
         path = f"{name}[{index}]"
         _pool_checks.check(pool, path, problems, prefix)
@@ -92,20 +106,31 @@ def _read(raw: t.Any, path: str, cloud: str | None, catalogue: Catalogue, proble
     # What was noted as wrong is None here; the checks across fields look at the rest.
     pool = {key: value for key, value in pool.items() if value is not None}
     if "candidates" in pool:
-        pool["candidates"] = [{key: value for key, value in one.items() if value is not None} for one in pool["candidates"]]
+        pool["candidates"] = [
+            {key: value for key, value in one.items() if value is not None} for one in pool["candidates"]
+        ]
     _pool_platform.read_markets(pool, path, problems)
     _pool_platform.settle(pool, path, cloud, problems)
     _machine_health.read(pool, path, problems)
-    kinds = [_kind(pool, candidate, cloud, f"{path}.candidates[{index}]", catalogue, problems) for index, candidate in enumerate(pool.get("candidates") or [])]
+    kinds = [
+        _kind(pool, candidate, cloud, f"{path}.candidates[{index}]", catalogue, problems)
+        for index, candidate in enumerate(pool.get("candidates") or [])
+    ]
     _pool_platform.check(pool, kinds, path, cloud, problems)
     sharing = pool.get("sharing") or {}
     sound = len(sharing) <= 1 and not problems.at(f"{path}.sharing") and _one_way(sharing)
     described_by = zip(pool.get("candidates") or [], kinds, strict=True)
-    resolved = [describe(candidate, kind, sharing if sound else {}, path, problems) for candidate, kind in described_by if kind is not None]
+    resolved = [
+        describe(candidate, kind, sharing if sound else {}, path, problems)
+        for candidate, kind in described_by
+        if kind is not None
+    ]
     return {**pool, "resolved": resolved}
 
 
-def _kind(pool: Data, candidate: Data, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems) -> InstanceType | None:
+def _kind(
+    pool: Data, candidate: Data, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems
+) -> InstanceType | None:
     """What the candidate's instance type is made of; it is called from here on as the catalogue calls it."""
     conflict(candidate, path, problems)
     kind = resolve(candidate, cloud, path, problems, pool.get("accelerator") or "", catalogue)
@@ -116,14 +141,22 @@ def _kind(pool: Data, candidate: Data, cloud: str | None, path: str, catalogue: 
 
 def _one_way(sharing: Data) -> bool:
     mig = sharing.get("mig")
-    return mig is None or (len({"slices", "profile", "layout"} & set(mig)) == 1 and isinstance(mig.get("profile", ""), (str, dict)))
+    return mig is None or (
+        len({"slices", "profile", "layout"} & set(mig)) == 1
+        and isinstance(mig.get("profile", ""), (str, dict))
+    )
 
 
 def _alike(pool: Data, path: str, problems: Problems) -> None:
     """What all of a pool's candidates must have in common."""
     vendors = {one["vendor"] for one in pool["resolved"]}
     if len(vendors) > 1:
-        problems.add("POOL-VENDOR", f"{path}.candidates", f"mixes devices of {' and '.join(sorted(vendors))} in one pool.", "Make one pool a vendor.")
+        problems.add(
+            "POOL-VENDOR",
+            f"{path}.candidates",
+            f"mixes devices of {' and '.join(sorted(vendors))} in one pool.",
+            "Make one pool a vendor.",
+        )
     offers: Data = {}
     for one in pool["resolved"]:
         machine = one["instance_type"].partition("+")[0]
@@ -132,7 +165,12 @@ def _alike(pool: Data, path: str, problems: Problems) -> None:
             problems.add("POOL-CONFLICT", f"{path}.candidates", message, "Make two pools of them.")
     archs = {one["arch"] for one in pool["resolved"]}
     if len(archs) > 1:
-        problems.add("POOL-ARCH", f"{path}.candidates", f"mixes {' and '.join(sorted(archs))} instance types in one pool.", "Make one pool an architecture.")
+        problems.add(
+            "POOL-ARCH",
+            f"{path}.candidates",
+            f"mixes {' and '.join(sorted(archs))} instance types in one pool.",
+            "Make one pool an architecture.",
+        )
     allowed: list[str] = (pool.get("validate") or {}).get("image_archs") or []
     for arch in sorted(archs - set(allowed)) if allowed else ():
         problems.add(
@@ -158,7 +196,10 @@ def _normalise(pool: Data) -> Data:
         "autoscale": autoscale,
         "mixed": bool(pool.get("mixed")),
         "market": pool.get("market") or {"type": "on_demand"},
-        "taints": [{key: value for key, value in taint.items() if value is not None} for taint in pool.get("taints") or []],
+        "taints": [
+            {key: value for key, value in taint.items() if value is not None}
+            for taint in pool.get("taints") or []
+        ],
         "labels": pool.get("labels") or {},
         "accelerator": pool.get("accelerator") or first.get("accelerator", ""),
         "disk": pool.get("disk") or {},
@@ -169,7 +210,11 @@ def _normalise(pool: Data) -> Data:
         "quota": pool.get("quota") or [],
         "priority": pool.get("priority") or [],
         "validate": {"benchmark": "vectoradd", **(pool.get("validate") or {})},
-        **({"driver": {key: value for key, value in pool["driver"].items() if value is not None}} if pool.get("driver") else {}),
+        **(
+            {"driver": {key: value for key, value in pool["driver"].items() if value is not None}}
+            if pool.get("driver")
+            else {}
+        ),
         **({"health": pool["health"]} if "health" in pool else {}),
         **({"pre_drain_hook": True} if pool.get("pre_drain_hook") else {}),
     }

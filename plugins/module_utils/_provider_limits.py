@@ -11,7 +11,14 @@ import typing as t
 Data = dict[str, t.Any]
 Counted = tuple[str, bool, str, int]
 # By the letters that an instance type of AWS begins with.
-_AWS: t.Final = (("p", "P"), ("g", "G and VT"), ("vt", "G and VT"), ("dl", "DL"), ("trn", "Trn"), ("inf", "Inf"))
+_AWS: t.Final = (
+    ("p", "P"),
+    ("g", "G and VT"),
+    ("vt", "G and VT"),
+    ("dl", "DL"),
+    ("trn", "Trn"),
+    ("inf", "Inf"),
+)
 # Whose names were seen, in November 2026, in lists of Service Quotas and on the page of Spot quotas of EC2's user guide; others are described in words.
 _ON_DEMAND: t.Final = frozenset(("P", "G and VT", "Inf"))
 _SPOT: t.Final = frozenset(("DL", "G and VT", "Inf", "Trn"))
@@ -33,7 +40,13 @@ def limits(pools: t.Iterable[t.Mapping[str, t.Any]], cloud: str | None) -> list[
                 needs = found.setdefault((limit, is_name, unit), {})
                 needs[pool["name"]] = max(needs.get(pool["name"], 0), _nodes(pool) * size)
     return [
-        {"limit": limit, "is_name": is_name, "unit": unit, "needs": sum(needs.values()), "pools": sorted(needs)}
+        {
+            "limit": limit,
+            "is_name": is_name,
+            "unit": unit,
+            "needs": sum(needs.values()),
+            "pools": sorted(needs),
+        }
         for (limit, is_name, unit), needs in sorted(found.items())
     ]
 
@@ -43,12 +56,25 @@ def _nodes(pool: t.Mapping[str, t.Any]) -> int:
 
 
 def _counted(candidate: t.Mapping[str, t.Any], market: str, cloud: str | None) -> list[Counted]:
-    vcpus, gpus, kind = candidate.get("vcpus") or 0, candidate.get("gpus_per_node") or 0, str(candidate["instance_type"])
+    vcpus, gpus, kind = (
+        candidate.get("vcpus") or 0,
+        candidate.get("gpus_per_node") or 0,
+        str(candidate["instance_type"]),
+    )
     if cloud == "aws" and vcpus and market != "capacity_block":
         return [(*named, "vCPUs", vcpus)] if (named := _of_aws(kind, market == "spot")) else []
     if cloud == "azure" and vcpus:
-        total = ("Total Regional Spot vCPUs" if market == "spot" else "Total Regional vCPUs", True, "vCPUs", vcpus)
-        return [total] if market == "spot" else [(f"vCPUs of the family of {kind}", False, "vCPUs", vcpus), total]
+        total = (
+            "Total Regional Spot vCPUs" if market == "spot" else "Total Regional vCPUs",
+            True,
+            "vCPUs",
+            vcpus,
+        )
+        return (
+            [total]
+            if market == "spot"
+            else [(f"vCPUs of the family of {kind}", False, "vCPUs", vcpus), total]
+        )
     if cloud == "gcp" and gpus:
         model = _GCP.get(str(candidate["gpu_model"]))
         spot = "PREEMPTIBLE_" if market == "spot" else ""
@@ -65,5 +91,13 @@ def _of_aws(kind: str, is_spot: bool) -> tuple[str, bool] | None:
         return None
     if is_spot:
         named = _SPOT_P.get(kind[:2]) if family == "P" else family if family in _SPOT else None
-        return (f"All {named} Spot Instance Requests", True) if named else (f"Spot vCPUs of {kind.partition('.')[0]}", False)
-    return (f"Running On-Demand {family} instances", True) if family in _ON_DEMAND else (f"On-Demand vCPUs of {family} instances", False)
+        return (
+            (f"All {named} Spot Instance Requests", True)
+            if named
+            else (f"Spot vCPUs of {kind.partition('.')[0]}", False)
+        )
+    return (
+        (f"Running On-Demand {family} instances", True)
+        if family in _ON_DEMAND
+        else (f"On-Demand vCPUs of {family} instances", False)
+    )

@@ -12,17 +12,42 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _device_class as device_class
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quantity as quantity
-from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as resource_claims
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _resource_claims as resource_claims,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    InputError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+)
 
 Object = dict[str, t.Any]
 
 GPU: t.Final = "nvidia.com/gpu"
 REQUESTS: t.Final = "requests."
 STANDARD: t.Final = (
-    *("cpu", "memory", "ephemeral-storage", "requests.cpu", "requests.memory", "requests.ephemeral-storage", "requests.storage"),
-    *("limits.cpu", "limits.memory", "limits.ephemeral-storage", "pods", "services", "services.nodeports", "services.loadbalancers"),
+    *(
+        "cpu",
+        "memory",
+        "ephemeral-storage",
+        "requests.cpu",
+        "requests.memory",
+        "requests.ephemeral-storage",
+        "requests.storage",
+    ),
+    *(
+        "limits.cpu",
+        "limits.memory",
+        "limits.ephemeral-storage",
+        "pods",
+        "services",
+        "services.nodeports",
+        "services.loadbalancers",
+    ),
     *("replicationcontrollers", "resourcequotas", "secrets", "configmaps", "persistentvolumeclaims"),
 )
 _HUGE_PAGES = re.compile(r"^(requests\.)?hugepages-\d+[KMG]i$")
@@ -33,15 +58,28 @@ def hard(gpus: int | None, asked: t.Mapping[str, t.Any] | None, claims: bool = F
     """What goes into `spec.hard`; a key that the quota controller would silently not enforce is refused. claims: GPUs are claimed as devices."""
     if gpus is not None:
         if gpus < 0:
-            raise InputError("QUOTA-QUANTITY", f"gpus is {gpus}; it must be 0 or more.", "Set gpus to the number of GPUs that the namespace may request.")
+            raise InputError(
+                "QUOTA-QUANTITY",
+                f"gpus is {gpus}; it must be 0 or more.",
+                "Set gpus to the number of GPUs that the namespace may request.",
+            )
         return {device_class.quota_key() if claims else REQUESTS + GPU: quantity.canonical(gpus)}
     if not asked:
-        raise InputError("QUOTA-EMPTY", "hard is empty: a quota without a resource limits nothing.", f"Set gpus: 8, or hard: {{'{REQUESTS}{GPU}': 8}}.")
+        raise InputError(
+            "QUOTA-EMPTY",
+            "hard is empty: a quota without a resource limits nothing.",
+            f"Set gpus: 8, or hard: {{'{REQUESTS}{GPU}': 8}}.",
+        )
     return {name: _amount(name, value) for name, value in asked.items() if _counted(name)}
 
 
 def build(name: str, namespace: str, limits: t.Mapping[str, str]) -> Object:
-    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": name, "namespace": namespace}, "spec": {"hard": dict(limits)}}
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"hard": dict(limits)},
+    }
 
 
 def named(quotas: t.Iterable[Object], name: str) -> Object | None:
@@ -52,9 +90,18 @@ def judge(quotas: t.Iterable[Object], name: str, limits: t.Mapping[str, str]) ->
     """Ready when the quota controller has counted every resource; before that admission answers `status unknown for quota`."""
     status = (named(quotas, name) or {}).get("status") or {}
     counted = status.get("hard") or {}
-    missing = [name for name, value in limits.items() if not _same(counted.get(name), value) or name not in (status.get("used") or {})]
+    missing = [
+        name
+        for name, value in limits.items()
+        if not _same(counted.get(name), value) or name not in (status.get("used") or {})
+    ]
     if missing:
-        return pending("NotCounted", f"the quota controller has not yet counted {', '.join(missing)}", code="QUOTA-NOT-COUNTED", remedy=_COUNT_REMEDY)
+        return pending(
+            "NotCounted",
+            f"the quota controller has not yet counted {', '.join(missing)}",
+            code="QUOTA-NOT-COUNTED",
+            remedy=_COUNT_REMEDY,
+        )
     return ready("Counted", "usage is known for every resource")
 
 
@@ -83,7 +130,11 @@ def offering(node: Object) -> Object:
 
 
 def doubts(
-    name: str, limits: t.Mapping[str, str], nodes: t.Sequence[Object] | None, quotas: t.Iterable[Object], known: t.Sequence[Object] | None = None
+    name: str,
+    limits: t.Mapping[str, str],
+    nodes: t.Sequence[Object] | None,
+    quotas: t.Iterable[Object],
+    known: t.Sequence[Object] | None = None,
 ) -> list[str]:
     """What is allowed but makes the quota pointless: devices that no node has, another quota that is reached first.
 
@@ -91,11 +142,20 @@ def doubts(
     """
     offered = {one for node in nodes or () for one in ((node.get("status") or {}).get("allocatable") or {})}
     missing = [one for one in extended(limits) if nodes is not None and one not in offered]
-    found = [f"No node advertises {one}: quota {name} limits something that does not exist (yet)." for one in missing]
+    found = [
+        f"No node advertises {one}: quota {name} limits something that does not exist (yet)."
+        for one in missing
+    ]
     there = {one["metadata"]["name"] for one in known or ()}
     lacking = [one for one in classes(limits) if known is not None and one not in there]
-    found += [f"There is no DeviceClass {one}: quota {name} limits something that does not exist (yet)." for one in lacking]
-    return found + [f"Quota {one} of the same namespace leaves less; quota {name} is never reached." for one in stricter(name, limits, quotas)]
+    found += [
+        f"There is no DeviceClass {one}: quota {name} limits something that does not exist (yet)."
+        for one in lacking
+    ]
+    return found + [
+        f"Quota {one} of the same namespace leaves less; quota {name} is never reached."
+        for one in stricter(name, limits, quotas)
+    ]
 
 
 def stricter(name: str, limits: t.Mapping[str, str], quotas: t.Iterable[Object]) -> list[str]:
@@ -103,19 +163,34 @@ def stricter(name: str, limits: t.Mapping[str, str], quotas: t.Iterable[Object])
     found = []
     for quota in quotas:
         other, held = quota["metadata"]["name"], (quota.get("spec") or {}).get("hard") or {}
-        if other == name or (quota.get("spec") or {}).get("scopes") or (quota.get("spec") or {}).get("scopeSelector"):
+        if (
+            other == name
+            or (quota.get("spec") or {}).get("scopes")
+            or (quota.get("spec") or {}).get("scopeSelector")
+        ):
             continue
-        found += [f"{other} ({key}: {held[key]})" for key, value in limits.items() if key in held and quantity.parse(held[key]) < quantity.parse(value)]
+        found += [
+            f"{other} ({key}: {held[key]})"
+            for key, value in limits.items()
+            if key in held and quantity.parse(held[key]) < quantity.parse(value)
+        ]
     return found
 
 
 def no_namespace(namespace: str) -> AcceleratorError:
-    return AcceleratorError("QUOTA-NO-NAMESPACE", f"Namespace {namespace} does not exist.", "Create it, or set create_namespace: true.", layer="quota")
+    return AcceleratorError(
+        "QUOTA-NO-NAMESPACE",
+        f"Namespace {namespace} does not exist.",
+        "Create it, or set create_namespace: true.",
+        layer="quota",
+    )
 
 
 def is_used(facts: Object) -> bool:
     """Whether any device is in use."""
-    return any(entry["used"] not in (None, "0") for name, entry in facts["resources"].items() if _is_device(name))
+    return any(
+        entry["used"] not in (None, "0") for name, entry in facts["resources"].items() if _is_device(name)
+    )
 
 
 def holders(limits: t.Iterable[str], pods: t.Iterable[Object]) -> list[Object]:
@@ -126,7 +201,12 @@ def holders(limits: t.Iterable[str], pods: t.Iterable[Object]) -> list[Object]:
             continue
         amounts = {name: _requested(pod, name) for name in names}
         if any(amounts.values()):
-            held.append({"pod": pod["metadata"]["name"], "requests": {name: amount for name, amount in amounts.items() if amount}})
+            held.append(
+                {
+                    "pod": pod["metadata"]["name"],
+                    "requests": {name: amount for name, amount in amounts.items() if amount},
+                }
+            )
     return held
 
 
@@ -137,11 +217,15 @@ def claimants(limits: t.Iterable[str], claims: t.Iterable[Object]) -> list[Objec
         amounts = {name: amount for name, amount in resource_claims.asked(claim).items() if name in names}
         if amounts:
             pods = resource_claims.users(claim)
-            held.append({"pod": pods[0] if pods else "", "claim": claim["metadata"]["name"], "requests": amounts})
+            held.append(
+                {"pod": pods[0] if pods else "", "claim": claim["metadata"]["name"], "requests": amounts}
+            )
     return held
 
 
-_COUNT_REMEDY = "Look at the kube-controller-manager: it counts usage (oc get clusteroperator kube-controller-manager)."
+_COUNT_REMEDY = (
+    "Look at the kube-controller-manager: it counts usage (oc get clusteroperator kube-controller-manager)."
+)
 
 
 def _counted(name: str) -> bool:
@@ -159,18 +243,34 @@ def _counted(name: str) -> bool:
     if "/" in name and bare.split("/")[0] and bare.split("/")[1]:
         return True
     near = difflib.get_close_matches(name, [*STANDARD, REQUESTS + GPU], n=3)
-    raise InputError("QUOTA-KEY", f"{path}: not a resource that a quota can limit.", f"Did you mean {' or '.join(near or [REQUESTS + GPU])}?")
+    raise InputError(
+        "QUOTA-KEY",
+        f"{path}: not a resource that a quota can limit.",
+        f"Did you mean {' or '.join(near or [REQUESTS + GPU])}?",
+    )
 
 
 def _amount(name: str, value: object) -> str:
     try:
         whole, text = quantity.is_whole(value), quantity.canonical(value)
     except ValueError:
-        raise InputError("QUOTA-QUANTITY", f"hard[{name}]: {value!r} is not a quantity.", "Use a number such as 8, 500m or 64Gi.") from None
+        raise InputError(
+            "QUOTA-QUANTITY",
+            f"hard[{name}]: {value!r} is not a quantity.",
+            "Use a number such as 8, 500m or 64Gi.",
+        ) from None
     if text.startswith("-") or isinstance(value, bool):
-        raise InputError("QUOTA-QUANTITY", f"hard[{name}]: {value!r} is not allowed; it must be 0 or more.", "Use a number such as 8.")
+        raise InputError(
+            "QUOTA-QUANTITY",
+            f"hard[{name}]: {value!r} is not allowed; it must be 0 or more.",
+            "Use a number such as 8.",
+        )
     if _is_device(name) and not whole:
-        raise InputError("QUOTA-QUANTITY", f"hard[{name}]: {value!r} is not allowed; devices are counted in whole numbers.", "Use a whole number such as 8.")
+        raise InputError(
+            "QUOTA-QUANTITY",
+            f"hard[{name}]: {value!r} is not allowed; devices are counted in whole numbers.",
+            "Use a whole number such as 8.",
+        )
     return text
 
 
@@ -188,4 +288,7 @@ def _same(held: object, wanted: str) -> bool:
 
 def _requested(pod: Object, name: str) -> int:
     containers = (pod.get("spec") or {}).get("containers") or []
-    return sum(int(quantity.parse(((one.get("resources") or {}).get("requests") or {}).get(name, "0"))) for one in containers)
+    return sum(
+        int(quantity.parse(((one.get("resources") or {}).get("requests") or {}).get(name, "0")))
+        for one in containers
+    )

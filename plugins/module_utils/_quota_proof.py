@@ -12,8 +12,13 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _device_class as device_class
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quantity as quantity
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quota as quotas
-from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as resource_claims
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _resource_claims as resource_claims,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    InputError,
+)
 
 Object = dict[str, t.Any]
 
@@ -33,7 +38,12 @@ def too_much(live: Object, limits: t.Mapping[str, str]) -> Object:
     if names := quotas.extended(limits):
         return pod(live, names[0], _over(live, limits, quotas.REQUESTS + names[0]))
     (name, *_others) = quotas.classes(limits)
-    return resource_claims.claim("gpu-quota-proof-", live["metadata"]["namespace"], _over(live, limits, device_class.quota_key(name)), name)
+    return resource_claims.claim(
+        "gpu-quota-proof-",
+        live["metadata"]["namespace"],
+        _over(live, limits, device_class.quota_key(name)),
+        name,
+    )
 
 
 def _over(live: Object, limits: t.Mapping[str, str], key: str) -> int:
@@ -52,7 +62,12 @@ def pod(live: Object, name: str, over: int) -> Object:
     }
     metadata = {"generateName": "gpu-quota-proof-", "namespace": live["metadata"]["namespace"]}
     security = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-    spec = {"restartPolicy": "Never", "automountServiceAccountToken": False, "securityContext": security, "containers": [container]}
+    spec = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "securityContext": security,
+        "containers": [container],
+    }
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
 
@@ -64,11 +79,21 @@ def refusal(text: str) -> str | None:
 
 def is_transient(text: str) -> bool:
     """Just created: the quota, or the namespace's service account, is not yet seen by admission."""
-    return "status unknown for quota" in text or re.search(r'serviceaccount "[^"]+" not found', text) is not None or "no API token found" in text
+    return (
+        "status unknown for quota" in text
+        or re.search(r'serviceaccount "[^"]+" not found', text) is not None
+        or "no API token found" in text
+    )
 
 
 def not_enforced(live: Object, limits: t.Mapping[str, str]) -> AcceleratorError:
     metadata = live["metadata"]
     message = f"What is over the limit of quota {metadata['name']} in namespace {metadata['namespace']} would be admitted."
     remedy = "See that the admission plugin ResourceQuota is on, and that the quota has no scopes that leave such pods out."
-    return AcceleratorError("QUOTA-NOT-ENFORCED", message, remedy, [f"{name}: {value}" for name, value in limits.items()], layer="quota")
+    return AcceleratorError(
+        "QUOTA-NOT-ENFORCED",
+        message,
+        remedy,
+        [f"{name}: {value}" for name, value in limits.items()],
+        layer="quota",
+    )

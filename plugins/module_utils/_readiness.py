@@ -69,4 +69,6 @@ def worst(parts: t.Sequence[Readiness]) -> Readiness:
         return ready()
     decisive = min(parts, key=lambda part: _ORDER.index(part.verdict))
     details = tuple(line for part in parts for line in part.details)
-    return Readiness(decisive.verdict, decisive.reason, decisive.message, decisive.code, decisive.remedy, details)
+    return Readiness(
+        decisive.verdict, decisive.reason, decisive.message, decisive.code, decisive.remedy, details
+    )

@@ -21,18 +21,37 @@ NAME: t.Final = "gpu"
 
 
 def spec(count: int, of: str = GPU_CLASS) -> Data:
-    return {"devices": {"requests": [{"name": NAME, "exactly": {"deviceClassName": of, "allocationMode": "ExactCount", "count": count}}]}}
+    return {
+        "devices": {
+            "requests": [
+                {
+                    "name": NAME,
+                    "exactly": {"deviceClassName": of, "allocationMode": "ExactCount", "count": count},
+                }
+            ]
+        }
+    }
 
 
 def claim(prefix: str, namespace: str, count: int, of: str = GPU_CLASS) -> Data:
     """For a dry run alone: pods that last get theirs from a template."""
-    return {"apiVersion": API_VERSION, "kind": "ResourceClaim", "metadata": {"generateName": prefix, "namespace": namespace}, "spec": spec(count, of)}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "ResourceClaim",
+        "metadata": {"generateName": prefix, "namespace": namespace},
+        "spec": spec(count, of),
+    }
 
 
 def template(name: str, namespace: str, labels: t.Mapping[str, str]) -> Data:
     """One GPU for each pod that names it; Kubernetes makes the claim with the pod, labelled so, and takes it away when the pod has ended."""
     metadata = {"name": name, "namespace": namespace, "labels": dict(labels)}
-    return {"apiVersion": API_VERSION, "kind": "ResourceClaimTemplate", "metadata": metadata, "spec": {"metadata": {"labels": dict(labels)}, "spec": spec(1)}}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "ResourceClaimTemplate",
+        "metadata": metadata,
+        "spec": {"metadata": {"labels": dict(labels)}, "spec": spec(1)},
+    }
 
 
 def offering(node: Data, slices: t.Iterable[Data]) -> Data:
@@ -40,10 +59,18 @@ def offering(node: Data, slices: t.Iterable[Data]) -> Data:
     offer = slices_of.offer(node["metadata"]["name"], slices)
     devices = offer.devices if offer.complete else []
     status = node.get("status") or {}
-    others = {name: amount for name, amount in (status.get("allocatable") or {}).items() if not name.startswith("nvidia.com/")}
+    others = {
+        name: amount
+        for name, amount in (status.get("allocatable") or {}).items()
+        if not name.startswith("nvidia.com/")
+    }
     offered = {name: str(number) for name, number in slices_of.resources(devices).items() if name == GPU}
     driver = {geometry.DRIVER: slices_of.attribute(devices[0], "driverVersion")} if devices else {}
-    return {**node, "metadata": {**node["metadata"], "labels": {**geometry.labels(node), **driver}}, "status": {**status, "allocatable": {**others, **offered}}}
+    return {
+        **node,
+        "metadata": {**node["metadata"], "labels": {**geometry.labels(node), **driver}},
+        "status": {**status, "allocatable": {**others, **offered}},
+    }
 
 
 def held(claims: t.Iterable[Data], slices: t.Iterable[Data]) -> dict[str, dict[str, dict[str, int]]]:

@@ -40,7 +40,13 @@ def resources(devices: t.Iterable[Data]) -> dict[str, int]:
     found: dict[str, int] = {}
     for device in devices:
         kind = attribute(device, "type")
-        name = f"nvidia.com/mig-{attribute(device, 'profile')}" if kind == "mig" else "nvidia.com/gpu" if kind == "gpu" else ""
+        name = (
+            f"nvidia.com/mig-{attribute(device, 'profile')}"
+            if kind == "mig"
+            else "nvidia.com/gpu"
+            if kind == "gpu"
+            else ""
+        )
         if name:
             found[name] = found.get(name, 0) + 1
     return found
@@ -59,6 +65,10 @@ def held(claims: t.Iterable[Data], driver: str = GPU_DRIVER, but: str = "") -> l
     for claim in claims:
         metadata, status = claim["metadata"], claim.get("status") or {}
         results = ((status.get("allocation") or {}).get("devices") or {}).get("results") or []
-        if metadata.get("namespace") != but and status.get("reservedFor") and any(one.get("driver") == driver for one in results):
+        if (
+            metadata.get("namespace") != but
+            and status.get("reservedFor")
+            and any(one.get("driver") == driver for one in results)
+        ):
             found.append(f"{metadata['namespace']}/{metadata['name']}")
     return sorted(found)

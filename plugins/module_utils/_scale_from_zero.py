@@ -9,7 +9,9 @@ from __future__ import annotations
 import typing as t
 
 PREFIX: t.Final = "capacity.cluster-autoscaler.kubernetes.io/"
-CPU, MEMORY, GPUS, GPU_TYPE, LABELS = (f"{PREFIX}{name}" for name in ("cpu", "memory", "gpu-count", "gpu-type", "labels"))
+CPU, MEMORY, GPUS, GPU_TYPE, LABELS = (
+    f"{PREFIX}{name}" for name in ("cpu", "memory", "gpu-count", "gpu-type", "labels")
+)
 _MIB_OF_GIB: t.Final = 1024
 # Whose machine-set controller writes machine.openshift.io/vCPU, memoryMb and GPU, and the architecture as a label.
 _TELL_ALL: t.Final = ("aws", "azure", "gcp")
@@ -24,7 +26,11 @@ def capacity(platform: str, candidate: t.Mapping[str, t.Any]) -> dict[str, str]:
 
     platform: as a pool calls it. Where the controller counts devices that are not NVIDIA's as if they were, ours name them rightly.
     """
-    resource = next((name for name in candidate["expected"] if "/" in name), BOOKED) if candidate["vendor"] != "nvidia" else BOOKED
+    resource = (
+        next((name for name in candidate["expected"] if "/" in name), BOOKED)
+        if candidate["vendor"] != "nvidia"
+        else BOOKED
+    )
     if platform in _TELL_ALL and resource == BOOKED:
         return {}
     told = {GPUS: str(candidate["gpus_per_node"]), GPU_TYPE: resource}

@@ -11,7 +11,13 @@ from dataclasses import dataclass, field, replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_errors import WHOLE_CANDIDATE
-from ansible_collections.accelerators.openshift.plugins.module_utils._placement import Zones, adjusted, at_least, grown, spread
+from ansible_collections.accelerators.openshift.plugins.module_utils._placement import (
+    Zones,
+    adjusted,
+    at_least,
+    grown,
+    spread,
+)
 
 Data = dict[str, t.Any]
 # What comes after a refusal: the same candidate in its other zones; the next candidate; content with what there is; nothing left to ask.
@@ -68,7 +74,10 @@ class Search:
 
     @property
     def shares(self) -> list[Share]:
-        return [*self.kept, *(Share(self.candidate, zone, replicas) for zone, replicas in self.placement.items())]
+        return [
+            *self.kept,
+            *(Share(self.candidate, zone, replicas) for zone, replicas in self.placement.items()),
+        ]
 
     @property
     def obtained(self) -> int:
@@ -81,10 +90,15 @@ class Search:
     def lose(self, refused: t.Mapping[str, tuple[str, str]], obtained: t.Mapping[str, int]) -> str:
         """refused: code and text by zone. obtained: machines that have an instance, by zone. What to do now; the shares are as they should be then."""
         for zone, (code, message) in refused.items():
-            self._note(Share(self.candidate, zone, self.placement[zone]), code, message, obtained.get(zone, 0))
+            self._note(
+                Share(self.candidate, zone, self.placement[zone]), code, message, obtained.get(zone, 0)
+            )
             self.out |= set(self.placement) if code in WHOLE_CANDIDATE else {zone}
         wanted = sum(self.placement.values())
-        self.placement = {zone: min(replicas, obtained.get(zone, 0)) if zone in self.out else replicas for zone, replicas in self.placement.items()}
+        self.placement = {
+            zone: min(replicas, obtained.get(zone, 0)) if zone in self.out else replicas
+            for zone, replicas in self.placement.items()
+        }
         if left := [zone for zone in self.placement if zone not in self.out]:
             self.placement = grown(self.placement, wanted - sum(self.placement.values()), left)
             return AGAIN
@@ -101,13 +115,20 @@ class Search:
     @property
     def has_left(self) -> bool:
         """Whether a pool that was complete asks another candidate than its own."""
-        return bool(self.before) and not self.pool["mixed"] and all(share.candidate is not self.candidate for share in self.before)
+        return (
+            bool(self.before)
+            and not self.pool["mixed"]
+            and all(share.candidate is not self.candidate for share in self.before)
+        )
 
     def restore(self) -> bool:
         """A pool that asked other candidates in vain has what it had; whether that is so."""
         is_back = self.has_left
         if is_back:
-            self.order, self.placement = [self.before[0].candidate], {share.zone: share.replicas for share in self.before}
+            self.order, self.placement = (
+                [self.before[0].candidate],
+                {share.zone: share.replicas for share in self.before},
+            )
         return is_back
 
     def _note(self, share: Share, code: str, message: str, obtained: int) -> None:
@@ -117,7 +138,9 @@ class Search:
             "zones": [share.zone] if share.zone else [],
             **({"market": market["type"]} if market else {}),
         }
-        self.attempts.append({**place, "wanted": share.replicas, "obtained": obtained, "code": code, "message": message})
+        self.attempts.append(
+            {**place, "wanted": share.replicas, "obtained": obtained, "code": code, "message": message}
+        )
 
     def _exhausted(self) -> str:
         last = len(self.order) == 1
@@ -131,7 +154,11 @@ class Search:
         self.kept = [share for share in had if share.candidate is not self.candidate]
         base = {share.zone: share.replicas for share in had if share.candidate is self.candidate}
         missing = self.pool["replicas"] - sum(share.replicas for share in self.kept)
-        self.placement = adjusted(base, missing, zones_of(self.candidate)) if base else spread(missing, zones_of(self.candidate))
+        self.placement = (
+            adjusted(base, missing, zones_of(self.candidate))
+            if base
+            else spread(missing, zones_of(self.candidate))
+        )
         return NEXT
 
 
@@ -151,18 +178,39 @@ def start(pool: Data, held: t.Sequence[Held], reselect: bool = False) -> Search:
     order = [*pool["candidates"][here:], *pool["candidates"][:here]]
     if record and not reselect:
         order = order[:1]
-    shares = [(place, Share(pool["candidates"][place], one.zone, one.replicas)) for place, one in zip(places, held, strict=True)]
-    others = [one for place, one in shares if pool["mixed"] and place != here and one.replicas and one.zone in zones_of(one.candidate)]
+    shares = [
+        (place, Share(pool["candidates"][place], one.zone, one.replicas))
+        for place, one in zip(places, held, strict=True)
+    ]
+    others = [
+        one
+        for place, one in shares
+        if pool["mixed"] and place != here and one.replicas and one.zone in zones_of(one.candidate)
+    ]
     kept = _at_most(pool["replicas"], others)
     current = {one.zone: one.replicas for place, one in shares if place == here}
     elsewhere = sum(share.replicas for share in kept)
     zones = zones_of(order[0])
     has = elsewhere + sum(current.values())
-    is_complete = record == f"{has}/{pool['replicas']}" and has >= pool["min_replicas"] and set(current) <= set(zones)
+    is_complete = (
+        record == f"{has}/{pool['replicas']}" and has >= pool["min_replicas"] and set(current) <= set(zones)
+    )
     adjust = at_least if pool.get("autoscale") else adjusted
-    placement = {zone: current.get(zone, 0) for zone in zones} if is_complete and not reselect else adjust(current, pool["replicas"] - elsewhere, zones)
-    before = [share for (place, share), one in zip(shares, held, strict=True) if one.obtained and (place == here or pool["mixed"])]
-    stays = bool(record) and not reselect and (is_complete or sum(one.replicas for one in held) >= pool["replicas"])
+    placement = (
+        {zone: current.get(zone, 0) for zone in zones}
+        if is_complete and not reselect
+        else adjust(current, pool["replicas"] - elsewhere, zones)
+    )
+    before = [
+        share
+        for (place, share), one in zip(shares, held, strict=True)
+        if one.obtained and (place == here or pool["mixed"])
+    ]
+    stays = (
+        bool(record)
+        and not reselect
+        and (is_complete or sum(one.replicas for one in held) >= pool["replicas"])
+    )
     return Search(pool, order, placement, kept, won=bool(record), stays=stays, before=before)
 
 

@@ -11,7 +11,11 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _adoption
 
 OPTIONS: t.Final[dict[str, t.Any]] = {
-    "backend": {"type": "str", "choices": ["clusterpolicy", "nvidiadriver", "dra", "nicclusterpolicy", "custom", "kmm", "sro"], "default": "clusterpolicy"},
+    "backend": {
+        "type": "str",
+        "choices": ["clusterpolicy", "nvidiadriver", "dra", "nicclusterpolicy", "custom", "kmm", "sro"],
+        "default": "clusterpolicy",
+    },
     "name": {"type": "str"},
     "namespace": {"type": "str"},
     "tolerations": {"type": "list", "elements": "dict", "default": []},

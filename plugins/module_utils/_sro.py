@@ -12,8 +12,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _obj
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import judge_devices, judge_size, summarize_nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import (
+    judge_devices,
+    judge_size,
+    summarize_nodes,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+    worst,
+)
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
@@ -37,11 +46,19 @@ def target(params: Data) -> str:
 def check(params: Data) -> None:
     sro = params["sro"] or {}
     if not old_name(params):
-        raise InputError("INPUT-REQUIRED", "name is missing: a SpecialResource has no usual name.", "Give name, or sro.special_resource.")
+        raise InputError(
+            "INPUT-REQUIRED",
+            "name is missing: a SpecialResource has no usual name.",
+            "Give name, or sro.special_resource.",
+        )
     if target(params) and sro.get("chart"):
-        raise InputError("INPUT-OPTION", "sro.chart and sro.migrate_to exclude each other.", "Keep one of the two.")
+        raise InputError(
+            "INPUT-OPTION", "sro.chart and sro.migrate_to exclude each other.", "Keep one of the two."
+        )
     if sro.get("chart") and not params["namespace"]:
-        raise InputError("INPUT-REQUIRED", "namespace is missing: the chart is installed there.", "Give the namespace.")
+        raise InputError(
+            "INPUT-REQUIRED", "namespace is missing: the chart is installed there.", "Give the namespace."
+        )
 
 
 def build(params: Data) -> Data:
@@ -54,7 +71,12 @@ def build(params: Data) -> Data:
         "managementState": sro.get("management_state"),
     }
     spec = {key: value for key, value in spec.items() if value}
-    return {"apiVersion": API_VERSION, "kind": "SpecialResource", "metadata": {"name": old_name(params)}, "spec": merge(spec, params["spec"])}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "SpecialResource",
+        "metadata": {"name": old_name(params)},
+        "spec": merge(spec, params["spec"]),
+    }
 
 
 def judge(live: Data) -> Readiness:
@@ -65,11 +87,19 @@ def judge(live: Data) -> Readiness:
             said = conditions[kind].get("message") or conditions[kind].get("reason") or ""
             line = f"{kind}: {said}" if said else kind
             remedy = "Look at the log of the Special Resource Operator, or migrate: sro.migrate_to."
-            return pending(kind, f"SpecialResource {name} is {line}.", code=code, remedy=remedy, details=(line,))
+            return pending(
+                kind, f"SpecialResource {name} is {line}.", code=code, remedy=remedy, details=(line,)
+            )
     if (conditions.get("Ready") or {}).get("status") == "True":
         return ready("Ready", "The Special Resource Operator says so.")
     line = f"state {status.get('state') or 'unknown'}"
-    return pending("NotReady", f"SpecialResource {name}: {line}.", code="GPU-SRO-NOTREADY", remedy="See whether its operator runs.", details=(line,))
+    return pending(
+        "NotReady",
+        f"SpecialResource {name}: {line}.",
+        code="GPU-SRO-NOTREADY",
+        remedy="See whether its operator runs.",
+        details=(line,),
+    )
 
 
 class Judge:
@@ -83,18 +113,38 @@ class Judge:
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         if not snapshot["specials"]:
-            return pending("Missing", "The SpecialResource is not there.", code="GPU-SRO-NOTREADY", remedy="See who deletes it.")
+            return pending(
+                "Missing",
+                "The SpecialResource is not there.",
+                code="GPU-SRO-NOTREADY",
+                remedy="See who deletes it.",
+            )
         own, nodes = judge(snapshot["specials"][0]), snapshot.get("nodes", ())
-        others = [judge_size(nodes, pool) for pool in self._pools] + [part for pool in self._pools for part in judge_devices(nodes, pool)]
-        return worst(self._patience.harden([own, *others]) if own.is_ready else [*self._patience.harden([own]), *others])
+        others = [judge_size(nodes, pool) for pool in self._pools] + [
+            part for pool in self._pools for part in judge_devices(nodes, pool)
+        ]
+        return worst(
+            self._patience.harden([own, *others])
+            if own.is_ready
+            else [*self._patience.harden([own]), *others]
+        )
 
-    def summarize(self, name: str, snapshot: Snapshot, daemonsets: t.Iterable[Data], failed: str = "") -> Data:
+    def summarize(
+        self, name: str, snapshot: Snapshot, daemonsets: t.Iterable[Data], failed: str = ""
+    ) -> Data:
         """failed: the code that ended the wait."""
         live = next(iter(snapshot.get("specials") or []), None)
         verdict = judge(live) if live else pending("Missing")
         nodes = summarize_nodes(snapshot.get("nodes", ()), self._pools)
         told = object_stages.summarize(live, verdict, snapshot.get("nodes", ()), self._pools, failed)
-        return {"name": name, "state": verdict.verdict, "reason": verdict.reason, "nodes": nodes, **told, "runs": runs(live, name, daemonsets)}
+        return {
+            "name": name,
+            "state": verdict.verdict,
+            "reason": verdict.reason,
+            "nodes": nodes,
+            **told,
+            "runs": runs(live, name, daemonsets),
+        }
 
 
 def owned_by(name: str, daemonsets: t.Iterable[Data]) -> list[Data]:
@@ -115,10 +165,17 @@ def runs(live: Data | None, name: str, daemonsets: t.Iterable[Data]) -> Data:
         }
         for one in owned_by(name, daemonsets)
     ]
-    return {"chart": f"{chart['name']} {chart['version']}" if chart else "", "namespace": spec.get("namespace", ""), "daemonsets": sets}
+    return {
+        "chart": f"{chart['name']} {chart['version']}" if chart else "",
+        "namespace": spec.get("namespace", ""),
+        "daemonsets": sets,
+    }
 
 
 def needs(params: Data, is_served: t.Callable[[str], bool]) -> list[Data]:
     """What the backend that takes over wants to find."""
-    kind, package = {"kmm": ("Module", "kernel-module-management"), "clusterpolicy": ("ClusterPolicy", "gpu-operator-certified")}[target(params)]
+    kind, package = {
+        "kmm": ("Module", "kernel-module-management"),
+        "clusterpolicy": ("ClusterPolicy", "gpu-operator-certified"),
+    }[target(params)]
     return [{"what": f"{kind} is served (olm_operator with name={package})", "met": is_served(kind)}]

@@ -21,25 +21,52 @@ MIG_STATE: t.Final = "nvidia.com/mig.config.state"
 WITHHELD: t.Final = "Withheld"
 
 
-def judge_devices(node: dict[str, t.Any], pool: dict[str, t.Any], snapshot: Snapshot, is_upgrading: bool) -> list[Part]:
+def judge_devices(
+    node: dict[str, t.Any], pool: dict[str, t.Any], snapshot: Snapshot, is_upgrading: bool
+) -> list[Part]:
     wanted = geometry.expected(node, pool.get("expected") or {})
-    short = [f"{name} {geometry.offered(node, name)} of {number}" for name, number in wanted.items() if geometry.offered(node, name) != number]
+    short = [
+        f"{name} {geometry.offered(node, name)} of {number}"
+        for name, number in wanted.items()
+        if geometry.offered(node, name) != number
+    ]
     if cut := _judge_mig(node, short):
         return [cut]
     plugin = next((one for one in _running(node, snapshot) if one.component == "device-plugin"), None)
     if not wanted:
         remedy = "Look at the device plugin's pod on this node."
-        return [on_node(PENDING, node, "NoDevices", "offers no device at all", "GPU-ALLOC", remedy, stage=stages.ALLOCATABLE, waits=plugin is None)]
+        return [
+            on_node(
+                PENDING,
+                node,
+                "NoDevices",
+                "offers no device at all",
+                "GPU-ALLOC",
+                remedy,
+                stage=stages.ALLOCATABLE,
+                waits=plugin is None,
+            )
+        ]
     if not short:
         return []
     remedy = "Look at the log of the device plugin on this node (an Xid takes a GPU out), and at the sharing and MIG settings of the pool."
     reason = WITHHELD if plugin and not is_upgrading else "Allocatable"
-    more: dict[str, t.Any] = {"stage": stages.ALLOCATABLE, "waits": plugin is None, "since": plugin.since if plugin else ""}
-    return [on_node(PENDING, node, reason, f"offers {', '.join(short)}{_counted(node)}", "GPU-ALLOC", remedy, **more)]
+    more: dict[str, t.Any] = {
+        "stage": stages.ALLOCATABLE,
+        "waits": plugin is None,
+        "since": plugin.since if plugin else "",
+    }
+    return [
+        on_node(
+            PENDING, node, reason, f"offers {', '.join(short)}{_counted(node)}", "GPU-ALLOC", remedy, **more
+        )
+    ]
 
 
 def _running(node: dict[str, t.Any], snapshot: Snapshot) -> list[operands.Operand]:
-    found = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], operands.current_revisions(snapshot["revisions"]))
+    found = operands.on_node(
+        node, snapshot["daemonsets"], snapshot["pods"], operands.current_revisions(snapshot["revisions"])
+    )
     return [one for one in found if one.ready]
 
 

@@ -23,7 +23,9 @@ def one_line_each(parts: t.Iterable[Readiness]) -> tuple[str, ...]:
             name, _colon, phrase = line.partition(": ")
             (devices if part.code in _OFFERED else causes).setdefault(name, phrase)
     names = list(dict.fromkeys([*causes, *devices]))
-    return tuple(f"{short(name)}: {'; '.join(_phrases(causes.get(name), devices.get(name)))}" for name in names)
+    return tuple(
+        f"{short(name)}: {'; '.join(_phrases(causes.get(name), devices.get(name)))}" for name in names
+    )
 
 
 def _phrases(cause: str | None, device: str | None) -> t.Iterator[str]:

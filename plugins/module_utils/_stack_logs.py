@@ -54,7 +54,12 @@ class Source(t.NamedTuple):
     decides: bool
 
 
-def sources(parts: t.Sequence[Part], pods: t.Sequence[Data], decisive: Part | None, known: t.Mapping[str, t.Sequence[str]]) -> list[Source]:
+def sources(
+    parts: t.Sequence[Part],
+    pods: t.Sequence[Data],
+    decisive: Part | None,
+    known: t.Mapping[str, t.Sequence[str]],
+) -> list[Source]:
     """Containers in trouble, then those that know of the stage in question, of the node in question first; nodes outside the pools are never asked."""
     if decisive is None or decisive.code in _CALM:
         return []
@@ -65,10 +70,26 @@ def sources(parts: t.Sequence[Part], pods: t.Sequence[Data], decisive: Part | No
     else:
         here = [pod for pod in pods if pod["spec"].get("nodeName") in nodes]
         broken = [pod for pod in here if trouble(pod)]
-        wanted = broken + [pod for pod in here if pod not in broken and _rank(pod, names) < len(names) and (_decides(pod, decisive) or not pod_is_ready(pod))]
-    ranked = sorted(wanted, key=lambda pod: (not _decides(pod, decisive), _rank(pod, names), trouble(pod) is None, str(pod["metadata"]["name"])))
+        wanted = broken + [
+            pod
+            for pod in here
+            if pod not in broken
+            and _rank(pod, names) < len(names)
+            and (_decides(pod, decisive) or not pod_is_ready(pod))
+        ]
+    ranked = sorted(
+        wanted,
+        key=lambda pod: (
+            not _decides(pod, decisive),
+            _rank(pod, names),
+            trouble(pod) is None,
+            str(pod["metadata"]["name"]),
+        ),
+    )
     return [
-        Source(pod["metadata"]["namespace"], pod["metadata"]["name"], container, _decides(pod, decisive)) for pod in ranked for container in _containers(pod)
+        Source(pod["metadata"]["namespace"], pod["metadata"]["name"], container, _decides(pod, decisive))
+        for pod in ranked
+        for container in _containers(pod)
     ][:MOST]
 
 
@@ -77,7 +98,9 @@ def _decides(pod: Data, decisive: Part) -> bool:
 
 
 def _rank(pod: Data, names: t.Sequence[str]) -> int:
-    return next((index for index, name in enumerate(names) if pod["metadata"]["name"].startswith(name)), len(names))
+    return next(
+        (index for index, name in enumerate(names) if pod["metadata"]["name"].startswith(name)), len(names)
+    )
 
 
 def _containers(pod: Data) -> list[str]:
@@ -86,7 +109,11 @@ def _containers(pod: Data) -> list[str]:
     if found is not None:
         return [found.container] if found.container else []
     status = pod.get("status", {})
-    running = [one["name"] for one in status.get("initContainerStatuses") or [] if not (one.get("state") or {}).get("terminated")]
+    running = [
+        one["name"]
+        for one in status.get("initContainerStatuses") or []
+        if not (one.get("state") or {}).get("terminated")
+    ]
     if running:
         return running[:1]
     states = status.get("containerStatuses") or []
@@ -95,7 +122,9 @@ def _containers(pod: Data) -> list[str]:
 
 
 def unreadable(error: AcceleratorError, source: Source, why: AcceleratorError) -> None:
-    error.evidence.append(f"{source.pod}/{source.container}: its log could not be read: {why.code}: {why.message}")
+    error.evidence.append(
+        f"{source.pod}/{source.container}: its log could not be read: {why.code}: {why.message}"
+    )
 
 
 def read(error: AcceleratorError, source: Source, log: str) -> None:
@@ -105,7 +134,11 @@ def read(error: AcceleratorError, source: Source, log: str) -> None:
         said, remedy = xids.advice(found)
         error.code, error.remedy = "GPU-HW-XID", remedy
         add(error, f"The device plugin took it out of service: {said}.")
-        error.evidence += [f"{source.pod}/{source.container}: {line.strip()}" for line in log.splitlines() if "XidCriticalError" in line][-5:]
+        error.evidence += [
+            f"{source.pod}/{source.container}: {line.strip()}"
+            for line in log.splitlines()
+            if "XidCriticalError" in line
+        ][-5:]
     elif source.decides:
         explain(error, source.pod, source.container, log)
     else:

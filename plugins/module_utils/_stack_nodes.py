@@ -16,7 +16,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _nod
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import FAILED, PENDING, Readiness
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    FAILED,
+    PENDING,
+    Readiness,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_devices import judge_devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import judge_pods
@@ -29,7 +33,9 @@ UPGRADE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
 PAUSED: t.Final = "paused-"
 
 
-def judge_node(node: dict[str, t.Any], pool: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> list[Part]:
+def judge_node(
+    node: dict[str, t.Any], pool: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot
+) -> list[Part]:
     if updating := node_update.judge(node):
         return [placed(updating, pool["name"], _name(node))]
     upgrade = judge_upgrade(node)
@@ -55,9 +61,25 @@ def _name(node: dict[str, t.Any]) -> str:
 def judge_alive(node: dict[str, t.Any]) -> Part | None:
     if geometry.is_ready(node):
         return None
-    since = next((str(one.get("lastTransitionTime") or "") for one in node["status"].get("conditions") or [] if one["type"] == "Ready"), "")
+    since = next(
+        (
+            str(one.get("lastTransitionTime") or "")
+            for one in node["status"].get("conditions") or []
+            if one["type"] == "Ready"
+        ),
+        "",
+    )
     remedy = f"Look at `oc describe node {_name(node)}`."
-    return on_node(PENDING, node, "NotReady", "the node is not Ready", "GPU-NODE-NOTREADY", remedy, stage=stages.LABELS, since=since)
+    return on_node(
+        PENDING,
+        node,
+        "NotReady",
+        "the node is not Ready",
+        "GPU-NODE-NOTREADY",
+        remedy,
+        stage=stages.LABELS,
+        since=since,
+    )
 
 
 def _judge_taints(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> Part | None:
@@ -76,7 +98,9 @@ def _judge_taints(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Sn
     who = ", ".join(names) if 0 < len(names) < 3 else f"{len(names) or 'all'} operands"
     if for_good:
         what = f"taint {', '.join(for_good)} is not tolerated by {who}"
-        away = " ".join(f"{taint.partition('=')[0].partition(':')[0]}:{taint.rpartition(':')[2]}-" for taint in for_good)
+        away = " ".join(
+            f"{taint.partition('=')[0].partition(':')[0]}:{taint.rpartition(':')[2]}-" for taint in for_good
+        )
         remedy = f"Take it away, `oc adm taint nodes {_name(node)} {away}`, or add it to the tolerations of special_resource."
         return on_node(FAILED, node, "Taint", what, "GPU-TAINT", remedy, stage=stages.DRIVER)
     what, remedy = f"{who} do not have the policy's tolerations yet", "Look at the log of the GPU operator."
@@ -91,7 +115,10 @@ def _judge_features(node: dict[str, t.Any], policy: dict[str, t.Any]) -> Part | 
     remedy = f"`oc get pods -A -o wide --field-selector spec.nodeName={_name(node)}` has to show a running nfd-worker; pci_classes of nfd_labels need 03."
     part = on_node(PENDING, node, "NoPciLabel", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
     if cluster_policy.state(policy) == "ready" and cluster_policy.reason(policy) in BLIND:
-        return replace(part, message=f"{part.message}; ClusterPolicy {_name(policy)} is ready with reason {cluster_policy.reason(policy)}: it sees no GPU.")
+        return replace(
+            part,
+            message=f"{part.message}; ClusterPolicy {_name(policy)} is ready with reason {cluster_policy.reason(policy)}: it sees no GPU.",
+        )
     return part
 
 
@@ -103,25 +130,50 @@ def _judge_opt_out(node: dict[str, t.Any]) -> Part | None:
         return on_node(PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stages.LABELS)
     if marks.get(operands.MODE) == "dra" and not geometry.resources(node):
         what = f"label {operands.MODE}=dra is left over from a GPUCluster and keeps the operands away"
-        return on_node(PENDING, node, "Mode", what, "GPU-MODE", f"oc label node {_name(node)} {operands.MODE}-", stage=stages.LABELS)
+        return on_node(
+            PENDING,
+            node,
+            "Mode",
+            what,
+            "GPU-MODE",
+            f"oc label node {_name(node)} {operands.MODE}-",
+            stage=stages.LABELS,
+        )
     if has_nvidia_pci(marks) and marks.get("nvidia.com/gpu.present") != "true":
         what = f"the operator has not labelled it nvidia.com/gpu.present=true (it is {marks.get('nvidia.com/gpu.present', 'absent')})"
         remedy = "Look at the log of the GPU operator."
-        return on_node(PENDING, node, "NotPresent", what, "GPU-CP-NOTREADY", remedy, stage=stages.LABELS, waits=True)
-    off = [name for name in ("container-toolkit", "device-plugin", "operator-validator") if marks.get(operands.DEPLOY + name) == "false"]
+        return on_node(
+            PENDING, node, "NotPresent", what, "GPU-CP-NOTREADY", remedy, stage=stages.LABELS, waits=True
+        )
+    off = [
+        name
+        for name in ("container-toolkit", "device-plugin", "operator-validator")
+        if marks.get(operands.DEPLOY + name) == "false"
+    ]
     if not off:
         return None
     what = f"label {operands.DEPLOY}{off[0]}=false keeps {' and '.join(off)} away"
     remedy = f"oc label node {_name(node)} {' '.join(f'{operands.DEPLOY}{name}-' for name in off)}"
-    return on_node(PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stages.OF_COMPONENT[off[0]])
+    return on_node(
+        PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stages.OF_COMPONENT[off[0]]
+    )
 
 
 def _judge_left(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> Part | None:
     """The DaemonSet of an NVIDIADriver that the policy has switched off keeps the policy's driver away, and nobody takes it away."""
     if ((policy.get("spec") or {}).get("driver") or {}).get("useNvidiaDriverCRD"):
         return None
-    here = [one for one in snapshot["daemonsets"] if operands.matches(operands.selector(one), geometry.labels(node))]
-    names = [owner["name"] for one in here for owner in one["metadata"].get("ownerReferences") or [] if owner["kind"] == "NVIDIADriver"]
+    here = [
+        one
+        for one in snapshot["daemonsets"]
+        if operands.matches(operands.selector(one), geometry.labels(node))
+    ]
+    names = [
+        owner["name"]
+        for one in here
+        for owner in one["metadata"].get("ownerReferences") or []
+        if owner["kind"] == "NVIDIADriver"
+    ]
     if not names:
         return None
     what = f"the DaemonSet of NVIDIADriver {names[0]}, which is switched off, keeps the policy's driver away"
@@ -140,8 +192,19 @@ def _judge_operands(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: 
         what = f"its labels call for {', '.join(lacking)}, but no DaemonSet selects it"
         remedy = "Compare the node's labels with the nodeSelectors of the DaemonSets; for the driver it is OSTREE_VERSION."
         more = f" and {len(lacking) - 1} more" if lacking[1:] else ""
-        part = on_node(PENDING, node, "Lacking", what, "GPU-OPERAND-LACKING", remedy, stage=stages.OF_COMPONENT[lacking[0]], waits=True)
-        parts.append(replace(part, details=(f"{_name(node)}: no DaemonSet selects it for {lacking[0]}{more}",)))
+        part = on_node(
+            PENDING,
+            node,
+            "Lacking",
+            what,
+            "GPU-OPERAND-LACKING",
+            remedy,
+            stage=stages.OF_COMPONENT[lacking[0]],
+            waits=True,
+        )
+        parts.append(
+            replace(part, details=(f"{_name(node)}: no DaemonSet selects it for {lacking[0]}{more}",))
+        )
     return parts
 
 
@@ -154,16 +217,40 @@ def judge_upgrade(node: dict[str, t.Any]) -> Part | None:
     if state in ("", "upgrade-done"):
         return None
     remedy = "Look for pods that hold a GPU on the node."
-    return on_node(PENDING, node, "Upgrading", f"the driver upgrade is at {state}", "GPU-UPG-RUNNING", remedy, stage=stages.DRIVER)
+    return on_node(
+        PENDING,
+        node,
+        "Upgrading",
+        f"the driver upgrade is at {state}",
+        "GPU-UPG-RUNNING",
+        remedy,
+        stage=stages.DRIVER,
+    )
 
 
 def judge_paused(node: dict[str, t.Any], snapshot: Snapshot, upgrade: Part | None) -> Part | None:
     """Paused operands are wanted by no DaemonSet, so the operator calls them ready; once the driver runs again nothing may be paused."""
     marks = geometry.labels(node)
-    paused = [key.removeprefix(operands.DEPLOY) for key, value in sorted(marks.items()) if key.startswith(operands.DEPLOY) and value.startswith(PAUSED)]
+    paused = [
+        key.removeprefix(operands.DEPLOY)
+        for key, value in sorted(marks.items())
+        if key.startswith(operands.DEPLOY) and value.startswith(PAUSED)
+    ]
     wanted = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], {})
-    if not paused or upgrade is not None or not any(one.component == "driver" and one.ready for one in wanted):
+    if (
+        not paused
+        or upgrade is not None
+        or not any(one.component == "driver" and one.ready for one in wanted)
+    ):
         return None
     what = f"its driver runs, and label {operands.DEPLOY}{paused[0]}={marks[operands.DEPLOY + paused[0]]} still keeps {', '.join(paused)} away"
     remedy = f"oc label node {_name(node)} --overwrite {' '.join(f'{operands.DEPLOY}{name}=true' for name in paused)}"
-    return on_node(PENDING, node, "Paused", what, "GPU-PAUSED", remedy, stage=stages.OF_COMPONENT.get(paused[0], stages.PLUGIN))
+    return on_node(
+        PENDING,
+        node,
+        "Paused",
+        what,
+        "GPU-PAUSED",
+        remedy,
+        stage=stages.OF_COMPONENT.get(paused[0], stages.PLUGIN),
+    )

@@ -34,7 +34,9 @@ def part(verdict: str, reason: str = "", message: str = "", **more: t.Any) -> Pa
     return Part(verdict, reason, message, **more)
 
 
-def on_node(verdict: str, node: dict[str, t.Any], reason: str, what: str, code: str, remedy: str, **more: t.Any) -> Part:
+def on_node(
+    verdict: str, node: dict[str, t.Any], reason: str, what: str, code: str, remedy: str, **more: t.Any
+) -> Part:
     """A trouble of one node, with the line that is shown of it."""
     name = str(node["metadata"]["name"])
     line = f"{name}: {what}"
@@ -46,7 +48,9 @@ def placed(found: Readiness, pool: str, node: str = "") -> Part:
     if isinstance(found, Part):
         return replace(found, pool=pool, node=node or found.node)
     stage = next((stage for start, stage in _OF_CODE.items() if found.code.startswith(start)), stages.DRIVER)
-    return Part(found.verdict, found.reason, found.message, found.code, found.remedy, found.details, stage, pool, node)
+    return Part(
+        found.verdict, found.reason, found.message, found.code, found.remedy, found.details, stage, pool, node
+    )
 
 
 def is_consequence(found: Part, parts: t.Iterable[Part], chain: stages.Chain = stages.GPU_STACK) -> bool:

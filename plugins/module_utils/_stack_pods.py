@@ -10,7 +10,11 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._operands import OUTDATED, UNWANTED, Operand
+from ansible_collections.accelerators.openshift.plugins.module_utils._operands import (
+    OUTDATED,
+    UNWANTED,
+    Operand,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, part
@@ -18,7 +22,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part
 IMAGE_REASONS: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
 # Between two crashes a container runs for a while; once or twice is no pattern yet.
 _OFTEN: t.Final = 3
-_CRASH: t.Final = ("CrashLoopBackOff", "RunContainerError", "CreateContainerError", "CreateContainerConfigError", "StartError")
+_CRASH: t.Final = (
+    "CrashLoopBackOff",
+    "RunContainerError",
+    "CreateContainerError",
+    "CreateContainerConfigError",
+    "StartError",
+)
 
 
 # Operands whose files others wait for on the node, and one that waits for nobody.
@@ -26,7 +36,13 @@ AWAITED: t.Final = ("driver", "container-toolkit", "dra-driver")
 INDEPENDENT: t.Final = ("node-status-exporter",)
 
 # Failures whose cause is in the log of that container, and others of which it may know more.
-_TOLD_BY_LOGS: t.Final = ("GPU-DRV-CRASH", "GPU-OPERAND-CRASH", "GPU-OPERAND", "NIC-DRV-CRASH", "NIC-OPERAND-CRASH")
+_TOLD_BY_LOGS: t.Final = (
+    "GPU-DRV-CRASH",
+    "GPU-OPERAND-CRASH",
+    "GPU-OPERAND",
+    "NIC-DRV-CRASH",
+    "NIC-OPERAND-CRASH",
+)
 _HINTED_BY_LOGS: t.Final = (
     "GPU-ALLOC",
     "GPU-CP-NOTREADY",
@@ -61,7 +77,12 @@ def trouble(pod: dict[str, t.Any]) -> Trouble | None:
         waiting = (entry.get("state") or {}).get("waiting") or {}
         last = (entry.get("lastState") or {}).get("terminated") or {}
         if waiting.get("reason") in (*IMAGE_REASONS, *_CRASH):
-            return Trouble(entry["name"], waiting["reason"], waiting.get("message") or last.get("message") or "", entry.get("restartCount", 0))
+            return Trouble(
+                entry["name"],
+                waiting["reason"],
+                waiting.get("message") or last.get("message") or "",
+                entry.get("restartCount", 0),
+            )
         ended = (entry.get("state") or {}).get("terminated") or {}
         if not ended and not entry.get("ready") and entry.get("restartCount", 0) >= _OFTEN:
             ended = last
@@ -74,10 +95,18 @@ def trouble(pod: dict[str, t.Any]) -> Trouble | None:
 def refused(pod: dict[str, t.Any]) -> Trouble | None:
     """By the kubelet: no container was ever started."""
     status = pod.get("status", {})
-    return Trouble("", status["reason"], status.get("message") or "", 0) if status.get("phase") == "Failed" and status.get("reason") else None
+    return (
+        Trouble("", status["reason"], status.get("message") or "", 0)
+        if status.get("phase") == "Failed" and status.get("reason")
+        else None
+    )
 
 
-def judge_pods(node: dict[str, t.Any], late: t.Sequence[tuple[Operand, dict[str, t.Any] | None]], lacking: t.Sequence[str] = ()) -> list[Part]:
+def judge_pods(
+    node: dict[str, t.Any],
+    late: t.Sequence[tuple[Operand, dict[str, t.Any] | None]],
+    lacking: t.Sequence[str] = (),
+) -> list[Part]:
     """Operands of one node that are not Ready: each broken pod by itself, those that only wait in one line. lacking: those without a DaemonSet yet."""
     parts, waiting = [], []
     for operand, pod in late:
@@ -89,18 +118,42 @@ def judge_pods(node: dict[str, t.Any], late: t.Sequence[tuple[Operand, dict[str,
         elif operand.note == UNWANTED:
             what = f"DaemonSet {operand.daemonset} selects it and wants no pod anywhere (0 desired)"
             remedy = f"Look for an affinity or a taint: `oc describe daemonset {operand.daemonset}`; the operator counts such a DaemonSet as ready."
-            parts.append(on_node(PENDING, node, f"Unwanted:{operand.component}", what, "GPU-OPERAND-LACKING", remedy, stage=_stage(operand)))
+            parts.append(
+                on_node(
+                    PENDING,
+                    node,
+                    f"Unwanted:{operand.component}",
+                    what,
+                    "GPU-OPERAND-LACKING",
+                    remedy,
+                    stage=_stage(operand),
+                )
+            )
         else:
             waiting.append((operand, pod))
     if waiting:
         name, (first, pod) = node["metadata"]["name"], waiting[0]
-        behind = [one for one in [*(operand.component for operand, _pod in waiting[1:]), *lacking] if one not in INDEPENDENT]
+        behind = [
+            one
+            for one in [*(operand.component for operand, _pod in waiting[1:]), *lacking]
+            if one not in INDEPENDENT
+        ]
         what = f"{name}: {first.component} {first.note}{_unscheduled(pod)}"
         if first.component in AWAITED and behind:
             what += f", {len(behind)} operand{'s wait' if len(behind) > 1 else ' waits'} for it"
         remedy = "Look at the events of that pod."
         more: dict[str, t.Any] = {"stage": _stage(first), "node": name, "since": first.since, "waits": True}
-        parts.append(part(PENDING, f"Operands:{name}", f"Node {what}.", code="GPU-OPERAND", remedy=remedy, details=(what,), **more))
+        parts.append(
+            part(
+                PENDING,
+                f"Operands:{name}",
+                f"Node {what}.",
+                code="GPU-OPERAND",
+                remedy=remedy,
+                details=(what,),
+                **more,
+            )
+        )
     return parts
 
 
@@ -124,13 +177,33 @@ def _broken(node: dict[str, t.Any], operand: Operand, pod: dict[str, t.Any], fou
     else:
         what = f"{name}: {operand.component}: pod {operand.pod} was refused by the node ({found.reason})"
     what += f": {found.message}" if found.message else ""
-    code = "GPU-IMAGE" if found.reason in IMAGE_REASONS else "GPU-DRV-CRASH" if operand.component == "driver" else "GPU-OPERAND-CRASH"
+    code = (
+        "GPU-IMAGE"
+        if found.reason in IMAGE_REASONS
+        else "GPU-DRV-CRASH"
+        if operand.component == "driver"
+        else "GPU-OPERAND-CRASH"
+    )
     known = recognise(found.message)
-    remedy = known.remedy if known else f"oc logs -n {namespace} {operand.pod} -c {found.container} --previous" if found.container else _describe(pod)
+    remedy = (
+        known.remedy
+        if known
+        else f"oc logs -n {namespace} {operand.pod} -c {found.container} --previous"
+        if found.container
+        else _describe(pod)
+    )
     if known and not found.container:
         code = known.code
     more: dict[str, t.Any] = {"stage": _stage(operand), "node": name, "since": operand.since}
-    return part(PENDING, f"Operand:{name}:{operand.component}", f"Node {what}.", code=code, remedy=remedy, details=(line,), **more)
+    return part(
+        PENDING,
+        f"Operand:{name}:{operand.component}",
+        f"Node {what}.",
+        code=code,
+        remedy=remedy,
+        details=(line,),
+        **more,
+    )
 
 
 def _describe(pod: dict[str, t.Any]) -> str:
@@ -139,7 +212,11 @@ def _describe(pod: dict[str, t.Any]) -> str:
 
 def _unscheduled(pod: dict[str, t.Any] | None) -> str:
     conditions = (pod or {}).get("status", {}).get("conditions") or []
-    texts = [entry.get("message", "") for entry in conditions if entry["type"] == "PodScheduled" and entry["status"] == "False"]
+    texts = [
+        entry.get("message", "")
+        for entry in conditions
+        if entry["type"] == "PodScheduled" and entry["status"] == "False"
+    ]
     return f" ({texts[0]})" if texts and texts[0] else ""
 
 

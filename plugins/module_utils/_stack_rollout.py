@@ -9,7 +9,9 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import effective_tolerations
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import (
+    effective_tolerations,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
 
 Toleration = tuple[str, str, str, str]
@@ -29,18 +31,30 @@ def judge_rollout(policy: dict[str, t.Any], daemonsets: t.Iterable[dict[str, t.A
         return []
     shown = ", ".join(sorted(late)[:3]) + (f" and {len(late) - 3} more" if len(late) > 3 else "")
     message = f"The operator has not yet brought the policy to {shown}."
-    return [pending("Rollout", message, code="GPU-CP-NOTREADY", remedy="Look at the log of the GPU operator.")]
+    return [
+        pending("Rollout", message, code="GPU-CP-NOTREADY", remedy="Look at the log of the GPU operator.")
+    ]
 
 
 def _behind(daemonset: dict[str, t.Any], spec: dict[str, t.Any], tolerated: set[Toleration]) -> list[str]:
-    behind = [] if tolerated <= {_plain(entry) for entry in operands.tolerations(daemonset)} else ["tolerations"]
+    behind = (
+        [] if tolerated <= {_plain(entry) for entry in operands.tolerations(daemonset)} else ["tolerations"]
+    )
     key = operands.COMPONENTS.get(operands.component(daemonset))
     version = (spec.get(key) or {}).get("version") if key else None
-    images = [container.get("image", "") for container in daemonset["spec"]["template"]["spec"].get("containers") or []]
+    images = [
+        container.get("image", "")
+        for container in daemonset["spec"]["template"]["spec"].get("containers") or []
+    ]
     if version and not any(str(version) in image for image in images):
         behind.append(f"version {version}")
     return behind
 
 
 def _plain(entry: dict[str, t.Any]) -> Toleration:
-    return entry.get("key") or "", entry.get("operator") or "Equal", entry.get("value") or "", entry.get("effect") or ""
+    return (
+        entry.get("key") or "",
+        entry.get("operator") or "Equal",
+        entry.get("value") or "",
+        entry.get("effect") or "",
+    )

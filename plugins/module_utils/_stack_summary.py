@@ -37,10 +37,14 @@ def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[Data], parts: t.S
             "allocatable": geometry.resources(node),
             "driver_version": geometry.driver_version(node),
             "product": geometry.product(node),
-            "kernel": kernel_match.match(node, policy, {**snapshot, "pods": pods.get(node["metadata"]["name"], [])}).to_dict(),
+            "kernel": kernel_match.match(
+                node, policy, {**snapshot, "pods": pods.get(node["metadata"]["name"], [])}
+            ).to_dict(),
             "operands": [
                 {"name": one.component, "ready": one.ready, "pod": one.pod}
-                for one in operands.on_node(node, snapshot["daemonsets"], pods.get(node["metadata"]["name"], []), revisions)
+                for one in operands.on_node(
+                    node, snapshot["daemonsets"], pods.get(node["metadata"]["name"], []), revisions
+                )
             ],
         }
         for pool in pools
@@ -74,15 +78,27 @@ def stages_of(snapshot: Snapshot, name: str, pools: t.Sequence[Data], parts: t.S
 
 
 def metrics_of(snapshot: Snapshot, policy: Data) -> Stage:
-    from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_metrics as stage_metrics
+    from ansible_collections.accelerators.openshift.plugins.module_utils import (
+        _stage_metrics as stage_metrics,
+    )
 
     return stage_metrics.judge(policy, next(iter(snapshot["namespaces"]), None), snapshot["monitors"])
 
 
-def _seen(node: Data, daemonsets: t.Sequence[Data], pods: t.Sequence[Data], policy: Data, revisions: t.Mapping[str, str]) -> t.Mapping[str, Stage]:
+def _seen(
+    node: Data,
+    daemonsets: t.Sequence[Data],
+    pods: t.Sequence[Data],
+    policy: Data,
+    revisions: t.Mapping[str, str],
+) -> t.Mapping[str, Stage]:
     name = str(node["metadata"]["name"])
     if not policy:
-        labelled = Stage(stages.LABELS) if has_nvidia_pci(geometry.labels(node)) else Stage(stages.LABELS, PENDING, "", (f"{name}: no NVIDIA PCI label",))
+        labelled = (
+            Stage(stages.LABELS)
+            if has_nvidia_pci(geometry.labels(node))
+            else Stage(stages.LABELS, PENDING, "", (f"{name}: no NVIDIA PCI label",))
+        )
         return stages.waiting(stages.GPU_STACK) | {stages.LABELS: labelled}
     absent: dict[str, list[str]] = {}
     for component in operands.lacking(node, daemonsets, policy.get("spec") or {}):

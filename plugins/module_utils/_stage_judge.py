@@ -12,7 +12,11 @@ from dataclasses import replace
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, hardened, is_consequence
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import (
+    Part,
+    hardened,
+    is_consequence,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Chain
 
 Snapshot = dict[str, list[dict[str, t.Any]]]
@@ -21,7 +25,9 @@ Snapshot = dict[str, list[dict[str, t.Any]]]
 class Judge:
     """judge: causes before consequences. What only waits for something else is as patient as that."""
 
-    def __init__(self, judge: t.Callable[[Snapshot], t.Sequence[Part]], chain: Chain, patience: Patience) -> None:
+    def __init__(
+        self, judge: t.Callable[[Snapshot], t.Sequence[Part]], chain: Chain, patience: Patience
+    ) -> None:
         self._judge = judge
         self._patience = patience
         self.chain = chain
@@ -31,5 +37,7 @@ class Judge:
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         parts = self._judge(snapshot)
-        parts = self.parts = hardened(self._patience, parts, [not is_consequence(one, parts, self.chain) for one in parts])
+        parts = self.parts = hardened(
+            self._patience, parts, [not is_consequence(one, parts, self.chain) for one in parts]
+        )
         return replace(worst(parts), details=one_line_each(one for one in parts if not one.is_ready))

@@ -27,8 +27,14 @@ def judge(policy: Data, namespace: Data | None, monitors: t.Sequence[Data]) -> S
     if not any(_scrapes(one) for one in monitors):
         missing.append(f"no ServiceMonitor in namespace {name} selects {_EXPORTER}")
     if ((namespace or {}).get("metadata", {}).get("labels") or {}).get(LABEL) != "true":
-        missing.append(f"namespace {name} lacks the label {LABEL}=true; the operator sets it only in nvidia-gpu-operator")
-    return Stage(stages.METRICS, FAILED, evidence=tuple(missing)) if missing else Stage(stages.METRICS, READY, evidence=(_JUDGED,))
+        missing.append(
+            f"namespace {name} lacks the label {LABEL}=true; the operator sets it only in nvidia-gpu-operator"
+        )
+    return (
+        Stage(stages.METRICS, FAILED, evidence=tuple(missing))
+        if missing
+        else Stage(stages.METRICS, READY, evidence=(_JUDGED,))
+    )
 
 
 def _scrapes(monitor: Data) -> bool:

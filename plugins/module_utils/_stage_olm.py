@@ -13,7 +13,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._package import USABLE
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import FAILED, PENDING, READY, Readiness
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    FAILED,
+    PENDING,
+    READY,
+    Readiness,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Stage
 
 Data = dict[str, t.Any]
@@ -28,22 +33,35 @@ def subscription(subscriptions: t.Sequence[Data], package: str) -> Data | None:
 def judge(found: t.Mapping[str, t.Sequence[Data]], package: str) -> list[Stage]:
     """found: subscriptions, plans, csvs and catalogs as they were read; unread: why they could not be."""
     if unread := found.get("unread"):
-        return [Stage(name, evidence=(f"not known: {unread[0]['message']}",)) for name in (stages.CATALOGUE, stages.PLAN, stages.CSV)]
+        return [
+            Stage(name, evidence=(f"not known: {unread[0]['message']}",))
+            for name in (stages.CATALOGUE, stages.PLAN, stages.CSV)
+        ]
     live = subscription(found["subscriptions"], package)
     csvs = [one for one in found["csvs"] if not olm_csv.is_copied(one)]
     if live is None:
         csv = next((one for one in csvs if package in str(one["metadata"]["name"])), None)
         said = f"no Subscription for {package} in the operator's namespace"
         if csv is None:
-            return [Stage(stages.CATALOGUE, PENDING, evidence=(said,)), Stage(stages.PLAN, stages.WAITING), Stage(stages.CSV, stages.WAITING)]
-        return [Stage(stages.CATALOGUE, evidence=(said,)), Stage(stages.PLAN, evidence=(said,)), _csv(csv, str(csv["metadata"]["name"]))]
+            return [
+                Stage(stages.CATALOGUE, PENDING, evidence=(said,)),
+                Stage(stages.PLAN, stages.WAITING),
+                Stage(stages.CSV, stages.WAITING),
+            ]
+        return [
+            Stage(stages.CATALOGUE, evidence=(said,)),
+            Stage(stages.PLAN, evidence=(said,)),
+            _csv(csv, str(csv["metadata"]["name"])),
+        ]
     seen = {"subscription": [live], "plans": found["plans"], "csvs": csvs}
     name = olm.status(seen, "currentCSV") or olm.status(seen, "installedCSV")
     csv = olm_csv.named(csvs, olm.status(seen, "installedCSV") or name)
     return [
         _catalogue(live, next(iter(found["catalogs"]), None)),
         _plan(live, olm.current_plan(seen), is_installed=bool(olm.status(seen, "installedCSV"))),
-        _csv(csv, name) if name else Stage(stages.CSV, stages.WAITING, evidence=("OLM has not chosen a CSV yet",)),
+        _csv(csv, name)
+        if name
+        else Stage(stages.CSV, stages.WAITING, evidence=("OLM has not chosen a CSV yet",)),
     ]
 
 
@@ -51,14 +69,24 @@ def _catalogue(live: Data, catalog: Data | None) -> Stage:
     where = f"Subscription {live['metadata']['name']}"
     for kind, verdict in (("ResolutionFailed", FAILED), ("CatalogSourcesUnhealthy", PENDING)):
         if bad := olm.condition(live, kind):
-            return Stage(stages.CATALOGUE, verdict, str(bad.get("lastTransitionTime") or ""), (f"{where}: {kind}: {bad.get('message') or bad.get('reason')}",))
+            return Stage(
+                stages.CATALOGUE,
+                verdict,
+                str(bad.get("lastTransitionTime") or ""),
+                (f"{where}: {kind}: {bad.get('message') or bad.get('reason')}",),
+            )
     spec = live.get("spec") or {}
     name = f"CatalogSource {spec.get('source')} in namespace {spec.get('sourceNamespace')}"
     if catalog is None:
         return Stage(stages.CATALOGUE, PENDING, evidence=(f"{name} is not there",))
     state = (catalog.get("status") or {}).get("connectionState") or {}
     told = str(state.get("lastObservedState") or "not connected")
-    return Stage(stages.CATALOGUE, READY if told in USABLE else PENDING, str(state.get("lastConnect") or ""), (f"{name} is {told}",))
+    return Stage(
+        stages.CATALOGUE,
+        READY if told in USABLE else PENDING,
+        str(state.get("lastConnect") or ""),
+        (f"{name} is {told}",),
+    )
 
 
 def _plan(live: Data, plan: Data | None, is_installed: bool) -> Stage:
@@ -66,13 +94,25 @@ def _plan(live: Data, plan: Data | None, is_installed: bool) -> Stage:
     kinds = ("InstallPlanFailed",) if plan or is_installed else ("BundleUnpackFailed", "InstallPlanFailed")
     for kind in kinds:
         if bad := olm.condition(live, kind):
-            return Stage(stages.PLAN, FAILED, str(bad.get("lastTransitionTime") or ""), (f"{kind}: {bad.get('message') or bad.get('reason')}",))
+            return Stage(
+                stages.PLAN,
+                FAILED,
+                str(bad.get("lastTransitionTime") or ""),
+                (f"{kind}: {bad.get('message') or bad.get('reason')}",),
+            )
     if plan is None:
-        return Stage(stages.PLAN, READY if is_installed else stages.WAITING, evidence=("there is no InstallPlan",))
+        return Stage(
+            stages.PLAN, READY if is_installed else stages.WAITING, evidence=("there is no InstallPlan",)
+        )
     since, name = str(plan["metadata"].get("creationTimestamp") or ""), plan["metadata"]["name"]
     if install_plan.awaits_approval(plan):
         if is_installed:
-            return Stage(stages.PLAN, READY, since, (f"InstallPlan {name} would upgrade the operator and waits for an approval",))
+            return Stage(
+                stages.PLAN,
+                READY,
+                since,
+                (f"InstallPlan {name} would upgrade the operator and waits for an approval",),
+            )
         return Stage(stages.PLAN, PENDING, since, (f"InstallPlan {name} waits for an approval",))
     return _read(stages.PLAN, install_plan.judge(plan), since)
 

@@ -33,7 +33,12 @@ def seen(
         late = [f"{node}: {one.component} {one.note}" for one in own if not one.ready]
         late += [f"{node}: no DaemonSet for {component}" for component in absent.get(stage, ())]
         if late:
-            shown[stage] = Stage(stage, stages.WAITING, min((one.since for one in own if not one.ready and one.since), default=""), tuple(late))
+            shown[stage] = Stage(
+                stage,
+                stages.WAITING,
+                min((one.since for one in own if not one.ready and one.since), default=""),
+                tuple(late),
+            )
         else:
             shown[stage] = Stage(stage, since=max((one.since for one in own), default=""))
     return shown

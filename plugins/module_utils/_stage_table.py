@@ -40,11 +40,19 @@ def summarize(
 
 
 def stages_of(
-    chain: Chain, snapshot: Snapshot, live: Data, pools: t.Sequence[Data], parts: t.Sequence[Part], seen: Seen, besides: t.Mapping[str, Stage]
+    chain: Chain,
+    snapshot: Snapshot,
+    live: Data,
+    pools: t.Sequence[Data],
+    parts: t.Sequence[Part],
+    seen: Seen,
+    besides: t.Mapping[str, Stage],
 ) -> list[Data]:
     """Catalogue, install plan and CSV only where the snapshot has what was read of them."""
     own = {one: of_parts(one, _at(parts, one)) for one in chain.needs if one not in chain.of_nodes}
-    shared = stages.settle({**own, **_operator(chain, snapshot), stages.CRD: _custom_resource(live, parts)}, chain)
+    shared = stages.settle(
+        {**own, **_operator(chain, snapshot), stages.CRD: _custom_resource(live, parts)}, chain
+    )
     places: dict[str, list[Place]] = {one: [] for one in chain.of_nodes}
     for pool, node, found in _of_nodes(chain, snapshot, pools, parts, seen):
         settled = stages.settle({**shared, **found}, chain)
@@ -58,7 +66,11 @@ def stages_of(
 
 def pools_of(snapshot: Snapshot, pools: t.Sequence[Data], parts: t.Sequence[Part]) -> list[Data]:
     """Each pool by itself: what is wrong with another one, or with nodes of nobody, does not matter to it."""
-    shared = [one for one in parts if not one.pool and one.stage == stages.CRD and not one.is_ready and not one.waits]
+    shared = [
+        one
+        for one in parts
+        if not one.pool and one.stage == stages.CRD and not one.is_ready and not one.waits
+    ]
     found = []
     for pool in pools:
         nodes = [node["metadata"]["name"] for node in nodes_of(snapshot["nodes"], pool)]
@@ -107,13 +119,19 @@ def _custom_resource(live: Data, parts: t.Sequence[Part]) -> Stage:
     """There, counted, and brought to the operands. What it says of its operands is their own matter, where it is not alone with it."""
     own = _at(parts, stages.CRD)
     if not live:
-        return of_parts(stages.CRD, own)._replace(verdict=stages.WAITING) if all(one.waits for one in own) else of_parts(stages.CRD, own)
+        return (
+            of_parts(stages.CRD, own)._replace(verdict=stages.WAITING)
+            if all(one.waits for one in own)
+            else of_parts(stages.CRD, own)
+        )
     if all(one.waits for one in own):
         own = []
     return of_parts(stages.CRD, own, str(live["metadata"].get("creationTimestamp") or ""))
 
 
-def _of_nodes(chain: Chain, snapshot: Snapshot, pools: t.Sequence[Data], parts: t.Sequence[Part], seen: Seen) -> t.Iterator[tuple[str, str, dict[str, Stage]]]:
+def _of_nodes(
+    chain: Chain, snapshot: Snapshot, pools: t.Sequence[Data], parts: t.Sequence[Part], seen: Seen
+) -> t.Iterator[tuple[str, str, dict[str, Stage]]]:
     bad: dict[str, list[Part]] = {}
     for one in parts:
         if one.node and not one.is_ready:

@@ -35,7 +35,9 @@ class Chain(t.NamedTuple):
 
 def chain(of_nodes: t.Mapping[str, tuple[str, ...]], package: str = "") -> Chain:
     """Every operator comes the same way: by OLM where its package is known."""
-    by_olm: dict[str, tuple[str, ...]] = {CATALOGUE: (), PLAN: (CATALOGUE,), CSV: (PLAN,), CRD: (CSV,)} if package else {CRD: ()}
+    by_olm: dict[str, tuple[str, ...]] = (
+        {CATALOGUE: (), PLAN: (CATALOGUE,), CSV: (PLAN,), CRD: (CSV,)} if package else {CRD: ()}
+    )
     return Chain({**by_olm, **of_nodes}, tuple(of_nodes), package)
 
 
@@ -133,7 +135,12 @@ def told(stage: Stage) -> dict[str, t.Any]:
 
 
 def _plain(stage: Stage) -> dict[str, t.Any]:
-    return {"verdict": stage.verdict, "since": stage.since, "evidence": list(stage.evidence), "consequence_of": stage.consequence_of}
+    return {
+        "verdict": stage.verdict,
+        "since": stage.since,
+        "evidence": list(stage.evidence),
+        "consequence_of": stage.consequence_of,
+    }
 
 
 def table(stages: t.Sequence[dict[str, t.Any]]) -> list[str]:
@@ -153,5 +160,13 @@ def table(stages: t.Sequence[dict[str, t.Any]]) -> list[str]:
         why = f": {'; '.join(stage['evidence'])}" if stage["evidence"] else ""
         lines.append(f"{stage['name']} {stage['verdict'].upper()}{since}{where}{why}")
         if waiting := behind.pop(stage["name"], []):
-            lines.append(f"{', '.join(waiting)} {'wait' if len(waiting) > 1 else 'waits'} for {stage['name']}")
-    return [*lines, *(f"{', '.join(waiting)} {'wait' if len(waiting) > 1 else 'waits'} for {cause}" for cause, waiting in behind.items())]
+            lines.append(
+                f"{', '.join(waiting)} {'wait' if len(waiting) > 1 else 'waits'} for {stage['name']}"
+            )
+    return [
+        *lines,
+        *(
+            f"{', '.join(waiting)} {'wait' if len(waiting) > 1 else 'waits'} for {cause}"
+            for cause, waiting in behind.items()
+        ),
+    ]

@@ -43,7 +43,11 @@ def refusal(checks: t.Sequence[Check], fail_on: str) -> AcceleratorError | None:
     if not grave:
         return None
     first = max(grave, key=lambda check: VERDICTS.index(check.verdict))
-    others = f" ({len(grave) - 1} more: {', '.join(check.name for check in grave if check is not first)})" if grave[1:] else ""
+    others = (
+        f" ({len(grave) - 1} more: {', '.join(check.name for check in grave if check is not first)})"
+        if grave[1:]
+        else ""
+    )
     evidence = [f"{check.name}: {check.verdict}: {check.message}" for check in grave]
     return AcceleratorError(first.code, f"{first.name}: {first.message}{others}", first.remedy, evidence)
 
@@ -53,7 +57,10 @@ def table(checks: t.Iterable[Check]) -> list[str]:
     rows = [_HEADING, *((check.name, check.verdict, check.message) for check in checks)]
     first, second = (max(len(row[column]) for row in rows) for column in (0, 1))
     lines = [f"{name.ljust(first)}  {verdict.ljust(second)}  {text}" for name, verdict, text in rows]
-    remedies = [f"{' ' * (first + second + 4)}-> {check.remedy}" if check.remedy and check.verdict != OK else "" for check in checks]
+    remedies = [
+        f"{' ' * (first + second + 4)}-> {check.remedy}" if check.remedy and check.verdict != OK else ""
+        for check in checks
+    ]
     told = [lines[0]]
     for line, remedy in zip(lines[1:], remedies, strict=True):
         told += [line, remedy] if remedy else [line]

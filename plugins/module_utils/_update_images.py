@@ -13,7 +13,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _ima
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kmm_kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils._driver_image import for_release
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import KERNEL, as_label
-from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import BLOCKING, OK, UNKNOWN, Check
+from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
+    BLOCKING,
+    OK,
+    UNKNOWN,
+    Check,
+)
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_match import Match
@@ -29,21 +34,36 @@ NIC_DRIVER: t.Final = "nvidia.com/ofed-driver"
 def of_drivers(matches: t.Iterable[Match], target: Target) -> list[Names]:
     """Of the GPU drivers of these nodes, by the images of today; none of those whose name does not follow from them."""
     found = {
-        for_release(toolkit.driver_image(one.daemonset), one.system.labelled, target.kernel, target.release, target.rhcos) for one in matches if one.daemonset
+        for_release(
+            toolkit.driver_image(one.daemonset),
+            one.system.labelled,
+            target.kernel,
+            target.release,
+            target.rhcos,
+        )
+        for one in matches
+        if one.daemonset
     }
     return sorted(found - {()})
 
 
 def of_nic_drivers(daemon_sets: t.Iterable[Data], policies: t.Sequence[Data], target: Target) -> list[Names]:
     """Of the network adapters' drivers. One that was compiled beforehand may be built instead, unless the policy forbids it."""
-    forced = any(((one.get("spec") or {}).get("ofedDriver") or {}).get("forcePrecompiled") for one in policies)
+    forced = any(
+        ((one.get("spec") or {}).get("ofedDriver") or {}).get("forcePrecompiled") for one in policies
+    )
     found = set()
     for one in daemon_sets:
         spec = one["spec"]["template"]["spec"]
-        image, now = str(spec["containers"][0].get("image") or ""), (spec.get("nodeSelector") or {}).get(KERNEL, "")
+        image, now = (
+            str(spec["containers"][0].get("image") or ""),
+            (spec.get("nodeSelector") or {}).get(KERNEL, ""),
+        )
         names = for_release(image, now, target.kernel, target.release, target.rhcos)
         if now and f"-{now}-" in image and not forced:
-            names += for_release(image.replace(f"-{now}-", "-"), now, target.kernel, target.release, target.rhcos)
+            names += for_release(
+                image.replace(f"-{now}-", "-"), now, target.kernel, target.release, target.rhcos
+            )
         found.add(names)
     return sorted(found - {()})
 
@@ -59,7 +79,9 @@ def given(needs: t.Iterable[Names], images: t.Collection[str]) -> Answers:
     for image in (one for names in needs for one in names):
         is_there = image in images or image.rpartition(":")[2] in images
         verdict = image_answer.THERE if is_there else image_answer.MISSING
-        known[image] = image_answer.Answer(image, verdict, words="" if is_there else "driver_images does not have it")
+        known[image] = image_answer.Answer(
+            image, verdict, words="" if is_there else "driver_images does not have it"
+        )
     return known
 
 
@@ -70,12 +92,28 @@ def judged(name: str, needs: t.Sequence[Names], known: Answers, code: str, what:
     if missing:
         images = tuple(" or ".join(names) for names, _one in missing)
         words = f" ({missing[0][1].words})" if missing[0][1].words else ""
-        return Check(name, BLOCKING, f"no image for {what}: {', '.join(images)}{words}", "Build and push it before the update, or mirror it.", code, images)
+        return Check(
+            name,
+            BLOCKING,
+            f"no image for {what}: {', '.join(images)}{words}",
+            "Build and push it before the update, or mirror it.",
+            code,
+            images,
+        )
     unknown = [one for _names, one in told if one.verdict != image_answer.THERE]
     if unknown:
         images = tuple(one.image for one in unknown)
-        said = f"; {unknown[0].verdict}: {unknown[0].words}" if unknown[0].words else f"; {unknown[0].verdict}"
-        return Check(name, UNKNOWN, f"needed are {', '.join(images)}{said}", f"`skopeo inspect docker://{images[0]}`, or give driver_images.", code, images)
+        said = (
+            f"; {unknown[0].verdict}: {unknown[0].words}" if unknown[0].words else f"; {unknown[0].verdict}"
+        )
+        return Check(
+            name,
+            UNKNOWN,
+            f"needed are {', '.join(images)}{said}",
+            f"`skopeo inspect docker://{images[0]}`, or give driver_images.",
+            code,
+            images,
+        )
     evidence = tuple(f"{one.image}{f' is {one.digest}' if one.digest else ''}" for _names, one in told)
     return Check(name, OK, f"{', '.join(one.image for _names, one in told)} is there", evidence=evidence)
 

@@ -12,7 +12,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _dra
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_update import update
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import UPGRADE
-from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import BLOCKING, OK, WARNING, Check
+from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
+    BLOCKING,
+    OK,
+    WARNING,
+    Check,
+)
 
 Data = dict[str, t.Any]
 _SHOWN: t.Final = 10
@@ -20,7 +25,9 @@ _SHOWN: t.Final = 10
 
 def pools(live: t.Iterable[Data]) -> list[Check]:
     """Pools of the machine-config operator; one without machines holds nothing up."""
-    found = [check for pool in live if (pool.get("status") or {}).get("machineCount") and (check := _pool(pool))]
+    found = [
+        check for pool in live if (pool.get("status") or {}).get("machineCount") and (check := _pool(pool))
+    ]
     return found or [Check("machine config pools", OK, "none is paused, degraded or under way")]
 
 
@@ -30,12 +37,30 @@ def _pool(pool: Data) -> Check | None:
     title, count = f"machine config pool {name}", status.get("machineCount")
     if (pool.get("spec") or {}).get("paused"):
         what = f"is paused: its {count} nodes keep their kernel, and the update of the nodes waits"
-        return Check(title, BLOCKING, what, f'`oc patch mcp {name} --type merge -p \'{{"spec":{{"paused":false}}}}\'`', "UPDATE-POOL")
+        return Check(
+            title,
+            BLOCKING,
+            what,
+            f'`oc patch mcp {name} --type merge -p \'{{"spec":{{"paused":false}}}}\'`',
+            "UPDATE-POOL",
+        )
     if bad := told.get("Degraded") or told.get("NodeDegraded"):
-        return Check(title, BLOCKING, f"is degraded: {bad.get('message') or bad.get('reason')}", f"`oc describe mcp {name}`", "UPDATE-POOL")
+        return Check(
+            title,
+            BLOCKING,
+            f"is degraded: {bad.get('message') or bad.get('reason')}",
+            f"`oc describe mcp {name}`",
+            "UPDATE-POOL",
+        )
     if told.get("Updating"):
         what = f"is being rolled out: {status.get('updatedMachineCount', 0)} of {count} nodes are updated"
-        return Check(title, BLOCKING, what, f"Wait: `oc wait mcp {name} --for=condition=Updated --timeout=60m`", "UPDATE-POOL")
+        return Check(
+            title,
+            BLOCKING,
+            what,
+            f"Wait: `oc wait mcp {name} --for=condition=Updated --timeout=60m`",
+            "UPDATE-POOL",
+        )
     return None
 
 
@@ -58,7 +83,12 @@ def nodes(live: t.Iterable[Data]) -> Check:
 
 def tight(budgets: t.Iterable[Data]) -> list[Data]:
     """Budgets that let no pod go now, of pods that there are."""
-    return [one for one in budgets if (one.get("status") or {}).get("expectedPods") and not (one.get("status") or {}).get("disruptionsAllowed")]
+    return [
+        one
+        for one in budgets
+        if (one.get("status") or {}).get("expectedPods")
+        and not (one.get("status") or {}).get("disruptionsAllowed")
+    ]
 
 
 def never(budget: Data) -> bool:
@@ -75,7 +105,10 @@ def budgets(live: t.Iterable[Data], covered: t.Callable[[Data], t.Iterable[Data]
         pods = [pod for pod in covered(budget) if drain.node_of(pod) and not drain.is_ended(pod)]
         if not pods:
             continue
-        where, title = sorted({drain.node_of(pod) for pod in pods}), f"disruption budget {metadata['namespace']}/{metadata['name']}"
+        where, title = (
+            sorted({drain.node_of(pod) for pod in pods}),
+            f"disruption budget {metadata['namespace']}/{metadata['name']}",
+        )
         evidence = tuple(f"{drain.name(pod)} on {drain.node_of(pod)}" for pod in pods)
         if never(budget):
             what = f"never lets a pod go ({status.get('desiredHealthy')} of {status['expectedPods']} have to be healthy): {', '.join(where)} cannot be drained"
@@ -94,13 +127,20 @@ def workloads(pods: t.Iterable[Data]) -> Check:
     data = [pod for pod in going if drain.keeps_data(pod) and drain.uses_devices(pod)]
     busy = drain.busy(going)
     kinds = (("nobody makes it again", lost), ("emptyDir", data), ("uses GPUs", busy))
-    lines = tuple(f"{drain.name(pod)} on {drain.node_of(pod)}: {what}" for what, those in kinds for pod in those)
+    lines = tuple(
+        f"{drain.name(pod)} on {drain.node_of(pod)}: {what}" for what, those in kinds for pod in those
+    )
     if not lines:
         return Check("GPU workloads", OK, "nothing that uses a GPU would be ended")
-    what = (
-        f"{len(busy)} pods with GPUs end when their node is drained; nobody makes {len(lost)} of the pods there again, {len(data)} with GPUs lose an emptyDir"
+    what = f"{len(busy)} pods with GPUs end when their node is drained; nobody makes {len(lost)} of the pods there again, {len(data)} with GPUs lose an emptyDir"
+    return Check(
+        "GPU workloads",
+        WARNING,
+        what,
+        "Let jobs end or save what they have; pause their queue for the time of the update.",
+        "UPDATE-PODS",
+        lines,
     )
-    return Check("GPU workloads", WARNING, what, "Let jobs end or save what they have; pause their queue for the time of the update.", "UPDATE-PODS", lines)
 
 
 def selector(budget: Data) -> str | None:
@@ -111,5 +151,12 @@ def selector(budget: Data) -> str | None:
     parts = [f"{key}={value}" for key, value in sorted((wanted.get("matchLabels") or {}).items())]
     for one in wanted.get("matchExpressions") or []:
         key, values = one["key"], ",".join(one.get("values") or [])
-        parts.append({"In": f"{key} in ({values})", "NotIn": f"{key} notin ({values})", "Exists": key, "DoesNotExist": f"!{key}"}[one["operator"]])
+        parts.append(
+            {
+                "In": f"{key} in ({values})",
+                "NotIn": f"{key} notin ({values})",
+                "Exists": key,
+                "DoesNotExist": f"!{key}",
+            }[one["operator"]]
+        )
     return ",".join(parts)

@@ -14,7 +14,10 @@ import queue
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    NotReadyError,
+    WaitTimeoutError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
 from ansible_collections.accelerators.openshift.plugins.module_utils._watch import News, Watch
 
@@ -30,7 +33,15 @@ SAY_EVERY = 30.0
 LOOK_EVERY = 1.0
 
 
-def wait(api: Api, queries: t.Mapping[str, Query], lists: Lists, judge: Judge, stage: str, settle: float, on_timeout_code: str) -> Snapshot:
+def wait(
+    api: Api,
+    queries: t.Mapping[str, Query],
+    lists: Lists,
+    judge: Judge,
+    stage: str,
+    settle: float,
+    on_timeout_code: str,
+) -> Snapshot:
     """The snapshot that was ready. Raises NotReadyError on a failed verdict, WaitTimeoutError at the deadline, with what was last seen."""
     loop = Waiting(api.deadline, api.progress, judge, stage, settle, on_timeout_code)
     news: queue.SimpleQueue[News] = queue.SimpleQueue()
@@ -50,7 +61,15 @@ def wait(api: Api, queries: t.Mapping[str, Query], lists: Lists, judge: Judge, s
 class Waiting:
     """The loop without the network: news in, a ready snapshot or an error out."""
 
-    def __init__(self, deadline: Deadline, progress: t.Callable[[str], None], judge: Judge, stage: str, settle: float, on_timeout_code: str) -> None:
+    def __init__(
+        self,
+        deadline: Deadline,
+        progress: t.Callable[[str], None],
+        judge: Judge,
+        stage: str,
+        settle: float,
+        on_timeout_code: str,
+    ) -> None:
         self._deadline, self._progress, self._judge, self._stage = deadline, progress, judge, stage
         self._settle, self._code = settle, on_timeout_code
         self._started = deadline.clock()
@@ -71,7 +90,12 @@ class Waiting:
         self._last = self._judge(snapshot)
         self._say(self._last)
         if self._last.is_failed:
-            raise NotReadyError(self._last.code or self._code, f"{self._stage}: {self._last.message}", self._last.remedy, self._last.details)
+            raise NotReadyError(
+                self._last.code or self._code,
+                f"{self._stage}: {self._last.message}",
+                self._last.remedy,
+                self._last.details,
+            )
         return self._has_settled(self._last)
 
     def _collect(self, news: queue.SimpleQueue[News], snapshot: Snapshot) -> None:

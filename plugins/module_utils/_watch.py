@@ -38,7 +38,15 @@ _BROKEN: tuple[type[Exception], ...] = (*TRANSPORT_ERRORS, ValueError)
 class Watch(threading.Thread):
     """key: what the news are labelled with. items, version: a list that was read already (no version: the kind was not served)."""
 
-    def __init__(self, api: Api, key: str, query: Query, news: queue.SimpleQueue[News], items: list[dict[str, t.Any]], version: str) -> None:
+    def __init__(
+        self,
+        api: Api,
+        key: str,
+        query: Query,
+        news: queue.SimpleQueue[News],
+        items: list[dict[str, t.Any]],
+        version: str,
+    ) -> None:
         super().__init__(name=f"watch-{key}", daemon=True)
         self._api, self._key, self._query, self._news = api, key, query, news
         self._objects: Objects = {_key(item): item for item in items}
@@ -88,13 +96,20 @@ class Watch(threading.Thread):
     def _follow(self) -> float:
         """Reads one watch to its end; the seconds that the server asks us to stay away."""
         kind = self._query.kind
-        wanted: dict[str, t.Any] = {"watch": "true", "allowWatchBookmarks": "true", "resourceVersion": self._version, "timeoutSeconds": WATCH_SECONDS}
+        wanted: dict[str, t.Any] = {
+            "watch": "true",
+            "allowWatchBookmarks": "true",
+            "resourceVersion": self._version,
+            "timeoutSeconds": WATCH_SECONDS,
+        }
         if self._query.labels:
             wanted["labelSelector"] = self._query.labels
         if fields := _kinds.by_name(self._query.name) if self._query.name else self._query.fields:
             wanted["fieldSelector"] = fields
         try:
-            self._response = self._api.http.stream(kind.path(self._query.namespace), wanted, self._api.http.limits.silence)
+            self._response = self._api.http.stream(
+                kind.path(self._query.namespace), wanted, self._api.http.limits.silence
+            )
             if self._response.status != 200:
                 if self._response.status not in _BUSY:
                     # Whatever it is, the next list says it in full: gone, forbidden, or fine again.

@@ -13,7 +13,10 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import GPU_TOLERATION, merge_tolerations
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import (
+    GPU_TOLERATION,
+    merge_tolerations,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, owned
 
@@ -32,25 +35,43 @@ def namespace(name: str) -> Manifest:
 
 
 def selected(nodes: t.Iterable[Manifest], selector: t.Mapping[str, str]) -> list[Manifest]:
-    return sorted((node for node in nodes if matches(selector, geometry.labels(node))), key=lambda node: str(node["metadata"]["name"]))
+    return sorted(
+        (node for node in nodes if matches(selector, geometry.labels(node))),
+        key=lambda node: str(node["metadata"]["name"]),
+    )
 
 
 def geometry_of(node: Manifest, wanted: t.Mapping[str, t.Any] | None) -> dict[str, int]:
     """How many pods of each resource the node has to carry."""
-    return {name: geometry.count(number) for name, number in wanted.items()} if wanted else geometry.resources(node)
+    return (
+        {name: geometry.count(number) for name, number in wanted.items()}
+        if wanted
+        else geometry.resources(node)
+    )
 
 
 def fingerprint(node: Manifest, benchmark: str) -> str:
     return f"benchmark={benchmark} {geometry.fingerprint(node)}"
 
 
-def changed(nodes: t.Iterable[Manifest], benchmark: str, known: Manifest | None, force: bool) -> list[Manifest]:
+def changed(
+    nodes: t.Iterable[Manifest], benchmark: str, known: Manifest | None, force: bool
+) -> list[Manifest]:
     """Nodes that were rebooted, repartitioned or got another driver since they were last validated, or all with force."""
     stored = (known or {}).get("data") or {}
-    return [node for node in nodes if force or stored.get(node["metadata"]["name"]) != fingerprint(node, benchmark)]
+    return [
+        node
+        for node in nodes
+        if force or stored.get(node["metadata"]["name"]) != fingerprint(node, benchmark)
+    ]
 
 
-def fingerprints(params: dict[str, t.Any], known: Manifest | None, validated: t.Iterable[Manifest], existing: t.Iterable[Manifest]) -> Manifest:
+def fingerprints(
+    params: dict[str, t.Any],
+    known: Manifest | None,
+    validated: t.Iterable[Manifest],
+    existing: t.Iterable[Manifest],
+) -> Manifest:
     """The record of what was validated; nodes that are gone are forgotten, other people's pools are kept."""
     names = {node["metadata"]["name"] for node in existing}
     data = {name: value for name, value in ((known or {}).get("data") or {}).items() if name in names}
@@ -79,7 +100,14 @@ def _name(benchmark: str, node: Manifest, resource: str, index: int, run: str) -
     return f"{benchmark.replace('_', '-')}-{short}-{digest}-{run}-{index}"
 
 
-def pod(params: dict[str, t.Any], devices: t.Mapping[str, int], name: str, run: str, hostname: str, copies: int = 1) -> Manifest:
+def pod(
+    params: dict[str, t.Any],
+    devices: t.Mapping[str, int],
+    name: str,
+    run: str,
+    hostname: str,
+    copies: int = 1,
+) -> Manifest:
     benchmark = BENCHMARKS[params["benchmark"]]
     memory = int(benchmark.memory[:-2])
     limits = {"cpu": f"{_CPU_MILLIS * copies}m", "memory": f"{memory * copies}{benchmark.memory[-2:]}"}
@@ -106,7 +134,10 @@ def pod(params: dict[str, t.Any], devices: t.Mapping[str, int], name: str, run: 
                     "name": "benchmark",
                     "image": params.get("image") or benchmark.image,
                     "command": ["/bin/sh", "-c", script],
-                    "env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"}, {"name": "NVIDIA_DRIVER_CAPABILITIES", "value": "compute,utility"}],
+                    "env": [
+                        {"name": "NVIDIA_VISIBLE_DEVICES", "value": "all"},
+                        {"name": "NVIDIA_DRIVER_CAPABILITIES", "value": "compute,utility"},
+                    ],
                     "resources": {"requests": limits, "limits": limits},
                     "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
                 }
@@ -141,17 +172,31 @@ def probes(params: dict[str, t.Any], nodes: t.Iterable[Manifest], run: str) -> l
             total[resource] = total.get(resource, 0) + number
     number = max(1, sum(total.values()))
     one = pod(params, total, f"{params['benchmark'].replace('_', '-')}-{run}-all", run, "any", number)
-    return [one, claims.claim(f"{template_name(run)}-", params["namespace"], number)] if params.get("claims") else [one]
+    return (
+        [one, claims.claim(f"{template_name(run)}-", params["namespace"], number)]
+        if params.get("claims")
+        else [one]
+    )
 
 
 def is_ours(pod_: Manifest, params: dict[str, t.Any]) -> bool:
-    return pod_["metadata"].get("namespace") == params["namespace"] and owned(pod_) and RUN_LABEL in pod_["metadata"]["labels"]
+    return (
+        pod_["metadata"].get("namespace") == params["namespace"]
+        and owned(pod_)
+        and RUN_LABEL in pod_["metadata"]["labels"]
+    )
 
 
-def leftovers(present: t.Iterable[Manifest], params: dict[str, t.Any], nodes: t.Iterable[Manifest]) -> list[Manifest]:
+def leftovers(
+    present: t.Iterable[Manifest], params: dict[str, t.Any], nodes: t.Iterable[Manifest]
+) -> list[Manifest]:
     """Pods that a killed run left on these nodes; those of a run on other nodes may still be needed."""
     hosts = {host_of(node) for node in nodes}
-    return [one for one in present if is_ours(one, params) and one["spec"].get("nodeSelector", {}).get(HOSTNAME) in hosts]
+    return [
+        one
+        for one in present
+        if is_ours(one, params) and one["spec"].get("nodeSelector", {}).get(HOSTNAME) in hosts
+    ]
 
 
 def host_of(node: Manifest) -> str:
@@ -162,23 +207,41 @@ def requested(pod_: Manifest, resource: str) -> int:
     """What the scheduler counts for a pod: the sum of its containers, or the largest init container."""
 
     def of(kind: str) -> list[int]:
-        return [geometry.count((one.get("resources", {}).get("limits") or {}).get(resource, 0)) for one in pod_["spec"].get(kind) or []]
+        return [
+            geometry.count((one.get("resources", {}).get("limits") or {}).get(resource, 0))
+            for one in pod_["spec"].get(kind) or []
+        ]
 
     return max([sum(of("containers")), *of("initContainers")])
 
 
-def requests(node: Manifest, present: t.Iterable[Manifest], params: dict[str, t.Any]) -> dict[str, dict[str, int]]:
+def requests(
+    node: Manifest, present: t.Iterable[Manifest], params: dict[str, t.Any]
+) -> dict[str, dict[str, int]]:
     """Resource to who holds how many of it, by what other people's pods on the node request."""
-    live = [one for one in present if one.get("status", {}).get("phase") not in ("Succeeded", "Failed") and not is_ours(one, params)]
+    live = [
+        one
+        for one in present
+        if one.get("status", {}).get("phase") not in ("Succeeded", "Failed") and not is_ours(one, params)
+    ]
     return {
-        resource: {f"{one['metadata']['namespace']}/{one['metadata']['name']}": requested(one, resource) for one in live}
+        resource: {
+            f"{one['metadata']['namespace']}/{one['metadata']['name']}": requested(one, resource)
+            for one in live
+        }
         for resource in geometry_of(node, params.get("resources"))
     }
 
 
-def holders(nodes: t.Iterable[Manifest], present: t.Mapping[str, t.Mapping[str, dict[str, int]]], params: dict[str, t.Any]) -> list[str]:
+def holders(
+    nodes: t.Iterable[Manifest],
+    present: t.Mapping[str, t.Mapping[str, dict[str, int]]],
+    params: dict[str, t.Any],
+) -> list[str]:
     """Other people's pods, where they leave fewer devices free than the validation needs. present: node name to resource to who holds how many."""
-    return [line for node in nodes for line in _holders(node, present.get(node["metadata"]["name"], {}), params)]
+    return [
+        line for node in nodes for line in _holders(node, present.get(node["metadata"]["name"], {}), params)
+    ]
 
 
 def _holders(node: Manifest, present: t.Mapping[str, dict[str, int]], params: dict[str, t.Any]) -> list[str]:
@@ -188,5 +251,7 @@ def _holders(node: Manifest, present: t.Mapping[str, dict[str, int]], params: di
         free = geometry.offered(node, resource) - sum(held.values())
         if free < number and held:
             who = ", ".join(f"{name} ({count})" for name, count in held.items())
-            lines.append(f"{node['metadata']['name']}: {free} of {geometry.offered(node, resource)} {resource} free, {number} needed; held by {who}")
+            lines.append(
+                f"{node['metadata']['name']}: {free} of {geometry.offered(node, resource)} {resource} free, {number} needed; held by {who}"
+            )
     return lines

@@ -10,7 +10,11 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as claims
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ForbiddenError, InputError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    ForbiddenError,
+    InputError,
+    NotReadyError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import geometry_of
 

@@ -11,10 +11,20 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+    worst,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import HOSTNAME, geometry_of, host_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
+    HOSTNAME,
+    geometry_of,
+    host_of,
+)
 
 Manifest = dict[str, t.Any]
 TAIL: t.Final = 20
@@ -56,7 +66,13 @@ def judge(pods: t.Sequence[Manifest], wanted: int, patience: Patience) -> Readin
         message = f"{what}; {verdict.message}" if verdict.message else f"{what}."
         make = failed if verdict.is_failed else pending
         remedy = verdict.remedy or "Look at the pods in the validation namespace."
-        return make(verdict.reason or "Running", message, code=verdict.code or "WORK-RUNNING", remedy=remedy, details=verdict.details)
+        return make(
+            verdict.reason or "Running",
+            message,
+            code=verdict.code or "WORK-RUNNING",
+            remedy=remedy,
+            details=verdict.details,
+        )
     return ready("Ended", f"{ended} of {wanted} pods have ended.")
 
 
@@ -65,16 +81,26 @@ def _judge_pod(pod: Manifest) -> Readiness:
     if phase(pod) in _ENDED:
         return ready()
     conditions = pod.get("status", {}).get("conditions") or []
-    refusals = [entry.get("message", "") for entry in conditions if entry["type"] == "PodScheduled" and entry.get("reason") == "Unschedulable"]
+    refusals = [
+        entry.get("message", "")
+        for entry in conditions
+        if entry["type"] == "PodScheduled" and entry.get("reason") == "Unschedulable"
+    ]
     if refusals:
         what = f"pod {name} for node {where} cannot be scheduled: {refusals[0]}"
         remedy = "Give gpu_workload the tolerations that the message asks for, or free the devices."
-        return pending(f"Unschedulable:{name}", what, code="WORK-UNSCHEDULABLE", remedy=remedy, details=(what,))
+        return pending(
+            f"Unschedulable:{name}", what, code="WORK-UNSCHEDULABLE", remedy=remedy, details=(what,)
+        )
     found = trouble(pod)
     if found:
         what = f"pod {name} on node {where}: {found.reason}{': ' + found.message if found.message else ''}"
         code = "WORK-IMAGE" if "Image" in found.reason else "WORK-CONTAINER"
-        remedy = "Mirror the image, or set option image." if code == "WORK-IMAGE" else "Use an image that runs as an ordinary user, by option image."
+        remedy = (
+            "Mirror the image, or set option image."
+            if code == "WORK-IMAGE"
+            else "Use an image that runs as an ordinary user, by option image."
+        )
         return pending(f"{found.reason}:{name}", what, code=code, remedy=remedy, details=(what,))
     return pending("Running", "", code="WORK-RUNNING")
 
@@ -83,12 +109,25 @@ def judge_account(snapshot: t.Mapping[str, t.Sequence[Manifest]]) -> Readiness:
     """A fresh namespace takes no pod before its service account is there."""
     if snapshot["accounts"]:
         return ready()
-    return pending("NoAccount", "The service account default is not there yet.", code="WORK-NO-ACCOUNT", remedy="Look at the kube-controller-manager.")
+    return pending(
+        "NoAccount",
+        "The service account default is not there yet.",
+        code="WORK-NO-ACCOUNT",
+        remedy="Look at the kube-controller-manager.",
+    )
 
 
-def by_node(nodes: t.Iterable[Manifest], pods: t.Sequence[Manifest], logs: t.Sequence[str], benchmark: str) -> dict[str, list[dict[str, t.Any]]]:
-    results = [(pod["spec"]["nodeSelector"][HOSTNAME], result(pod, benchmark, log)) for pod, log in zip(pods, logs, strict=True)]
-    return {node["metadata"]["name"]: [entry for host, entry in results if host == host_of(node)] for node in nodes}
+def by_node(
+    nodes: t.Iterable[Manifest], pods: t.Sequence[Manifest], logs: t.Sequence[str], benchmark: str
+) -> dict[str, list[dict[str, t.Any]]]:
+    results = [
+        (pod["spec"]["nodeSelector"][HOSTNAME], result(pod, benchmark, log))
+        for pod, log in zip(pods, logs, strict=True)
+    ]
+    return {
+        node["metadata"]["name"]: [entry for host, entry in results if host == host_of(node)]
+        for node in nodes
+    }
 
 
 def exit_code(pod: Manifest) -> int | None:
@@ -113,7 +152,10 @@ def result(pod: Manifest, benchmark: str, log: str) -> dict[str, t.Any]:
 
 
 def summarize(
-    nodes: t.Iterable[Manifest], due: t.Iterable[Manifest], ran: t.Mapping[str, list[dict[str, t.Any]]], params: dict[str, t.Any]
+    nodes: t.Iterable[Manifest],
+    due: t.Iterable[Manifest],
+    ran: t.Mapping[str, list[dict[str, t.Any]]],
+    params: dict[str, t.Any],
 ) -> dict[str, t.Any]:
     """One entry a node. A node whose fingerprint is unchanged counts as validated with what it offers."""
     waiting = [node["metadata"]["name"] for node in due]
@@ -131,11 +173,20 @@ def summarize(
                 "pods": pods,
             }
         )
-    return {"namespace": params["namespace"], "benchmark": params["benchmark"], "due": waiting, "nodes": entries}
+    return {
+        "namespace": params["namespace"],
+        "benchmark": params["benchmark"],
+        "due": waiting,
+        "nodes": entries,
+    }
 
 
-def complaints_by_node(nodes: t.Iterable[Manifest], ran: t.Mapping[str, list[dict[str, t.Any]]]) -> dict[str, list[Readiness]]:
-    found = {node["metadata"]["name"]: complaints(node, ran.get(node["metadata"]["name"], [])) for node in nodes}
+def complaints_by_node(
+    nodes: t.Iterable[Manifest], ran: t.Mapping[str, list[dict[str, t.Any]]]
+) -> dict[str, list[Readiness]]:
+    found = {
+        node["metadata"]["name"]: complaints(node, ran.get(node["metadata"]["name"], [])) for node in nodes
+    }
     return {name: parts for name, parts in found.items() if parts}
 
 
@@ -156,12 +207,23 @@ def complaints(node: Manifest, results: list[dict[str, t.Any]]) -> list[Readines
             what = f"Node {name}: pod {one['name']} was refused by the node ({one['reason']})"
         else:
             what = f"Node {name}: pod {one['name']} ended, but its log does not say that the test passed"
-        remedy = known.remedy if known else "Read the log tail; then look at the node's driver pod and at its kernel log for Xid lines."
+        remedy = (
+            known.remedy
+            if known
+            else "Read the log tail; then look at the node's driver pod and at its kernel log for Xid lines."
+        )
         message = f"{what}{f' ({known.meaning})' if known else ''}: {one['log_tail'][-1] if one['log_tail'] else 'no log'}"
         parts.append(failed("Failed", message, code="WORK-FAILED", remedy=remedy, details=tail))
     uuids = [uuid for one in results if one["passed"] for uuid in one["result"]["uuids"][:1]]
     twice = sorted({uuid for uuid in uuids if uuids.count(uuid) > 1})
     if twice and not geometry.is_shared(node):
         message = f"Node {name}: several pods were given the same device {', '.join(twice)}, although nothing is shared there."
-        parts.append(failed("SameDevice", message, code="WORK-SAME-DEVICE", remedy="Look at the device plugin's log and at CDI settings on this node."))
+        parts.append(
+            failed(
+                "SameDevice",
+                message,
+                code="WORK-SAME-DEVICE",
+                remedy="Look at the device plugin's log and at CDI settings on this node.",
+            )
+        )
     return parts

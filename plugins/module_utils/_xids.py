@@ -64,6 +64,8 @@ def known(number: int) -> Xid:
 
 def advice(found: t.Sequence[tuple[int, str]]) -> tuple[str, str]:
     """What happened, and what to do about the gravest of them."""
-    texts = [f"Xid {number} on {device or 'every device'}: {known(number).meaning}" for number, device in found]
+    texts = [
+        f"Xid {number} on {device or 'every device'}: {known(number).meaning}" for number, device in found
+    ]
     gravest = min((known(number).action for number, _device in found), key=_GRAVITY.index)
     return "; ".join(texts), REMEDIES[gravest]

@@ -80,7 +80,12 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+    AUTH,
+    STATE,
+    WAIT,
+    ArgumentSpec,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling
 
@@ -94,7 +99,9 @@ SPEC = ArgumentSpec(
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     if params["state"] == "absent":
-        return _autoscaling.absent(api, [str(pool.get("name") or "") for pool in params["pools"]], params["namespace"])
+        return _autoscaling.absent(
+            api, [str(pool.get("name") or "") for pool in params["pools"]], params["namespace"]
+        )
     pools = _pools.plan(params["pools"], "pools")["pools"]
     return _autoscaling.present(api, [pool for pool in pools if not pool["existing"]], params["namespace"])
 

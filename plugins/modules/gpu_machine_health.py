@@ -100,7 +100,11 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_health, _machine_plan, _pools
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _machine_health,
+    _machine_plan,
+    _pools,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
@@ -124,7 +128,11 @@ SPEC = ArgumentSpec(
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     given = {key: params[key] for key in OPTIONS if params[key] is not None}
-    pool = _pools.single({"health": True, **_machine_plan.entry(params)}) if params["pool"] else _machine_health.single(params["name"], given)
+    pool = (
+        _pools.single({"health": True, **_machine_plan.entry(params)})
+        if params["pool"]
+        else _machine_health.single(params["name"], given)
+    )
     if params["state"] == "absent" or pool.get("health") is False:
         _health.absent(api, pool["name"], params["namespace"])
         return {"health_check": {}, "others": []}

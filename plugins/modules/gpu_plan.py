@@ -159,11 +159,18 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cost, _infrastructure, _pools, _provider_limits
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _cost,
+    _infrastructure,
+    _pools,
+    _provider_limits,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import extended
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
+    extended,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling
@@ -172,7 +179,21 @@ SPEC = ArgumentSpec(
     options={
         "pools": {"type": "list", "elements": "raw", "required": True},
         "gpu_pools_name": {"type": "str", "default": "gpu_pools"},
-        "platform": {"type": "str", "choices": ["aws", "azure", "gcp", "ibm", "oci", "baremetal", "vsphere", "openstack", "nutanix", "other"]},
+        "platform": {
+            "type": "str",
+            "choices": [
+                "aws",
+                "azure",
+                "gcp",
+                "ibm",
+                "oci",
+                "baremetal",
+                "vsphere",
+                "openstack",
+                "nutanix",
+                "other",
+            ],
+        },
         "accelerator_limits": {"type": "list", "elements": "str"},
         "backend": {"type": "str", "choices": ["dra"]},
         "catalogue": {"type": "list", "elements": "dict", "default": []},
@@ -188,18 +209,38 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     catalogue = extended(params["catalogue"])
     prices = None if params["prices"] is None else _cost.read_prices(params["prices"])
     classes = _cost.CLASSES if params["cost_classes"] is None else _cost.read_classes(params["cost_classes"])
-    plan = _pools.plan(params["pools"], name, cloud, accelerator_limits=limits, catalogue=catalogue, backend=params["backend"])
+    plan = _pools.plan(
+        params["pools"],
+        name,
+        cloud,
+        accelerator_limits=limits,
+        catalogue=catalogue,
+        backend=params["backend"],
+    )
     if not cloud:
         cluster = infrastructure(api)
         if cluster is not None:
             cloud = cluster.cloud or None
-            limits = limits if limits is not None or not any(pool["autoscale"] for pool in plan["pools"]) else _autoscaling.fixed_types(api)
-            plan = _pools.plan(params["pools"], name, cloud, cluster.name or None, limits, catalogue, params["backend"])
+            limits = (
+                limits
+                if limits is not None or not any(pool["autoscale"] for pool in plan["pools"])
+                else _autoscaling.fixed_types(api)
+            )
+            plan = _pools.plan(
+                params["pools"], name, cloud, cluster.name or None, limits, catalogue, params["backend"]
+            )
     for remark in plan.pop("remarks"):
         api.warn(remark)
     costs = [] if prices is None else [_cost.cost(pool, prices, classes) for pool in plan["pools"]]
     total = _cost.total(costs, classes) if costs else None
-    return {"plan": {**plan, "limits": _provider_limits.limits(plan["pools"], cloud), "costs": costs, "cost": total}}
+    return {
+        "plan": {
+            **plan,
+            "limits": _provider_limits.limits(plan["pools"], cloud),
+            "costs": costs,
+            "cost": total,
+        }
+    }
 
 
 def infrastructure(api: Api) -> _infrastructure.Infrastructure | None:

@@ -109,7 +109,12 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quota as quotas
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quota_proof as proof
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+    AUTH,
+    STATE,
+    WAIT,
+    ArgumentSpec,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _quota_use as use
@@ -144,7 +149,12 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
     applied = api.apply(quotas.build(name, namespace, limits), live=live)
     query, stage = {"quotas": Query(known("ResourceQuota"), namespace)}, f"quota {namespace}/{name}"
-    seen = api.wait(query, lambda found: quotas.judge(found["quotas"], name, limits), stage, on_timeout_code="QUOTA-NOT-COUNTED")["quotas"]
+    seen = api.wait(
+        query,
+        lambda found: quotas.judge(found["quotas"], name, limits),
+        stage,
+        on_timeout_code="QUOTA-NOT-COUNTED",
+    )["quotas"]
     live = applied if api.check_mode else quotas.named(seen, name) or applied
     for text in quotas.doubts(name, limits, use.nodes(api, limits), seen, use.classes(api, limits)):
         api.warn(text)

@@ -136,14 +136,21 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _wor
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+    AUTH,
+    STATE,
+    WAIT,
+    ArgumentSpec,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _validation
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload_options import OPTIONS
 
-SPEC = ArgumentSpec(options=OPTIONS, required_if=[["state", "present", ["node_selector"]]]).merge(AUTH, STATE, WAIT)
+SPEC = ArgumentSpec(options=OPTIONS, required_if=[["state", "present", ["node_selector"]]]).merge(
+    AUTH, STATE, WAIT
+)
 
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
@@ -166,7 +173,11 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
         place = api.get(known("Namespace"), namespace)
         if place is None or owned(place):
             api.apply(workload.namespace(namespace))
-        ran = _validation.foresee(api, params, due) if api.check_mode else _validation.carry_out(api, params, due)
+        ran = (
+            _validation.foresee(api, params, due)
+            if api.check_mode
+            else _validation.carry_out(api, params, due)
+        )
         wrong = verdict.complaints_by_node(due, ran)
         good = [node for node in due if node["metadata"]["name"] not in wrong]
         api.apply(workload.fingerprints(params, memory, good, api.list(known("Node"), metadata_only=True)))

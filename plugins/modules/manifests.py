@@ -81,8 +81,16 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _manifest as manifests
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+    AUTH,
+    STATE,
+    WAIT,
+    ArgumentSpec,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    KindNotServedError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import find, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 
@@ -96,15 +104,26 @@ SPEC = ArgumentSpec(
 
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    entries, default = [settled(entry, params["namespace"]) for entry in manifests.read(params["objects"])], params["namespace"]
+    entries, default = (
+        [settled(entry, params["namespace"]) for entry in manifests.read(params["objects"])],
+        params["namespace"],
+    )
     if params["state"] == "absent":
-        return {"objects": [done(api, entry, lambda one: remove(api, one, default)) for entry in reversed(entries)]}
+        return {
+            "objects": [
+                done(api, entry, lambda one: remove(api, one, default)) for entry in reversed(entries)
+            ]
+        }
 
     def apply(entry: manifests.Entry) -> None:
         api.apply(on_server(api, entry, default).manifest, force_conflicts=params["force_conflicts"])
 
     results = [done(api, entry, apply) for entry in entries if entry.is_ground]
-    crds = {entry.name: Query(known(manifests.CRD), name=entry.name) for entry in entries if entry.kind == manifests.CRD}
+    crds = {
+        entry.name: Query(known(manifests.CRD), name=entry.name)
+        for entry in entries
+        if entry.kind == manifests.CRD
+    }
     if crds:
         api.wait(crds, manifests.judge_established, "custom resource definitions")
     return {"objects": results + [done(api, entry, apply) for entry in entries if not entry.is_ground]}
@@ -140,7 +159,11 @@ def done(api: Api, entry: manifests.Entry, act: t.Callable[[manifests.Entry], No
     try:
         act(entry)
     except AcceleratorError as exc:
-        exc.message = f"{entry.path} ({entry.kind} {entry.name}): {exc.message}" if entry.path not in exc.message else exc.message
+        exc.message = (
+            f"{entry.path} ({entry.kind} {entry.name}): {exc.message}"
+            if entry.path not in exc.message
+            else exc.message
+        )
         raise
     return entry.summarize(len(api.changes) > before)
 

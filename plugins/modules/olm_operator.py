@@ -174,7 +174,12 @@ duration:
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+    AUTH,
+    STATE,
+    WAIT,
+    ArgumentSpec,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 
 SPEC = ArgumentSpec(
@@ -200,10 +205,14 @@ SPEC = ArgumentSpec(
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     if params["state"] == "absent":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_removal as removal
+        from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+            _operator_removal as removal,
+        )
 
         return removal.absent(api, params)
-    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operators as operators
+    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+        _operators as operators,
+    )
 
     return operators.present(api, params)
 

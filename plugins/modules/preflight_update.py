@@ -120,9 +120,18 @@ duration:
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._update_preflight import ensure
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._update_preflight import (
+    ensure,
+)
 
-OPERATORS = ("nvidia-gpu-operator", "openshift-nfd", "nvidia-network-operator", "openshift-sriov-network-operator", "openshift-kmm", "openshift-kueue-operator")
+OPERATORS = (
+    "nvidia-gpu-operator",
+    "openshift-nfd",
+    "nvidia-network-operator",
+    "openshift-sriov-network-operator",
+    "openshift-kmm",
+    "openshift-kueue-operator",
+)
 SPEC = ArgumentSpec(
     options={
         "version": {"type": "str", "required": True},
@@ -131,7 +140,11 @@ SPEC = ArgumentSpec(
         "driver_images": {"type": "list", "elements": "str"},
         "namespaces": {"type": "list", "elements": "str", "default": list(OPERATORS)},
         "gpu_namespace": {"type": "str", "default": "nvidia-gpu-operator"},
-        "fail_on": {"type": "str", "choices": ["blocking", "warning", "unknown", "never"], "default": "blocking"},
+        "fail_on": {
+            "type": "str",
+            "choices": ["blocking", "warning", "unknown", "never"],
+            "default": "blocking",
+        },
     }
 ).merge(AUTH, WAIT)
 

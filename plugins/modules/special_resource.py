@@ -189,7 +189,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _sro_options,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT, ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+    AUTH,
+    STATE,
+    WAIT,
+    ArgumentSpec,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import chosen
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 

@@ -46,7 +46,9 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         name = str(self._task.resolved_action or self._task.action).rpartition(".")[2]
         if not self._is_safe(task_vars):
             ordinary: dict[str, t.Any] = self._execute_module(
-                module_name=f"accelerators.openshift.{name}", task_vars=task_vars, wrap_async=bool(self._task.async_val)
+                module_name=f"accelerators.openshift.{name}",
+                task_vars=task_vars,
+                wrap_async=bool(self._task.async_val),
             )
             return ordinary
         module = importlib.import_module(f"{_MODULES}.{name}")
@@ -59,7 +61,10 @@ class ActionModule(ActionBase):  # type: ignore[misc]
     def _is_safe(self, task_vars: dict[str, t.Any]) -> bool:
         if _MISSING or self._task.async_val or self._play_context.become or any(self._task.environment or ()):
             return False
-        if getattr(self._connection, "transport", "") != "local" or os.environ.get("ACCELERATORS_IN_PROCESS") == "0":
+        if (
+            getattr(self._connection, "transport", "") != "local"
+            or os.environ.get("ACCELERATORS_IN_PROCESS") == "0"
+        ):
             return False
         host = self._task.delegate_to
         variables = task_vars.get("ansible_delegated_vars", {}).get(host, {}) if host else task_vars
@@ -68,10 +73,14 @@ class ActionModule(ActionBase):  # type: ignore[misc]
             return True
         # The template of implicit localhost means the Python that runs Ansible.
         rendered = str(self._templar.template(interpreter))
-        return os.path.realpath(rendered) == os.path.realpath(sys.executable) and os.path.dirname(rendered) == os.path.dirname(sys.executable)
+        return os.path.realpath(rendered) == os.path.realpath(sys.executable) and os.path.dirname(
+            rendered
+        ) == os.path.dirname(sys.executable)
 
 
-def _validated(spec: ArgumentSpec, arguments: dict[str, t.Any], name: str) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
+def _validated(
+    spec: ArgumentSpec, arguments: dict[str, t.Any], name: str
+) -> tuple[dict[str, t.Any], dict[str, t.Any]]:
     """The parameters as AnsibleModule would have them, or the result of a task with wrong options."""
     validator = ArgumentSpecValidator(dict(spec.options), **spec.constraints())
     checked = validator.validate(arguments)

@@ -32,23 +32,35 @@ def start(sandbox: Sandbox) -> None:
     """Up and asked from now on. When it is away the API server goes on without it, as on a real cluster."""
     authority = Authority(sandbox.run / "pki")
     authority.server(NAME)
-    sandbox.processes.start(NAME, [sys.executable, "-m", "openshift_sandbox.stand_ins.admission_server", "--dir", sandbox.directory])
+    sandbox.processes.start(
+        NAME,
+        [sys.executable, "-m", "openshift_sandbox.stand_ins.admission_server", "--dir", sandbox.directory],
+    )
     own_server.wait_ready(sandbox, NAME, "the Machine API's webhook is silent")
     client, groups = sandbox.client("machine-api-operator"), wanted(sandbox)
     url, certificate = f"https://127.0.0.1:{sandbox.port(NAME)}", authority.certificate.read_bytes()
-    for configuration in (*(configurations(url, certificate) if MACHINES in groups else ()), *([look_ups(url, certificate)] if LOOK_UPS in groups else ())):
+    for configuration in (
+        *(configurations(url, certificate) if MACHINES in groups else ()),
+        *([look_ups(url, certificate)] if LOOK_UPS in groups else ()),
+    ):
         client.apply(configuration)
 
 
 def configurations(url: str, certificate: bytes) -> list[Object]:
     """As the machine-api operator makes them, but for the address and a timeout that tests can bear."""
-    kinds = (("Validating", "validation", VALIDATING, ["CREATE", "UPDATE"]), ("Mutating", "default", DEFAULTING, ["CREATE"]))
+    kinds = (
+        ("Validating", "validation", VALIDATING, ["CREATE", "UPDATE"]),
+        ("Mutating", "default", DEFAULTING, ["CREATE"]),
+    )
     return [
         {
             "apiVersion": GROUP,
             "kind": f"{kind}WebhookConfiguration",
             "metadata": {"name": "machine-api"},
-            "webhooks": [_webhook(f"{prefix}.{resource}", resource, f"{url}{path}", certificate, operations) for resource in ("machine", "machineset")],
+            "webhooks": [
+                _webhook(f"{prefix}.{resource}", resource, f"{url}{path}", certificate, operations)
+                for resource in ("machine", "machineset")
+            ],
         }
         for kind, prefix, path, operations in kinds
     ]
@@ -58,12 +70,26 @@ def look_ups(url: str, certificate: bytes) -> Object:
     """The sandbox's own: by it a CRD answers as an aggregated API would, and says so when its server is away."""
     name, resource = "image-look-ups.sandbox.openshift", "imagestreamimports"
     rule = {"apiGroups": [LOOK_UPS], "apiVersions": ["v1"], "resources": [resource], "operations": ["CREATE"]}
-    webhook = _webhook("", resource, f"{url}{IMAGES}", certificate, ["CREATE"]) | {"name": name, "failurePolicy": "Fail", "rules": [rule]}
-    return {"apiVersion": GROUP, "kind": "MutatingWebhookConfiguration", "metadata": {"name": name}, "webhooks": [webhook]}
+    webhook = _webhook("", resource, f"{url}{IMAGES}", certificate, ["CREATE"]) | {
+        "name": name,
+        "failurePolicy": "Fail",
+        "rules": [rule],
+    }
+    return {
+        "apiVersion": GROUP,
+        "kind": "MutatingWebhookConfiguration",
+        "metadata": {"name": name},
+        "webhooks": [webhook],
+    }
 
 
 def _webhook(name: str, resource: str, url: str, certificate: bytes, operations: list[str]) -> Object:
-    rule = {"apiGroups": ["machine.openshift.io"], "apiVersions": ["v1beta1"], "resources": [f"{resource}s"], "operations": operations}
+    rule = {
+        "apiGroups": ["machine.openshift.io"],
+        "apiVersions": ["v1beta1"],
+        "resources": [f"{resource}s"],
+        "operations": operations,
+    }
     return {
         "name": f"{name}.machine.openshift.io",
         "admissionReviewVersions": ["v1"],

@@ -48,7 +48,9 @@ class Request:
     def resource(self) -> str:
         """`plural.group`, with the subresource after a slash."""
         reference = self.event.get("objectRef", {})
-        name = ".".join(part for part in (reference.get("resource", ""), reference.get("apiGroup", "")) if part)
+        name = ".".join(
+            part for part in (reference.get("resource", ""), reference.get("apiGroup", "")) if part
+        )
         return f"{name}/{reference['subresource']}" if reference.get("subresource") else name
 
     @property
@@ -92,7 +94,9 @@ def read(path: Path, offset: int = 0, user_agent: str | None = None) -> list[Req
     # A long run's log has tens of megabytes, and almost none of it is asked for.
     told = lines if user_agent is None else [line for line in lines if user_agent.encode() in line]
     requests = (Request(json.loads(line)) for line in told)
-    return [request for request in requests if user_agent is None or request.user_agent.startswith(user_agent)]
+    return [
+        request for request in requests if user_agent is None or request.user_agent.startswith(user_agent)
+    ]
 
 
 def position(path: Path) -> int:

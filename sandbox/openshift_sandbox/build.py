@@ -49,11 +49,21 @@ class Family:
 FAMILIES: t.Final = (
     Family(
         "control-plane",
-        ("server", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok", "nfd-master"),
+        (
+            "server",
+            "kube-apiserver",
+            "kube-controller-manager",
+            "kube-scheduler",
+            "kubectl",
+            "kwok",
+            "nfd-master",
+        ),
         "5-6",
         ldflags=f"-s -w -X {_VERSION}.gitVersion=v1.36.1 -X {_VERSION}.gitMajor=1 -X {_VERSION}.gitMinor=36",
     ),
-    Family("olm", ("olm", "catalog", "opm"), "3-4", tags="containers_image_openpgp exclude_graphdriver_btrfs"),
+    Family(
+        "olm", ("olm", "catalog", "opm"), "3-4", tags="containers_image_openpgp exclude_graphdriver_btrfs"
+    ),
 )
 
 
@@ -82,26 +92,48 @@ def stamp(family: Family) -> str:
 
 
 def go_environment() -> dict[str, str]:
-    return {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "-buildvcs=false", "GOTOOLCHAIN": "local", "GOWORK": "off"}
+    return {
+        **os.environ,
+        "CGO_ENABLED": "0",
+        "GOFLAGS": "-buildvcs=false",
+        "GOTOOLCHAIN": "local",
+        "GOWORK": "off",
+    }
 
 
 def _current(family: Family) -> bool:
     file = family.target / "stamp"
-    return file.exists() and file.read_text() == stamp(family) and all((family.target / name).exists() for name in family.programs)
+    return (
+        file.exists()
+        and file.read_text() == stamp(family)
+        and all((family.target / name).exists() for name in family.programs)
+    )
 
 
 def _compile(go: Path, family: Family) -> None:
     family.target.mkdir(parents=True, exist_ok=True)
     (BUILD / "logs").mkdir(exist_ok=True)
     log = BUILD / "logs" / f"build-{family.name}.log"
-    say(f"building {family.name} ({', '.join(family.programs)}): about {family.minutes} minutes on two cores the first time; log: {log}")
+    say(
+        f"building {family.name} ({', '.join(family.programs)}): about {family.minutes} minutes on two cores the first time; log: {log}"
+    )
     started = time.monotonic()
     argv = [str(go), "build", "-v", *family.flags, "-o", f"{family.target}/", "tool"]
     with log.open("w") as output:
-        child = subprocess.Popen(argv, cwd=family.source, env=go_environment(), stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        child = subprocess.Popen(
+            argv,
+            cwd=family.source,
+            env=go_environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+        )
         status = _followed(child, family, log, started)
     if status:
-        raise SandboxError(f"go build of {family.name} failed ({status}); the last lines of {log}:\n" + "\n".join(log.read_text().splitlines()[-15:]))
+        raise SandboxError(
+            f"go build of {family.name} failed ({status}); the last lines of {log}:\n"
+            + "\n".join(log.read_text().splitlines()[-15:])
+        )
     (family.target / "stamp").write_text(stamp(family))
     say(f"{family.name} built", started)
 
@@ -114,9 +146,13 @@ def _followed(child: subprocess.Popen[bytes], family: Family, log: Path, started
                 return child.wait(PROGRESS_SECONDS)
             except subprocess.TimeoutExpired:
                 lines = log.read_text().splitlines()
-                doing = f"{len(lines)} packages compiled, now {lines[-1]}" if lines else "nothing to compile yet"
+                doing = (
+                    f"{len(lines)} packages compiled, now {lines[-1]}" if lines else "nothing to compile yet"
+                )
                 say(f"{family.name}: {doing}", started)
-        raise SandboxError(f"go build of {family.name} took more than {TIMEOUT_SECONDS / 60:.0f} minutes: see {log}")
+        raise SandboxError(
+            f"go build of {family.name} took more than {TIMEOUT_SECONDS / 60:.0f} minutes: see {log}"
+        )
     finally:
         if child.poll() is None:
             child.terminate()

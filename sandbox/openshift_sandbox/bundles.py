@@ -63,10 +63,15 @@ def _write(place: Path, package: Package, version: str) -> None:
         "mediatype.v1": "registry+v1",
         "metadata.v1": "metadata/",
         "package.v1": package.name,
-        "channels.v1": ",".join(channel for channel, versions in package.channels.items() if version in versions),
+        "channels.v1": ",".join(
+            channel for channel, versions in package.channels.items() if version in versions
+        ),
         "channel.default.v1": str(package.data["default_channel"]),
     }
-    _dump(draft / "metadata" / "annotations.yaml", {"annotations": {f"{_PREFIX}.{key}": value for key, value in found.items()}})
+    _dump(
+        draft / "metadata" / "annotations.yaml",
+        {"annotations": {f"{_PREFIX}.{key}": value for key, value in found.items()}},
+    )
     draft.rename(place)
 
 

@@ -59,15 +59,24 @@ class Package:
 
     @property
     def channels(self) -> dict[str, list[str]]:
-        return {str(name): [str(version) for version in versions] for name, versions in self.data["channels"].items()}
+        return {
+            str(name): [str(version) for version in versions]
+            for name, versions in self.data["channels"].items()
+        }
 
     def crds_of(self, version: str) -> tuple[Data, ...]:
         """A version may bring fewer than the newest one does."""
         wanted = self.data.get("crds_of", {}).get(version)
-        return self.crds if wanted is None else tuple(crd for crd in self.crds if crd["metadata"]["name"] in wanted)
+        return (
+            self.crds
+            if wanted is None
+            else tuple(crd for crd in self.crds if crd["metadata"]["name"] in wanted)
+        )
 
     def csv(self, version: str, failing: bool = False) -> Data:
-        return cluster_service_version(self.data, version, self.crds_of(version), replaces=self.replaces(version), failing=failing)
+        return cluster_service_version(
+            self.data, version, self.crds_of(version), replaces=self.replaces(version), failing=failing
+        )
 
     def replaces(self, version: str) -> str | None:
         """The CSV that this version is an upgrade of: the version before it, in whatever channel that one is."""
@@ -80,7 +89,11 @@ def packages(crds: Crds, scenario: Scenario, folder: Path = PACKAGES) -> list[Pa
     found = [read(path)[0] for path in sorted(folder.glob("*.yml"))]
     found = [{**data, **scenario.cluster.get("catalogue", {}).get(data["package"], {})} for data in found]
     found = [data for data in found if not scenario.trouble("package_missing", package=data["package"])]
-    twice = [{**data, "catalog": trouble["catalog"]} for data in found for trouble in scenario.troubles_of("package_twice", package=data["package"])]
+    twice = [
+        {**data, "catalog": trouble["catalog"]}
+        for data in found
+        for trouble in scenario.troubles_of("package_twice", package=data["package"])
+    ]
     return [Package(data, tuple(crds(data["package"]))) for data in (*found, *twice)]
 
 
@@ -100,10 +113,22 @@ def deprecations(package: Package, scenario: Scenario) -> list[Data]:
 def entries(package: Package, scenario: Scenario) -> list[Data]:
     """The package's blobs of a file-based catalogue."""
     blobs: list[Data] = [
-        {"schema": "olm.package", "name": package.name, "defaultChannel": package.data["default_channel"], "description": package.data["description"]}
+        {
+            "schema": "olm.package",
+            "name": package.name,
+            "defaultChannel": package.data["default_channel"],
+            "description": package.data["description"],
+        }
     ]
     for channel, versions in package.channels.items():
-        blobs.append({"schema": "olm.channel", "package": package.name, "name": channel, "entries": [_edge(package, version) for version in versions]})
+        blobs.append(
+            {
+                "schema": "olm.channel",
+                "package": package.name,
+                "name": channel,
+                "entries": [_edge(package, version) for version in versions],
+            }
+        )
     if told := deprecations(package, scenario):
         blobs.append({"schema": "olm.deprecations", "package": package.name, "entries": told})
     return blobs + [bundle(package, version, scenario) for version in package.versions]
@@ -117,11 +142,16 @@ def bundle(package: Package, version: str, scenario: Scenario) -> Data:
     for crd in crds:
         spec = crd["spec"]
         properties += [
-            _property("olm.gvk", {"group": spec["group"], "kind": spec["names"]["kind"], "version": served["name"]})
+            _property(
+                "olm.gvk", {"group": spec["group"], "kind": spec["names"]["kind"], "version": served["name"]}
+            )
             for served in spec["versions"]
             if served["served"]
         ]
-    properties += [_property("olm.package.required", {"packageName": name, "versionRange": ">=0.0.0"}) for name in _required(package.name, scenario)]
+    properties += [
+        _property("olm.package.required", {"packageName": name, "versionRange": ">=0.0.0"})
+        for name in _required(package.name, scenario)
+    ]
     properties.append(_property("olm.csv.metadata", _metadata(csv)))
     image = bundles.image(package.name, version, scenario)
     if not image:
@@ -162,8 +192,14 @@ def _edge(package: Package, version: str) -> Data:
 
 def _required(package: str, scenario: Scenario) -> list[str]:
     """Dependencies that a trouble adds: another package's CSV in the same plan, or one that no catalogue has."""
-    foreign = [trouble.get("with_package", FOREIGN_PACKAGE) for trouble in scenario.troubles_of("foreign_csv", package=package)]
-    unsolvable = [trouble.get("requires", ABSENT_PACKAGE) for trouble in scenario.troubles_of("resolution_failed", package=package)]
+    foreign = [
+        trouble.get("with_package", FOREIGN_PACKAGE)
+        for trouble in scenario.troubles_of("foreign_csv", package=package)
+    ]
+    unsolvable = [
+        trouble.get("requires", ABSENT_PACKAGE)
+        for trouble in scenario.troubles_of("resolution_failed", package=package)
+    ]
     return [name for name in foreign + unsolvable if name != package]
 
 
@@ -177,7 +213,10 @@ def _metadata(csv: Data) -> Data:
         "annotations": csv["metadata"]["annotations"],
         "crdDescriptions": spec["customresourcedefinitions"],
         "labels": csv["metadata"]["labels"],
-        **{key: spec[key] for key in ("description", "displayName", "installModes", "keywords", "maturity", "provider")},
+        **{
+            key: spec[key]
+            for key in ("description", "displayName", "installModes", "keywords", "maturity", "provider")
+        },
     }
 
 

@@ -35,30 +35,49 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(metavar="COMMAND", required=True)
     _command(commands, "build", "build the programs and collect the CRDs, once", _build, directory=False)
     up = _command(commands, "up", "bring a sandbox up, or repair the one that is there", _up)
-    up.add_argument("--scenario", default="aws", help=f"one of {', '.join(scenario.names())}, or the path of a .yml file")
+    up.add_argument(
+        "--scenario", default="aws", help=f"one of {', '.join(scenario.names())}, or the path of a .yml file"
+    )
     up.add_argument("--fresh", action="store_true", help="throw away the sandbox that is there")
     _command(commands, "down", "end every process of the sandbox and remove its directory", _down)
     _command(commands, "reset", "down, and up again with the same scenario", _reset)
     _command(commands, "status", "the sandbox's processes; exit status 1 when one is missing", _status)
     env = _command(commands, "env", "print the line that points a shell at the sandbox", _env)
-    env.add_argument("--path", action="store_true", help="print the path alone, of the identity that the scenario gives to its user")
-    _command(commands, "load", "apply the objects of YAML files", _load).add_argument("files", nargs="+", type=Path, metavar="FILE")
-    kubectl = _command(commands, "kubectl", "run kubectl in the sandbox: sandbox kubectl -- get nodes", _kubectl)
+    env.add_argument(
+        "--path",
+        action="store_true",
+        help="print the path alone, of the identity that the scenario gives to its user",
+    )
+    _command(commands, "load", "apply the objects of YAML files", _load).add_argument(
+        "files", nargs="+", type=Path, metavar="FILE"
+    )
+    kubectl = _command(
+        commands, "kubectl", "run kubectl in the sandbox: sandbox kubectl -- get nodes", _kubectl
+    )
     kubectl.add_argument("words", nargs=argparse.REMAINDER, metavar="...")
     _fault(commands)
     return top
 
 
-def _command(commands: t.Any, name: str, text: str, action: t.Callable[[Arguments], int | None], directory: bool = True) -> argparse.ArgumentParser:
+def _command(
+    commands: t.Any, name: str, text: str, action: t.Callable[[Arguments], int | None], directory: bool = True
+) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
     command.set_defaults(action=action)
     if directory:
-        command.add_argument("--dir", type=Path, default=DEFAULT, help="the sandbox's directory (default: .sandbox in the checkout)")
+        command.add_argument(
+            "--dir",
+            type=Path,
+            default=DEFAULT,
+            help="the sandbox's directory (default: .sandbox in the checkout)",
+        )
     return command
 
 
 def _fault(commands: t.Any) -> None:
-    faults_of = commands.add_parser("fault", help="trouble in the running sandbox").add_subparsers(metavar="TROUBLE", required=True)
+    faults_of = commands.add_parser("fault", help="trouble in the running sandbox").add_subparsers(
+        metavar="TROUBLE", required=True
+    )
     add = _command(faults_of, "add", "add a trouble that the stand-ins act on", _fault_add)
     add.add_argument("type")
     add.add_argument("fields", nargs="*", metavar="KEY=VALUE")
@@ -68,7 +87,9 @@ def _fault(commands: t.Any) -> None:
     _command(faults_of, "list", "the troubles there are", _fault_list)
     api = _command(faults_of, "api-down", "take the API away for a while", _fault_api)
     api.add_argument("--seconds", type=float, default=20.0)
-    api.add_argument("--hang", action="store_true", help="accept connections and never answer, instead of refusing them")
+    api.add_argument(
+        "--hang", action="store_true", help="accept connections and never answer, instead of refusing them"
+    )
 
 
 def _build(_arguments: Arguments) -> None:
@@ -102,7 +123,11 @@ def _status(arguments: Arguments) -> int:
 def _env(arguments: Arguments) -> None:
     sandbox = _there(arguments)
     restricted = sandbox.scenario.cluster.get("identity") == "restricted"
-    print(f"{sandbox.kubeconfig}{'-restricted' if restricted else ''}" if arguments.path else f"export KUBECONFIG={sandbox.kubeconfig}")
+    print(
+        f"{sandbox.kubeconfig}{'-restricted' if restricted else ''}"
+        if arguments.path
+        else f"export KUBECONFIG={sandbox.kubeconfig}"
+    )
 
 
 def _load(arguments: Arguments) -> None:
@@ -130,7 +155,9 @@ def _fault_add(arguments: Arguments) -> None:
 
 
 def _fault_clear(arguments: Arguments) -> None:
-    say(f"{faults.clear(_there(arguments), arguments.type, faults.parse(arguments.fields))} troubles taken away")
+    say(
+        f"{faults.clear(_there(arguments), arguments.type, faults.parse(arguments.fields))} troubles taken away"
+    )
 
 
 def _fault_list(arguments: Arguments) -> None:
@@ -145,5 +172,7 @@ def _fault_api(arguments: Arguments) -> None:
 def _there(arguments: Arguments) -> Sandbox:
     sandbox = Sandbox(arguments.dir)
     if not sandbox.exists:
-        raise SandboxError(f"no sandbox in {sandbox.directory}: bring one up with `sandbox up --scenario aws`")
+        raise SandboxError(
+            f"no sandbox in {sandbox.directory}: bring one up with `sandbox up --scenario aws`"
+        )
     return sandbox

@@ -45,12 +45,24 @@ class Client:
         self.user_agent = user_agent
         server, context, token = connection(Path(kubeconfig))
         self.server = server
-        self._headers = urllib3.HTTPHeaderDict({"User-Agent": user_agent, "Accept": JSON} | ({"Authorization": f"Bearer {token}"} if token else {}))
-        self._pool = urllib3.PoolManager(num_pools=2, maxsize=16, ssl_context=context, retries=False, timeout=TIMEOUT)
+        self._headers = urllib3.HTTPHeaderDict(
+            {"User-Agent": user_agent, "Accept": JSON}
+            | ({"Authorization": f"Bearer {token}"} if token else {})
+        )
+        self._pool = urllib3.PoolManager(
+            num_pools=2, maxsize=16, ssl_context=context, retries=False, timeout=TIMEOUT
+        )
         self._discovered: dict[str, dict[str, tuple[str, bool]]] = {}
         self._lock = threading.Lock()
 
-    def request(self, method: str, path: str, body: t.Any = None, content_type: str = JSON, query: t.Mapping[str, str] | None = None) -> tuple[int, Object]:
+    def request(
+        self,
+        method: str,
+        path: str,
+        body: t.Any = None,
+        content_type: str = JSON,
+        query: t.Mapping[str, str] | None = None,
+    ) -> tuple[int, Object]:
         """Status and decoded body of one request; raises ApiError(0, ...) when nothing answered."""
         url = self.server + path + (f"?{urlencode(query)}" if query else "")
         data = None if body is None else json.dumps(body).encode()
@@ -61,11 +73,20 @@ class Client:
                 answer = self._pool.request(method, url, body=data, headers=headers)
             except urllib3.exceptions.HTTPError as error:
                 raise ApiError(0, f"{method} {path}: {error}") from error
-            if answer.status != 429 or path.endswith("/eviction") or time.monotonic() > deadline:  # there, a budget says no
+            if (
+                answer.status != 429 or path.endswith("/eviction") or time.monotonic() > deadline
+            ):  # there, a budget says no
                 return answer.status, _decode(answer.data)
             time.sleep(0.2)
 
-    def checked(self, method: str, path: str, body: t.Any = None, content_type: str = JSON, query: t.Mapping[str, str] | None = None) -> Object:
+    def checked(
+        self,
+        method: str,
+        path: str,
+        body: t.Any = None,
+        content_type: str = JSON,
+        query: t.Mapping[str, str] | None = None,
+    ) -> Object:
         """As request, but anything other than 2xx raises."""
         status, answer = self.request(method, path, body, content_type, query)
         if status >= 300:
@@ -80,7 +101,9 @@ class Client:
             raise ApiError(status, answer.get("message", plural), answer)
         return answer
 
-    def list(self, api_version: str, plural: str, namespace: str | None = None, labels: str | None = None) -> list[Object]:
+    def list(
+        self, api_version: str, plural: str, namespace: str | None = None, labels: str | None = None
+    ) -> list[Object]:
         query = {"labelSelector": labels} if labels else None
         answer = self.checked("GET", resource_path(api_version, plural, None, namespace), query=query)
         kind = answer.get("kind", "").removesuffix("List")
@@ -96,15 +119,29 @@ class Client:
     def apply_status(self, obj: Object) -> Object:
         return self.checked("PATCH", self._path_of(obj) + "/status", obj, APPLY, self._apply_query(True))
 
-    def patch(self, api_version: str, plural: str, name: str, namespace: str | None, body: Object, subresource: str | None = None) -> Object:
+    def patch(
+        self,
+        api_version: str,
+        plural: str,
+        name: str,
+        namespace: str | None,
+        body: Object,
+        subresource: str | None = None,
+    ) -> Object:
         """A JSON merge patch."""
-        path = resource_path(api_version, plural, name, namespace) + (f"/{subresource}" if subresource else "")
+        path = resource_path(api_version, plural, name, namespace) + (
+            f"/{subresource}" if subresource else ""
+        )
         return self.checked("PATCH", path, body, MERGE, {"fieldManager": self.user_agent})
 
-    def delete(self, api_version: str, plural: str, name: str, namespace: str | None = None, orphan: bool = False) -> bool:
+    def delete(
+        self, api_version: str, plural: str, name: str, namespace: str | None = None, orphan: bool = False
+    ) -> bool:
         """False when there was nothing to delete. orphan: what it owns stays."""
         query = {"propagationPolicy": "Orphan"} if orphan else None
-        status, answer = self.request("DELETE", resource_path(api_version, plural, name, namespace), query=query)
+        status, answer = self.request(
+            "DELETE", resource_path(api_version, plural, name, namespace), query=query
+        )
         if status == 404:
             return False
         if status >= 300:
@@ -141,7 +178,11 @@ class Client:
         if found:
             return found
         answer = self.checked("GET", base_path(api_version))
-        kinds = {entry["kind"]: (entry["name"], entry["namespaced"]) for entry in answer["resources"] if "/" not in entry["name"]}
+        kinds = {
+            entry["kind"]: (entry["name"], entry["namespaced"])
+            for entry in answer["resources"]
+            if "/" not in entry["name"]
+        }
         with self._lock:
             self._discovered[api_version] = kinds
         if kind not in kinds:
@@ -153,7 +194,9 @@ def base_path(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
-def resource_path(api_version: str, plural: str, name: str | None = None, namespace: str | None = None) -> str:
+def resource_path(
+    api_version: str, plural: str, name: str | None = None, namespace: str | None = None
+) -> str:
     parts = [base_path(api_version)]
     if namespace:
         parts += ["namespaces", namespace]
@@ -180,9 +223,14 @@ def connection(kubeconfig: Path) -> tuple[str, ssl.SSLContext, str | None]:
     user = _named(config["users"], context["user"])["user"]
     authority = _material(cluster, "certificate-authority", kubeconfig.parent)
     tls = ssl.create_default_context(cadata=authority.decode() if authority else None)
-    certificate, key = _material(user, "client-certificate", kubeconfig.parent), _material(user, "client-key", kubeconfig.parent)
+    certificate, key = (
+        _material(user, "client-certificate", kubeconfig.parent),
+        _material(user, "client-key", kubeconfig.parent),
+    )
     if certificate and key:
-        with tempfile.NamedTemporaryFile(suffix=".pem") as pair:  # the ssl module reads a key pair from files only
+        with tempfile.NamedTemporaryFile(
+            suffix=".pem"
+        ) as pair:  # the ssl module reads a key pair from files only
             pair.write(certificate + b"\n" + key)
             pair.flush()
             tls.load_cert_chain(pair.name)

@@ -49,7 +49,10 @@ AUDIT_POLICY = {
         {"level": "None", "resources": [{"group": "coordination.k8s.io", "resources": ["leases"]}]},
         {"level": "None", "nonResourceURLs": ["/readyz*", "/livez*", "/healthz*", "/metrics"]},
         {"level": "Metadata", "verbs": READS},
-        {"level": "Metadata", "resources": [{"group": "", "resources": ["secrets", "serviceaccounts/token"]}]},
+        {
+            "level": "Metadata",
+            "resources": [{"group": "", "resources": ["secrets", "serviceaccounts/token"]}],
+        },
         {"level": "Metadata", "users": QUIET_USERS},
         {"level": "Metadata", "userGroups": ["system:serviceaccounts:kube-system"]},
         {"level": "Request"},
@@ -65,8 +68,20 @@ def prepare(sandbox: Sandbox) -> None:
     authority.client("kube-apiserver-kubelet-client", ADMIN_GROUP)
     authority.signing_pair("service-account")
     for name, (user, group) in COMPONENTS.items():
-        kubeconfig.write(sandbox.component_kubeconfig(name), sandbox.url, authority.certificate, user, pair=authority.client(user, group))
-    kubeconfig.write(sandbox.kubeconfig, sandbox.url, authority.certificate, "admin", pair=authority.client("admin", ADMIN_GROUP))
+        kubeconfig.write(
+            sandbox.component_kubeconfig(name),
+            sandbox.url,
+            authority.certificate,
+            user,
+            pair=authority.client(user, group),
+        )
+    kubeconfig.write(
+        sandbox.kubeconfig,
+        sandbox.url,
+        authority.certificate,
+        "admin",
+        pair=authority.client("admin", ADMIN_GROUP),
+    )
     tokens = sandbox.run / "tokens.csv"
     if not tokens.exists():
         tokens.touch(mode=0o600)
@@ -82,7 +97,14 @@ def start_etcd(sandbox: Sandbox) -> None:
         sandbox.binary(FAMILY, "server"),
         *("--data-dir", sandbox.directory / "etcd", "--unsafe-no-fsync", "--log-level", "warn"),
         *("--listen-client-urls", client, "--advertise-client-urls", client),
-        *("--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}"),
+        *(
+            "--listen-peer-urls",
+            peer,
+            "--initial-advertise-peer-urls",
+            peer,
+            "--initial-cluster",
+            f"default={peer}",
+        ),
     ]
     sandbox.processes.start("etcd", argv)
 
@@ -134,7 +156,9 @@ def start_controller_manager(sandbox: Sandbox) -> None:
         "kube-api-qps": 200,
         "kube-api-burst": 400,
     }
-    sandbox.processes.start("kube-controller-manager", [sandbox.binary(FAMILY, "kube-controller-manager"), *_flags(options)])
+    sandbox.processes.start(
+        "kube-controller-manager", [sandbox.binary(FAMILY, "kube-controller-manager"), *_flags(options)]
+    )
 
 
 def start_scheduler(sandbox: Sandbox) -> None:
@@ -156,7 +180,9 @@ def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS) -> None:
             last = error.message
         sandbox.processes.check("etcd", "kube-apiserver")
         if time.monotonic() > deadline:
-            raise SandboxError(f"kube-apiserver is not ready after {seconds:.0f} s: {last}; see {sandbox.logs / 'kube-apiserver.log'}")
+            raise SandboxError(
+                f"kube-apiserver is not ready after {seconds:.0f} s: {last}; see {sandbox.logs / 'kube-apiserver.log'}"
+            )
         time.sleep(0.1)
 
 

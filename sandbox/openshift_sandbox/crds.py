@@ -82,17 +82,29 @@ def load(client: Client, crds: t.Sequence[Crd]) -> None:
     deadline = time.monotonic() + ESTABLISH_SECONDS
     while missing := wanted - _established(client):
         if time.monotonic() > deadline:
-            raise SandboxError(f"CRDs not established after {ESTABLISH_SECONDS:.0f} s: {', '.join(sorted(missing))}")
+            raise SandboxError(
+                f"CRDs not established after {ESTABLISH_SECONDS:.0f} s: {', '.join(sorted(missing))}"
+            )
         time.sleep(0.1)
 
 
 def read(path: Path) -> list[Crd]:
-    return [document for document in yaml.load_all(path.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) if document]
+    return [
+        document
+        for document in yaml.load_all(path.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        if document
+    ]
 
 
 def _apply(client: Client, crd: Crd) -> None:
     try:
-        client.checked("PATCH", f"/apis/{CRD_VERSION}/customresourcedefinitions/{crd['metadata']['name']}", crd, "application/apply-patch+yaml", _QUERY)
+        client.checked(
+            "PATCH",
+            f"/apis/{CRD_VERSION}/customresourcedefinitions/{crd['metadata']['name']}",
+            crd,
+            "application/apply-patch+yaml",
+            _QUERY,
+        )
     except ApiError as error:
         raise SandboxError(f"CRD {crd['metadata']['name']}: {error}") from error
 
@@ -101,7 +113,10 @@ def _established(client: Client) -> set[str]:
     return {
         crd["metadata"]["name"]
         for crd in client.list(CRD_VERSION, "customresourcedefinitions")
-        if any(one["type"] == "Established" and one["status"] == "True" for one in crd.get("status", {}).get("conditions") or [])
+        if any(
+            one["type"] == "Established" and one["status"] == "True"
+            for one in crd.get("status", {}).get("conditions") or []
+        )
     }
 
 
@@ -124,7 +139,11 @@ def _at(schema: Crd, where: str) -> Crd:
 
 def _slim(node: t.Any) -> t.Any:
     if isinstance(node, dict):
-        return {key: _slim(value) for key, value in node.items() if not (key == "description" and isinstance(value, str))}
+        return {
+            key: _slim(value)
+            for key, value in node.items()
+            if not (key == "description" and isinstance(value, str))
+        }
     return [_slim(item) for item in node] if isinstance(node, list) else node
 
 

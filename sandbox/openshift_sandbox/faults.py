@@ -17,7 +17,16 @@ from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 Trouble = dict[str, t.Any]
 
 # Troubles that lie in the catalogues' files, which opm reads once.
-IN_CATALOGUES: t.Final = {"bundle_image", "catalog_down", "csv_failed", "deprecated", "foreign_csv", "package_missing", "package_twice", "resolution_failed"}
+IN_CATALOGUES: t.Final = {
+    "bundle_image",
+    "catalog_down",
+    "csv_failed",
+    "deprecated",
+    "foreign_csv",
+    "package_missing",
+    "package_twice",
+    "resolution_failed",
+}
 
 
 def parse(words: t.Sequence[str]) -> Trouble:
@@ -40,7 +49,11 @@ def add(sandbox: Sandbox, kind: str, fields: Trouble) -> None:
 def clear(sandbox: Sandbox, kind: str | None, fields: Trouble) -> int:
     """Takes away every trouble of that type (or all) whose fields say the same; how many there were."""
     now = sandbox.scenario
-    gone = [one for one in now.troubles if kind in (None, one["type"]) and all(one.get(key) == value for key, value in fields.items())]
+    gone = [
+        one
+        for one in now.troubles
+        if kind in (None, one["type"]) and all(one.get(key) == value for key, value in fields.items())
+    ]
     _change(sandbox, [one for one in now.troubles if one not in gone], *(one["type"] for one in gone))
     return len(gone)
 

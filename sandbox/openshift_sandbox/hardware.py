@@ -7,10 +7,27 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox import hardware_aws, hardware_azure, hardware_gcp, hardware_ibmcloud, hardware_oci, hardware_openstack
+from openshift_sandbox import (
+    hardware_aws,
+    hardware_azure,
+    hardware_gcp,
+    hardware_ibmcloud,
+    hardware_oci,
+    hardware_openstack,
+)
 from openshift_sandbox.hardware_gpus import GPUS, NICS, Gpu, InstanceType, Nic
 
-__all__ = ("DESCRIPTION", "GPUS", "INSTANCE_TYPES", "Gpu", "InstanceType", "Nic", "described", "instance_type", "of_node")
+__all__ = (
+    "DESCRIPTION",
+    "GPUS",
+    "INSTANCE_TYPES",
+    "Gpu",
+    "InstanceType",
+    "Nic",
+    "described",
+    "instance_type",
+    "of_node",
+)
 
 DESCRIPTION: t.Final = "sandbox.openshift/hardware"
 """Annotation of a Node whose labels do not tell what it is made of, as on vSphere or bare metal."""
@@ -35,7 +52,15 @@ def described(text: str) -> InstanceType:
     vcpus, memory, *gpus = machine.split("x", 3)
     count, model = gpus if gpus else ("0", "")
     nics, nic = adapters.split("x", 1) if adapters else ("0", "")
-    return InstanceType(text, int(vcpus), int(memory), int(count), GPUS[model] if model else None, nics=int(nics), nic=NICS[nic] if nic else None)
+    return InstanceType(
+        text,
+        int(vcpus),
+        int(memory),
+        int(count),
+        GPUS[model] if model else None,
+        nics=int(nics),
+        nic=NICS[nic] if nic else None,
+    )
 
 
 def of_node(node: dict[str, t.Any]) -> InstanceType | None:

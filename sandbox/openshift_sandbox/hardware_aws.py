@@ -11,9 +11,15 @@ from openshift_sandbox.hardware_gpus import InstanceType, Sizes, instance_types
 
 _FAMILIES: t.Final = {
     "m5": Sizes(None, "amd64", {"xlarge": (4, 16, 0), "2xlarge": (8, 32, 0), "4xlarge": (16, 64, 0)}),
-    "m6i": Sizes(None, "amd64", {"xlarge": (4, 16, 0), "2xlarge": (8, 32, 0), "4xlarge": (16, 64, 0), "8xlarge": (32, 128, 0)}),
+    "m6i": Sizes(
+        None,
+        "amd64",
+        {"xlarge": (4, 16, 0), "2xlarge": (8, 32, 0), "4xlarge": (16, 64, 0), "8xlarge": (32, 128, 0)},
+    ),
     "m6g": Sizes(None, "arm64", {"xlarge": (4, 16, 0), "2xlarge": (8, 32, 0), "4xlarge": (16, 64, 0)}),
-    "p3": Sizes("V100-16", "amd64", {"2xlarge": (8, 61, 1), "8xlarge": (32, 244, 4), "16xlarge": (64, 488, 8)}),
+    "p3": Sizes(
+        "V100-16", "amd64", {"2xlarge": (8, 61, 1), "8xlarge": (32, 244, 4), "16xlarge": (64, 488, 8)}
+    ),
     "p3dn": Sizes("V100-32", "amd64", {"24xlarge": (96, 768, 8)}),
     "p4d": Sizes("A100-40", "amd64", {"24xlarge": (96, 1152, 8)}),
     "p4de": Sizes("A100-80", "amd64", {"24xlarge": (96, 1152, 8)}),
@@ -53,7 +59,14 @@ _FAMILIES: t.Final = {
     "g5g": Sizes(
         "T4G",
         "arm64",
-        {"xlarge": (4, 8, 1), "2xlarge": (8, 16, 1), "4xlarge": (16, 32, 1), "8xlarge": (32, 64, 1), "16xlarge": (64, 128, 2), "metal": (64, 128, 2)},
+        {
+            "xlarge": (4, 8, 1),
+            "2xlarge": (8, 16, 1),
+            "4xlarge": (16, 32, 1),
+            "8xlarge": (32, 64, 1),
+            "16xlarge": (64, 128, 2),
+            "metal": (64, 128, 2),
+        },
     ),
     "g6": Sizes(
         "L4",
@@ -99,7 +112,13 @@ _FAMILIES: t.Final = {
     "g4ad": Sizes(
         "V520",
         "amd64",
-        {"xlarge": (4, 16, 1), "2xlarge": (8, 32, 1), "4xlarge": (16, 64, 1), "8xlarge": (32, 128, 2), "16xlarge": (64, 256, 4)},
+        {
+            "xlarge": (4, 16, 1),
+            "2xlarge": (8, 32, 1),
+            "4xlarge": (16, 64, 1),
+            "8xlarge": (32, 128, 2),
+            "16xlarge": (64, 256, 4),
+        },
     ),
     "dl1": Sizes("GAUDI", "amd64", {"24xlarge": (96, 768, 8)}),
 }

@@ -10,8 +10,16 @@ import typing as t
 from openshift_sandbox.hardware_gpus import InstanceType, Sizes, instance_types
 
 _FAMILIES: t.Final = {
-    "D-v3": Sizes(None, "amd64", {"Standard_D4s_v3": (4, 16, 0), "Standard_D8s_v3": (8, 32, 0), "Standard_D16s_v3": (16, 64, 0)}),
-    "D-v5": Sizes(None, "amd64", {"Standard_D4s_v5": (4, 16, 0), "Standard_D8s_v5": (8, 32, 0), "Standard_D16s_v5": (16, 64, 0)}),
+    "D-v3": Sizes(
+        None,
+        "amd64",
+        {"Standard_D4s_v3": (4, 16, 0), "Standard_D8s_v3": (8, 32, 0), "Standard_D16s_v3": (16, 64, 0)},
+    ),
+    "D-v5": Sizes(
+        None,
+        "amd64",
+        {"Standard_D4s_v5": (4, 16, 0), "Standard_D8s_v5": (8, 32, 0), "Standard_D16s_v5": (16, 64, 0)},
+    ),
     "Dp-v5": Sizes(None, "arm64", {"Standard_D4ps_v5": (4, 16, 0), "Standard_D8ps_v5": (8, 32, 0)}),
     "T4": Sizes(
         "T4",
@@ -26,13 +34,22 @@ _FAMILIES: t.Final = {
     "V100": Sizes(
         "V100-PCIE",
         "amd64",
-        {"Standard_NC6s_v3": (6, 112, 1), "Standard_NC12s_v3": (12, 224, 2), "Standard_NC24s_v3": (24, 448, 4), "Standard_NC24rs_v3": (24, 448, 4)},
+        {
+            "Standard_NC6s_v3": (6, 112, 1),
+            "Standard_NC12s_v3": (12, 224, 2),
+            "Standard_NC24s_v3": (24, 448, 4),
+            "Standard_NC24rs_v3": (24, 448, 4),
+        },
     ),
     "V100-SXM2": Sizes("V100-32", "amd64", {"Standard_ND40rs_v2": (40, 672, 8)}),
     "A10": Sizes(
         "A10",
         "amd64",
-        {"Standard_NC8ads_A10_v4": (8, 55, 1), "Standard_NC16ads_A10_v4": (16, 110, 1), "Standard_NC32ads_A10_v4": (32, 220, 2)},
+        {
+            "Standard_NC8ads_A10_v4": (8, 55, 1),
+            "Standard_NC16ads_A10_v4": (16, 110, 1),
+            "Standard_NC32ads_A10_v4": (32, 220, 2),
+        },
     ),
     "A10-sixth": Sizes("A10-4Q", "amd64", {"Standard_NV6ads_A10_v5": (6, 55, 1)}),
     "A10-third": Sizes("A10-8Q", "amd64", {"Standard_NV12ads_A10_v5": (12, 110, 1)}),
@@ -40,19 +57,31 @@ _FAMILIES: t.Final = {
     "A10-whole": Sizes(
         "A10-24Q",
         "amd64",
-        {"Standard_NV36ads_A10_v5": (36, 440, 1), "Standard_NV36adms_A10_v5": (36, 880, 1), "Standard_NV72ads_A10_v5": (72, 880, 2)},
+        {
+            "Standard_NV36ads_A10_v5": (36, 440, 1),
+            "Standard_NV36adms_A10_v5": (36, 880, 1),
+            "Standard_NV72ads_A10_v5": (72, 880, 2),
+        },
     ),
     "A100": Sizes(
         "A100-PCIE",
         "amd64",
-        {"Standard_NC24ads_A100_v4": (24, 220, 1), "Standard_NC48ads_A100_v4": (48, 440, 2), "Standard_NC96ads_A100_v4": (96, 880, 4)},
+        {
+            "Standard_NC24ads_A100_v4": (24, 220, 1),
+            "Standard_NC48ads_A100_v4": (48, 440, 2),
+            "Standard_NC96ads_A100_v4": (96, 880, 4),
+        },
     ),
     "A100-SXM4-40": Sizes("A100-40", "amd64", {"Standard_ND96asr_v4": (96, 900, 8)}),
     "A100-SXM4-80": Sizes("A100-80", "amd64", {"Standard_ND96amsr_A100_v4": (96, 1800, 8)}),
     "H100-NVL": Sizes(
         "H100-NVL",
         "amd64",
-        {"Standard_NC40ads_H100_v5": (40, 320, 1), "Standard_NC80adis_H100_v5": (80, 640, 2), "Standard_NCC40ads_H100_v5": (40, 320, 1)},
+        {
+            "Standard_NC40ads_H100_v5": (40, 320, 1),
+            "Standard_NC80adis_H100_v5": (80, 640, 2),
+            "Standard_NCC40ads_H100_v5": (40, 320, 1),
+        },
     ),
     "H100": Sizes("H100", "amd64", {"Standard_ND96isr_H100_v5": (96, 1900, 8)}),
     "H200": Sizes("H200", "amd64", {"Standard_ND96isr_H200_v5": (96, 1850, 8)}),
@@ -69,9 +98,21 @@ _FAMILIES: t.Final = {
             "Standard_NV48s_v3": (48, 448, 4),
         },
     ),
-    "MI25": Sizes("MI25", "amd64", {"Standard_NV4as_v4": (4, 14, 1), "Standard_NV8as_v4": (8, 28, 1), "Standard_NV32as_v4": (32, 112, 1)}),
+    "MI25": Sizes(
+        "MI25",
+        "amd64",
+        {
+            "Standard_NV4as_v4": (4, 14, 1),
+            "Standard_NV8as_v4": (8, 28, 1),
+            "Standard_NV32as_v4": (32, 112, 1),
+        },
+    ),
     "MI300X": Sizes("MI300X", "amd64", {"Standard_ND96isr_MI300X_v5": (96, 1850, 8)}),
-    "FPGA": Sizes("ALVEO", "amd64", {"Standard_NP10s": (10, 168, 1), "Standard_NP20s": (20, 336, 2), "Standard_NP40s": (40, 672, 4)}),
+    "FPGA": Sizes(
+        "ALVEO",
+        "amd64",
+        {"Standard_NP10s": (10, 168, 1), "Standard_NP20s": (20, 336, 2), "Standard_NP40s": (40, 672, 4)},
+    ),
 }
 
 TYPES: t.Final[dict[str, InstanceType]] = instance_types(_FAMILIES, "{size}")

@@ -45,7 +45,12 @@ class Nic:
     pci_vendor: str = "15b3"
 
 
-NICS: t.Final[dict[str, Nic]] = {"CX6": Nic("101b"), "CX7": Nic("1021"), "CX7-IB": Nic("1021", "0207"), "BF3": Nic("a2dc")}
+NICS: t.Final[dict[str, Nic]] = {
+    "CX6": Nic("101b"),
+    "CX7": Nic("1021"),
+    "CX7-IB": Nic("1021", "0207"),
+    "BF3": Nic("a2dc"),
+}
 
 
 @dataclass(frozen=True)
@@ -69,8 +74,12 @@ GPUS: t.Final[dict[str, Gpu]] = {
     "V100-32": Gpu("Tesla V100-SXM2-32GB", 32768, "volta", "7.0", "1db5", fp16_tflops=95.0),
     "T4": Gpu("Tesla T4", 15360, "turing", "7.5", "1eb8", fp16_tflops=42.0),
     "T4G": Gpu("NVIDIA T4G", 15360, "turing", "7.5", "1eb4"),
-    "A100-40": Gpu("NVIDIA A100-SXM4-40GB", 40960, "ampere", "8.0", "20b0", mig_capable=True, fp16_tflops=251.0),
-    "A100-80": Gpu("NVIDIA A100-SXM4-80GB", 81920, "ampere", "8.0", "20b2", mig_capable=True, fp16_tflops=258.0),
+    "A100-40": Gpu(
+        "NVIDIA A100-SXM4-40GB", 40960, "ampere", "8.0", "20b0", mig_capable=True, fp16_tflops=251.0
+    ),
+    "A100-80": Gpu(
+        "NVIDIA A100-SXM4-80GB", 81920, "ampere", "8.0", "20b2", mig_capable=True, fp16_tflops=258.0
+    ),
     "A40": Gpu("NVIDIA A40", 46068, "ampere", "8.6", "2235", fp16_tflops=120.0),
     "A10G": Gpu("NVIDIA A10G", 23028, "ampere", "8.6", "2237", fp16_tflops=67.0),
     "L4": Gpu("NVIDIA L4", 23034, "ada-lovelace", "8.9", "27b8", fp16_tflops=58.0),
@@ -78,9 +87,19 @@ GPUS: t.Final[dict[str, Gpu]] = {
     "H100": Gpu("NVIDIA H100 80GB HBM3", 81559, "hopper", "9.0", "2330", mig_capable=True, fp16_tflops=652.0),
     "H200": Gpu("NVIDIA H200", 143771, "hopper", "9.0", "2335", mig_capable=True, fp16_tflops=668.0),
     "B200": Gpu("NVIDIA B200", 183359, "blackwell", "10.0", "2901", mig_capable=True, fp16_tflops=1480.0),
-    "B300": Gpu("NVIDIA B300 SXM6 AC", 275040, "blackwell", "10.3", "3182", mig_capable=True, fp16_tflops=1510.0),
+    "B300": Gpu(
+        "NVIDIA B300 SXM6 AC", 275040, "blackwell", "10.3", "3182", mig_capable=True, fp16_tflops=1510.0
+    ),
     "GB200": Gpu("NVIDIA GB200", 189471, "blackwell", "10.0", "2941", mig_capable=True, fp16_tflops=1540.0),
-    "RTX6000": Gpu("NVIDIA RTX PRO 6000 Blackwell Server Edition", 97887, "blackwell", "12.0", "2bb5", mig_capable=True, fp16_tflops=402.0),
+    "RTX6000": Gpu(
+        "NVIDIA RTX PRO 6000 Blackwell Server Edition",
+        97887,
+        "blackwell",
+        "12.0",
+        "2bb5",
+        mig_capable=True,
+        fp16_tflops=402.0,
+    ),
     "V520": Gpu("AMD Radeon Pro V520", 8192, "rdna", "0.0", "7362", "1002", "0300", resource="amd.com/gpu"),
     "GAUDI": Gpu("Gaudi HL-205", 32768, "gaudi", "0.0", "1000", "1da3", "1200", resource="habana.ai/gaudi"),
     "V100-PCIE": Gpu("Tesla V100-PCIE-16GB", 16384, "volta", "7.0", "1db4", fp16_tflops=87.0),
@@ -92,11 +111,19 @@ GPUS: t.Final[dict[str, Gpu]] = {
     "A10-8Q": Gpu("NVIDIA A10-8Q", 8192, "ampere", "8.6", "2236", virtual=True),
     "A10-12Q": Gpu("NVIDIA A10-12Q", 12288, "ampere", "8.6", "2236", virtual=True),
     "A10-24Q": Gpu("NVIDIA A10-24Q", 24512, "ampere", "8.6", "2236", virtual=True),
-    "A100-PCIE": Gpu("NVIDIA A100 80GB PCIe", 81920, "ampere", "8.0", "20b5", mig_capable=True, fp16_tflops=240.0),
+    "A100-PCIE": Gpu(
+        "NVIDIA A100 80GB PCIe", 81920, "ampere", "8.0", "20b5", mig_capable=True, fp16_tflops=240.0
+    ),
     "H100-NVL": Gpu("NVIDIA H100 NVL", 95830, "hopper", "9.0", "2321", mig_capable=True, fp16_tflops=600.0),
-    "MI25": Gpu("AMD Radeon Instinct MI25", 16384, "vega", "0.0", "686c", "1002", "0300", resource="amd.com/gpu"),
-    "MI300X": Gpu("AMD Instinct MI300X", 196608, "cdna3", "0.0", "74b5", "1002", "1200", resource="amd.com/gpu"),
-    "ALVEO": Gpu("AMD Xilinx Alveo U250", 65536, "fpga", "0.0", "5004", "10ee", "1200", resource="amd.com/fpga"),
+    "MI25": Gpu(
+        "AMD Radeon Instinct MI25", 16384, "vega", "0.0", "686c", "1002", "0300", resource="amd.com/gpu"
+    ),
+    "MI300X": Gpu(
+        "AMD Instinct MI300X", 196608, "cdna3", "0.0", "74b5", "1002", "1200", resource="amd.com/gpu"
+    ),
+    "ALVEO": Gpu(
+        "AMD Xilinx Alveo U250", 65536, "fpga", "0.0", "5004", "10ee", "1200", resource="amd.com/fpga"
+    ),
 }
 
 
@@ -108,7 +135,9 @@ class Sizes(t.NamedTuple):
     sizes: dict[str, tuple[int, int, int]]
 
 
-def instance_types(families: t.Mapping[str, Sizes], joined: str = "{family}{size}") -> dict[str, InstanceType]:
+def instance_types(
+    families: t.Mapping[str, Sizes], joined: str = "{family}{size}"
+) -> dict[str, InstanceType]:
     types = {}
     for family, (gpu, arch, sizes) in families.items():
         for size, (vcpus, memory, gpus) in sizes.items():

@@ -12,14 +12,27 @@ from pathlib import Path
 import yaml
 
 
-def write(path: Path, server: str, authority: Path, user: str, *, pair: tuple[Path, Path] | None = None, token: str | None = None) -> Path:
+def write(
+    path: Path,
+    server: str,
+    authority: Path,
+    user: str,
+    *,
+    pair: tuple[Path, Path] | None = None,
+    token: str | None = None,
+) -> Path:
     credentials: dict[str, t.Any] = {"token": token} if token else {}
     if pair:
         credentials = {"client-certificate-data": _encoded(pair[0]), "client-key-data": _encoded(pair[1])}
     config = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": "sandbox", "cluster": {"server": server, "certificate-authority-data": _encoded(authority)}}],
+        "clusters": [
+            {
+                "name": "sandbox",
+                "cluster": {"server": server, "certificate-authority-data": _encoded(authority)},
+            }
+        ],
         "users": [{"name": user, "user": credentials}],
         "contexts": [{"name": user, "context": {"cluster": "sandbox", "user": user}}],
         "current-context": user,

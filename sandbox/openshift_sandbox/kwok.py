@@ -21,12 +21,13 @@ COLLECTED: t.Final = BUILD / "kwok" / "stages.json"
 OWN: t.Final = SOURCES / "kwok" / "stages.yml"
 STEP_SECONDS: t.Final = 0.2
 JITTER_SECONDS: t.Final = 0.3
-CRASHES: t.Final = {"key": '.metadata.annotations["sandbox.openshift/crash-loop"]', "operator": "DoesNotExist"}
+CRASHES: t.Final = {
+    "key": '.metadata.annotations["sandbox.openshift/crash-loop"]',
+    "operator": "DoesNotExist",
+}
 HOLD: t.Final = '.metadata.annotations["sandbox.openshift/hold"]'
 # A pod that unpacks a bundle waits for its image, which the stand-in of the registry brings or not.
-UNPULLED: t.Final = (
-    'select(.metadata.labels["operatorframework.io/bundle-unpack-ref"] != null and .metadata.annotations["sandbox.openshift/pulled"] == null) | "true"'
-)
+UNPULLED: t.Final = 'select(.metadata.labels["operatorframework.io/bundle-unpack-ref"] != null and .metadata.annotations["sandbox.openshift/pulled"] == null) | "true"'
 # What is added to the selectors of upstream's stages.
 EXTRA: t.Final[dict[str, list[Stage]]] = {
     "pod-init-container-running": [{"key": UNPULLED, "operator": "NotIn", "values": ["true"]}],
@@ -54,12 +55,19 @@ def brisk(stage: Stage, step: float, jitter: float) -> Stage:
         # Upstream's pod-delete takes the whole grace period: a rolling update of two nodes would last a minute.
         kept = {} if name == "pod-delete" else {"durationFrom": spec["delay"]["durationFrom"]}
         # KWOK draws the delay between the duration and the "jitter" duration, which is the later end.
-        spec["delay"] = {"durationMilliseconds": int(step * 1000), "jitterDurationMilliseconds": int((step + jitter) * 1000), **kept}
+        spec["delay"] = {
+            "durationMilliseconds": int(step * 1000),
+            "jitterDurationMilliseconds": int((step + jitter) * 1000),
+            **kept,
+        }
     if name in EXTRA:
         spec["selector"] = {"matchExpressions": [*spec["selector"]["matchExpressions"], *EXTRA[name]]}
-        if name == "pod-ready":  # a crash-looping pod is Running, and becomes ready again once its trouble is over
+        if (
+            name == "pod-ready"
+        ):  # a crash-looping pod is Running, and becomes ready again once its trouble is over
             spec["selector"]["matchExpressions"] = [
-                one | ({"values": ["Pending", "Running"]} if one["key"] == ".status.phase" else {}) for one in spec["selector"]["matchExpressions"]
+                one | ({"values": ["Pending", "Running"]} if one["key"] == ".status.phase" else {})
+                for one in spec["selector"]["matchExpressions"]
             ]
     return stage | {"spec": spec}
 
@@ -74,8 +82,23 @@ def start(sandbox: Sandbox) -> None:
     _drop_leases(sandbox)
     argv: list[str | Path] = [
         sandbox.binary("control-plane", "kwok"),
-        *("--kubeconfig", sandbox.component_kubeconfig("kwok"), "--config", config, "--manage-all-nodes=true", "--enable-crds", "Logs,ClusterLogs,Exec"),
-        *("--server-address", f"127.0.0.1:{sandbox.port('kwok-nodes')}", "--node-port", str(sandbox.port("kwok-nodes")), "--node-ip", "127.0.0.1"),
+        *(
+            "--kubeconfig",
+            sandbox.component_kubeconfig("kwok"),
+            "--config",
+            config,
+            "--manage-all-nodes=true",
+            "--enable-crds",
+            "Logs,ClusterLogs,Exec",
+        ),
+        *(
+            "--server-address",
+            f"127.0.0.1:{sandbox.port('kwok-nodes')}",
+            "--node-port",
+            str(sandbox.port("kwok-nodes")),
+            "--node-ip",
+            "127.0.0.1",
+        ),
         *("--tls-cert-file", pki / "kubelet.crt", "--tls-private-key-file", pki / "kubelet.key"),
         *("--node-lease-duration-seconds", str(int(delays.get("node_lease", 40)))),
         *("--cidr", "10.128.0.0/14"),

@@ -61,7 +61,9 @@ def down(sandbox: Sandbox) -> int:
 
 def healthy(sandbox: Sandbox) -> bool:
     children = [child for child in sandbox.processes.all() if not child.nested]
-    return bool(children) and all(child.alive and not child.stopped for child in children) and _answers(sandbox)
+    return (
+        bool(children) and all(child.alive and not child.stopped for child in children) and _answers(sandbox)
+    )
 
 
 def repair(sandbox: Sandbox, started: float) -> None:
@@ -120,7 +122,9 @@ def _fill(sandbox: Sandbox, started: float) -> None:
 
 
 def start_stand_ins(sandbox: Sandbox) -> None:
-    sandbox.processes.start("stand-ins", [sys.executable, "-m", "openshift_sandbox.stand_ins", "--dir", sandbox.directory])
+    sandbox.processes.start(
+        "stand-ins", [sys.executable, "-m", "openshift_sandbox.stand_ins", "--dir", sandbox.directory]
+    )
 
 
 def _wait_nodes(sandbox: Sandbox) -> None:
@@ -129,7 +133,9 @@ def _wait_nodes(sandbox: Sandbox) -> None:
     while waiting := [node["metadata"]["name"] for node in client.list("v1", "nodes") if not _is_ready(node)]:
         sandbox.processes.check()
         if time.monotonic() > deadline:
-            raise SandboxError(f"nodes not Ready after {NODES_SECONDS:.0f} s: {', '.join(waiting)}; see {sandbox.logs / 'kwok.log'}")
+            raise SandboxError(
+                f"nodes not Ready after {NODES_SECONDS:.0f} s: {', '.join(waiting)}; see {sandbox.logs / 'kwok.log'}"
+            )
         time.sleep(0.1)
 
 
@@ -150,18 +156,26 @@ def _same_scenario(sandbox: Sandbox, wanted: Scenario, source: str) -> None:
     current, digest = sandbox.state.get("scenario"), _digest(wanted)
     if current is None:
         scenario.save(wanted, sandbox.directory)
-        sandbox.state.set(scenario=wanted.name, digest=digest, source=str(Path(source).resolve()) if Path(source).suffix else source)
+        sandbox.state.set(
+            scenario=wanted.name,
+            digest=digest,
+            source=str(Path(source).resolve()) if Path(source).suffix else source,
+        )
     elif current != wanted.name:
         raise SandboxError(
             f"{sandbox.directory} holds a sandbox of scenario {current}, not {wanted.name}: "
             f"`sandbox up --scenario {wanted.name} --fresh` replaces it, --dir makes a second one beside it"
         )
     elif sandbox.state.get("digest") != digest:
-        say(f"the file of scenario {current} changed since this sandbox was made; `sandbox reset` takes the change over")
+        say(
+            f"the file of scenario {current} changed since this sandbox was made; `sandbox reset` takes the change over"
+        )
 
 
 def _digest(wanted: Scenario) -> str:
-    return hashlib.sha256(json.dumps([wanted.cluster, wanted.delays, wanted.troubles], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps([wanted.cluster, wanted.delays, wanted.troubles], sort_keys=True).encode()
+    ).hexdigest()
 
 
 @contextlib.contextmanager

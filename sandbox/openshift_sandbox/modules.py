@@ -41,7 +41,16 @@ _OPENSHIFT: t.Final = (
     "quota/v1/zz_generated.crd-manifests/0000_00_apiserver_01_clusterresourcequotas",
 )
 _TECH_PREVIEW: t.Final = ("machines", "machinesets")
-_OLM: t.Final = ("catalogsources", "clusterserviceversions", "installplans", "olmconfigs", "operatorconditions", "operatorgroups", "operators", "subscriptions")
+_OLM: t.Final = (
+    "catalogsources",
+    "clusterserviceversions",
+    "installplans",
+    "olmconfigs",
+    "operatorconditions",
+    "operatorgroups",
+    "operators",
+    "subscriptions",
+)
 _SRIOV: t.Final = (
     "sriovibnetworks",
     "sriovnetworknodepolicies",
@@ -56,34 +65,61 @@ _SRIOV: t.Final = (
 CRD_SETS: t.Final[dict[str, list[tuple[str, str]]]] = {
     "platform": [
         *(("github.com/openshift/api", f"{stem}.crd.yaml") for stem in _OPENSHIFT),
-        *(("github.com/operator-framework/operator-lifecycle-manager", f"deploy/chart/crds/0000_50_olm_00-{name}.crd.yaml") for name in _OLM),
         *(
-            ("github.com/prometheus-operator/prometheus-operator", f"example/prometheus-operator-crd/monitoring.coreos.com_{name}.yaml")
+            (
+                "github.com/operator-framework/operator-lifecycle-manager",
+                f"deploy/chart/crds/0000_50_olm_00-{name}.crd.yaml",
+            )
+            for name in _OLM
+        ),
+        *(
+            (
+                "github.com/prometheus-operator/prometheus-operator",
+                f"example/prometheus-operator-crd/monitoring.coreos.com_{name}.yaml",
+            )
             for name in ("prometheusrules", "servicemonitors")
         ),
-        *(("sigs.k8s.io/kwok", f"kustomize/crd/bases/kwok.x-k8s.io_{name}.yaml") for name in ("clusterlogs", "execs", "logs")),
+        *(
+            ("sigs.k8s.io/kwok", f"kustomize/crd/bases/kwok.x-k8s.io_{name}.yaml")
+            for name in ("clusterlogs", "execs", "logs")
+        ),
     ],
     "tech-preview": [
-        ("github.com/openshift/api", f"machine/v1beta1/zz_generated.crd-manifests/0000_10_machine-api_01_{name}-TechPreviewNoUpgrade.crd.yaml")
+        (
+            "github.com/openshift/api",
+            f"machine/v1beta1/zz_generated.crd-manifests/0000_10_machine-api_01_{name}-TechPreviewNoUpgrade.crd.yaml",
+        )
         for name in _TECH_PREVIEW
     ],
-    "gpu-operator-certified": [("github.com/NVIDIA/gpu-operator", f"config/crd/bases/nvidia.com_{name}.yaml") for name in ("clusterpolicies", "nvidiadrivers")],
+    "gpu-operator-certified": [
+        ("github.com/NVIDIA/gpu-operator", f"config/crd/bases/nvidia.com_{name}.yaml")
+        for name in ("clusterpolicies", "nvidiadrivers")
+    ],
     "sriov-network-operator": [
-        ("github.com/k8snetworkplumbingwg/sriov-network-operator", f"config/crd/bases/sriovnetwork.openshift.io_{name}.yaml") for name in _SRIOV
+        (
+            "github.com/k8snetworkplumbingwg/sriov-network-operator",
+            f"config/crd/bases/sriovnetwork.openshift.io_{name}.yaml",
+        )
+        for name in _SRIOV
     ],
     "nfd": [("sigs.k8s.io/node-feature-discovery", "deployment/base/nfd-crds/nfd-api-crds.yaml")],
 }
 STAGES: t.Final = [
     "kustomize/stage/node/fast/node-initialize.yaml",
     "kustomize/stage/node/heartbeat-with-lease/node-heartbeat-with-lease.yaml",
-    *(f"kustomize/stage/pod/general/pod-{name}.yaml" for name in ("create", "init-container-running", "init-container-completed", "ready", "delete")),
+    *(
+        f"kustomize/stage/pod/general/pod-{name}.yaml"
+        for name in ("create", "init-container-running", "init-container-completed", "ready", "delete")
+    ),
 ]
 
 
 def folder(go: Path, module: str, work: Path, env: t.Mapping[str, str]) -> Path:
     """The module's files in Go's module cache, downloaded when they are not there; `work` holds the go.sum that they are checked against."""
     argv = [str(go), "mod", "download", "-json", f"{module}@{MODULES[module]}"]
-    done = subprocess.run(argv, cwd=work, env=dict(env), capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(
+        argv, cwd=work, env=dict(env), capture_output=True, text=True, timeout=300, check=False
+    )
     answer = json.loads(done.stdout or "{}")
     if "Dir" not in answer:
         raise RuntimeError(f"{' '.join(argv)}: {answer.get('Error') or done.stderr.strip()}")

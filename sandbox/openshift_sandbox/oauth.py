@@ -37,13 +37,23 @@ def prepare(sandbox: Sandbox) -> None:
     file = sandbox.run / "oauth-users.json"
     if not file.exists():
         file.touch(mode=0o600)
-        entries = {login: {"password": secrets.token_urlsafe(18), "user": user, "groups": [*groups, OAUTH_GROUP]} for login, (user, groups) in LOGINS.items()}
+        entries = {
+            login: {"password": secrets.token_urlsafe(18), "user": user, "groups": [*groups, OAUTH_GROUP]}
+            for login, (user, groups) in LOGINS.items()
+        }
         file.write_text(json.dumps(entries, indent=2) + "\n")
-    kubeconfig.write(sandbox.run / "oauth-webhook.kubeconfig", f"{url(sandbox)}/tokenreview", authority.certificate, "kube-apiserver")
+    kubeconfig.write(
+        sandbox.run / "oauth-webhook.kubeconfig",
+        f"{url(sandbox)}/tokenreview",
+        authority.certificate,
+        "kube-apiserver",
+    )
 
 
 def start(sandbox: Sandbox) -> None:
-    sandbox.processes.start(NAME, [sys.executable, "-m", "openshift_sandbox.stand_ins.oauth_server", "--dir", sandbox.directory])
+    sandbox.processes.start(
+        NAME, [sys.executable, "-m", "openshift_sandbox.stand_ins.oauth_server", "--dir", sandbox.directory]
+    )
 
 
 def wait_ready(sandbox: Sandbox) -> None:

@@ -55,7 +55,9 @@ def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS, steady: float =
     while (unreached := [name for name in names if not _reached(client, name)]) or now - since < steady:
         sandbox.processes.check()
         if unreached and now > deadline:
-            raise SandboxError(f"OLM did not reach {', '.join(unreached)} within {seconds:.0f} s: see {sandbox.logs / 'olm-catalog.log'}")
+            raise SandboxError(
+                f"OLM did not reach {', '.join(unreached)} within {seconds:.0f} s: see {sandbox.logs / 'olm-catalog.log'}"
+            )
         time.sleep(0.1)
         now = time.monotonic()
         since = now if unreached else since
@@ -78,10 +80,29 @@ def refresh(sandbox: Sandbox) -> None:
 def _start_operators(sandbox: Sandbox) -> None:
     kubeconfig = sandbox.component_kubeconfig("olm")
     env = {"KUBECONFIG": str(kubeconfig), "OPERATOR_NAMESPACE": NAMESPACE, "OPERATOR_NAME": "olm-operator"}
-    sandbox.processes.start("olm", [sandbox.binary(FAMILY, "olm"), "--namespace", NAMESPACE, "--writeStatusName=", "--writePackageServerStatusName="], env)
+    sandbox.processes.start(
+        "olm",
+        [
+            sandbox.binary(FAMILY, "olm"),
+            "--namespace",
+            NAMESPACE,
+            "--writeStatusName=",
+            "--writePackageServerStatusName=",
+        ],
+        env,
+    )
     argv: list[str | Path] = [
         sandbox.binary(FAMILY, "catalog"),
-        *("--namespace", catalog.NAMESPACE, "--writeStatusName=", "--opmImage", "x", "--util-image", "x", "--set-workload-user-id=false"),
+        *(
+            "--namespace",
+            catalog.NAMESPACE,
+            "--writeStatusName=",
+            "--opmImage",
+            "x",
+            "--util-image",
+            "x",
+            "--set-workload-user-id=false",
+        ),
         f"--bundle-unpack-timeout={sandbox.scenario.delay('bundle_unpack', UNPACK_SECONDS):g}s",
     ]
     sandbox.processes.start("olm-catalog", argv, env)
@@ -101,7 +122,12 @@ def _serve(sandbox: Sandbox, name: str, folder: Path) -> None:
 def _objects(sandbox: Sandbox) -> t.Iterator[Data]:
     for name in (NAMESPACE, GLOBAL_NAMESPACE, catalog.NAMESPACE):
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-    yield {"apiVersion": f"{GROUP}/v1", "kind": "OperatorGroup", "metadata": {"name": "global-operators", "namespace": GLOBAL_NAMESPACE}, "spec": {}}
+    yield {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "OperatorGroup",
+        "metadata": {"name": "global-operators", "namespace": GLOBAL_NAMESPACE},
+        "spec": {},
+    }
     for name, origin in catalog.sources(sandbox.scenario).items():
         text = catalog.CATALOGS[origin]
         spec: Data = {"sourceType": "grpc", "address": f"127.0.0.1:{sandbox.port(_server(origin))}"}
@@ -109,7 +135,12 @@ def _objects(sandbox: Sandbox) -> t.Iterator[Data]:
         if name != origin:
             # A real one names an image, whose pod is made anew when a newer one is found at that interval.
             spec["updateStrategy"] = {"registryPoll": {"interval": "30m"}}
-        yield {"apiVersion": f"{GROUP}/v1alpha1", "kind": "CatalogSource", "metadata": {"name": name, "namespace": catalog.NAMESPACE}, "spec": spec}
+        yield {
+            "apiVersion": f"{GROUP}/v1alpha1",
+            "kind": "CatalogSource",
+            "metadata": {"name": name, "namespace": catalog.NAMESPACE},
+            "spec": spec,
+        }
 
 
 def _reached(client: Client, name: str) -> bool:
@@ -128,7 +159,10 @@ def _packages(sandbox: Sandbox) -> list[catalog.Package]:
 
 def _content(sandbox: Sandbox) -> dict[str, dict[str, bytes]]:
     """What each catalogue holds now: its server reads it once, at its start."""
-    return {folder.name: {path.name: path.read_bytes() for path in folder.glob("*.json")} for folder in _folder(sandbox).glob("*")}
+    return {
+        folder.name: {path.name: path.read_bytes() for path in folder.glob("*.json")}
+        for folder in _folder(sandbox).glob("*")
+    }
 
 
 def _folder(sandbox: Sandbox) -> Path:

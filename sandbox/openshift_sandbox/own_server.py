@@ -22,14 +22,19 @@ def wait_ready(sandbox: Sandbox, name: str, without: str) -> None:
     while (problem := _silence(context, sandbox.port(name))) is not None:
         sandbox.processes.check(name)
         if time.monotonic() > deadline:
-            raise SandboxError(f"{without} after {READY_SECONDS:.0f} s: {problem}; see {sandbox.logs / f'{name}.log'}")
+            raise SandboxError(
+                f"{without} after {READY_SECONDS:.0f} s: {problem}; see {sandbox.logs / f'{name}.log'}"
+            )
         time.sleep(0.05)
 
 
 def _silence(context: ssl.SSLContext, port: int) -> OSError | None:
     address = ("127.0.0.1", port)
     try:
-        with socket.create_connection(address, 1.0) as connection, context.wrap_socket(connection, server_hostname=address[0]):
+        with (
+            socket.create_connection(address, 1.0) as connection,
+            context.wrap_socket(connection, server_hostname=address[0]),
+        ):
             return None
     except OSError as error:
         return error

@@ -40,11 +40,18 @@ def publish(client: Client, packages: list[Package], scenario: Scenario) -> None
 def manifest(package: Package, scenario: Scenario) -> Data:
     text = catalog.CATALOGS[package.catalog]
     source = next(name for name, origin in catalog.sources(scenario).items() if origin == package.catalog)
-    told = {(one["reference"]["schema"], one["reference"].get("name", "")): {"message": one["message"]} for one in catalog.deprecations(package, scenario)}
+    told = {
+        (one["reference"]["schema"], one["reference"].get("name", "")): {"message": one["message"]}
+        for one in catalog.deprecations(package, scenario)
+    }
     return {
         "apiVersion": API_VERSION,
         "kind": "PackageManifest",
-        "metadata": {"name": package.name, "namespace": catalog.NAMESPACE, "labels": _labels(package, source)},
+        "metadata": {
+            "name": package.name,
+            "namespace": catalog.NAMESPACE,
+            "labels": _labels(package, source),
+        },
         "spec": {},
         "status": {
             "catalogSource": source,
@@ -54,16 +61,26 @@ def manifest(package: Package, scenario: Scenario) -> Data:
             "packageName": package.name,
             "provider": {"name": package.data["provider"]},
             "defaultChannel": str(package.data["default_channel"]),
-            "channels": [_channel(package, name, versions, told) for name, versions in package.channels.items()],
+            "channels": [
+                _channel(package, name, versions, told) for name, versions in package.channels.items()
+            ],
             **_deprecation(told, "olm.package"),
         },
     }
 
 
 def _labels(package: Package, source: str) -> dict[str, str]:
-    architectures = {f"operatorframework.io/arch.{arch}": "supported" for arch in package.data["architectures"]}
+    architectures = {
+        f"operatorframework.io/arch.{arch}": "supported" for arch in package.data["architectures"]
+    }
     provider = package.data["provider"].replace(",", "").replace(" ", "-")
-    return {"catalog": source, "catalog-namespace": catalog.NAMESPACE, "provider": provider, "provider-url": "", **architectures}
+    return {
+        "catalog": source,
+        "catalog-namespace": catalog.NAMESPACE,
+        "provider": provider,
+        "provider-url": "",
+        **architectures,
+    }
 
 
 def _deprecation(told: Told, schema: str, name: str = "") -> Data:

@@ -30,9 +30,19 @@ class Authority:
 
     def server(self, name: str) -> tuple[Path, Path]:
         """Certificate and key of a server on this machine's loopback addresses."""
-        hosts: list[x509.GeneralName] = [x509.DNSName(host) for host in ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")]
-        addresses = [x509.IPAddress(ipaddress.ip_address(address)) for address in ("127.0.0.1", "::1", "10.96.0.1")]
-        return self._issue(name, _name(name), ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName([*hosts, *addresses]))
+        hosts: list[x509.GeneralName] = [
+            x509.DNSName(host)
+            for host in ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
+        ]
+        addresses = [
+            x509.IPAddress(ipaddress.ip_address(address)) for address in ("127.0.0.1", "::1", "10.96.0.1")
+        ]
+        return self._issue(
+            name,
+            _name(name),
+            ExtendedKeyUsageOID.SERVER_AUTH,
+            x509.SubjectAlternativeName([*hosts, *addresses]),
+        )
 
     def client(self, user: str, group: str | None = None) -> tuple[Path, Path]:
         """Certificate and key that Kubernetes reads as that user, a member of that group."""
@@ -44,19 +54,31 @@ class Authority:
         if not public.exists():
             key = ec.generate_private_key(ec.SECP256R1())
             _write_key(private, key)
-            public.write_bytes(key.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo))
+            public.write_bytes(
+                key.public_key().public_bytes(
+                    serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+                )
+            )
         return public, private
 
     def _make_root(self) -> None:
         key = ec.generate_private_key(ec.SECP256R1())
         name = _name("sandbox-ca")
-        builder = _builder(name, name, key).add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        builder = _builder(name, name, key).add_extension(
+            x509.BasicConstraints(ca=True, path_length=0), critical=True
+        )
         usage = x509.KeyUsage(True, False, False, False, False, True, True, False, False)
         root = builder.add_extension(usage, critical=True).sign(key, hashes.SHA256())
         _write_key(self._key, key)
         self.certificate.write_bytes(root.public_bytes(serialization.Encoding.PEM))
 
-    def _issue(self, file: str, subject: x509.Name, usage: x509.ObjectIdentifier, names: x509.SubjectAlternativeName | None = None) -> tuple[Path, Path]:
+    def _issue(
+        self,
+        file: str,
+        subject: x509.Name,
+        usage: x509.ObjectIdentifier,
+        names: x509.SubjectAlternativeName | None = None,
+    ) -> tuple[Path, Path]:
         certificate, private = self.folder / f"{file}.crt", self.folder / f"{file}.key"
         if certificate.exists():
             return certificate, private
@@ -64,13 +86,17 @@ class Authority:
         signer = serialization.load_pem_private_key(self._key.read_bytes(), None)
         assert isinstance(signer, ec.EllipticCurvePrivateKey)
         key = ec.generate_private_key(ec.SECP256R1())
-        builder = _builder(subject, authority.subject, key).add_extension(x509.ExtendedKeyUsage([usage]), critical=False)
+        builder = _builder(subject, authority.subject, key).add_extension(
+            x509.ExtendedKeyUsage([usage]), critical=False
+        )
         issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key())
         builder = builder.add_extension(issuer, critical=False)
         if names:
             builder = builder.add_extension(names, critical=False)
         _write_key(private, key)
-        certificate.write_bytes(builder.sign(signer, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+        certificate.write_bytes(
+            builder.sign(signer, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+        )
         return certificate, private
 
 
@@ -79,13 +105,23 @@ def _name(common: str, organization: str | None = None) -> x509.Name:
     return x509.Name([*parts, x509.NameAttribute(NameOID.COMMON_NAME, common)])
 
 
-def _builder(subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey) -> x509.CertificateBuilder:
+def _builder(
+    subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey
+) -> x509.CertificateBuilder:
     start = datetime.datetime.now(datetime.UTC) - datetime.timedelta(minutes=5)
     builder = x509.CertificateBuilder().subject_name(subject).issuer_name(issuer).public_key(key.public_key())
-    builder = builder.serial_number(x509.random_serial_number()).not_valid_before(start).not_valid_after(start + LIFETIME)
+    builder = (
+        builder.serial_number(x509.random_serial_number())
+        .not_valid_before(start)
+        .not_valid_after(start + LIFETIME)
+    )
     return builder.add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
 
 
 def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> None:
     path.touch(mode=0o600)
-    path.write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()))
+    path.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        )
+    )

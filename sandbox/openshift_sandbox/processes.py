@@ -26,7 +26,9 @@ class ProcessDied(Exception):
 
     def __init__(self, name: str, log: Path) -> None:
         lines = tail(log)
-        super().__init__(f"{name} ended; the last lines of {log}:\n" + "\n".join(f"  {line}" for line in lines))
+        super().__init__(
+            f"{name} ended; the last lines of {log}:\n" + "\n".join(f"  {line}" for line in lines)
+        )
         self.name = name
         self.lines = lines
 
@@ -56,7 +58,13 @@ class Processes:
         self._directory = directory
         self._state = State(directory)
 
-    def start(self, name: str, argv: t.Sequence[str | Path], env: t.Mapping[str, str] | None = None, log: Path | None = None) -> int:
+    def start(
+        self,
+        name: str,
+        argv: t.Sequence[str | Path],
+        env: t.Mapping[str, str] | None = None,
+        log: Path | None = None,
+    ) -> int:
         """The child's pid; a living child of that name is left as it is."""
         running = self.find(name)
         if running and running.alive:
@@ -66,9 +74,21 @@ class Processes:
         environment = {**os.environ, **(env or {}), MARK: str(self._directory)}
         with self._state.change() as state, log.open("ab") as output:
             child = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=output, stderr=output, env=environment, cwd=self._directory, start_new_session=True
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=environment,
+                cwd=self._directory,
+                start_new_session=True,
             )
-            entry = {"pid": child.pid, "started": identity(child.pid), "log": str(log), "argv": words, "nested": MARK in os.environ}
+            entry = {
+                "pid": child.pid,
+                "started": identity(child.pid),
+                "log": str(log),
+                "argv": words,
+                "nested": MARK in os.environ,
+            }
             state["processes"][name] = entry
         # So that its end leaves no zombie, whoever ended it.
         threading.Thread(target=child.wait, name=f"waits for {name}", daemon=True).start()
@@ -119,7 +139,9 @@ class Processes:
             if not children:
                 return ended
             if time.monotonic() > deadline:
-                raise TimeoutError(f"still running after SIGKILL: {', '.join(f'{child.name} ({pid})' for pid, child in children.items())}")
+                raise TimeoutError(
+                    f"still running after SIGKILL: {', '.join(f'{child.name} ({pid})' for pid, child in children.items())}"
+                )
             for child in children.values():
                 _signal(child, signal.SIGKILL)
             ended += len(children)

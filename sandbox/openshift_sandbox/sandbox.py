@@ -21,7 +21,9 @@ CHECKOUT: t.Final = Path(__file__).resolve().parents[2]
 SOURCES: t.Final = CHECKOUT / "sandbox"
 BUILD: t.Final = CHECKOUT / ".build"
 DEFAULT: t.Final = CHECKOUT / ".sandbox"
-PORTS: t.Final = range(20000, 32000)  # below the kernel's ephemeral range, so that no outgoing connection takes one while its owner restarts
+PORTS: t.Final = range(
+    20000, 32000
+)  # below the kernel's ephemeral range, so that no outgoing connection takes one while its owner restarts
 
 
 class SandboxError(Exception):
@@ -52,8 +54,14 @@ class Sandbox:
         return f"https://127.0.0.1:{self.port('kube-apiserver')}"
 
     def create(self) -> None:
-        if self.directory.exists() and any(self.directory.iterdir()) and not (self.directory / "state.lock").exists():
-            raise SandboxError(f"{self.directory} has files in it that are no sandbox's: name another directory with --dir")
+        if (
+            self.directory.exists()
+            and any(self.directory.iterdir())
+            and not (self.directory / "state.lock").exists()
+        ):
+            raise SandboxError(
+                f"{self.directory} has files in it that are no sandbox's: name another directory with --dir"
+            )
         for folder in (self.directory, self.run, self.logs):
             folder.mkdir(parents=True, exist_ok=True)
 
@@ -68,7 +76,9 @@ class Sandbox:
     def binary(self, family: str, name: str) -> Path:
         path = BUILD / "bin" / family / name
         if not path.exists():
-            raise SandboxError(f"{path} is not built yet: run `sandbox build` (once, 8-9 minutes on two cores)")
+            raise SandboxError(
+                f"{path} is not built yet: run `sandbox build` (once, 8-9 minutes on two cores)"
+            )
         return path
 
     def component_kubeconfig(self, name: str) -> Path:

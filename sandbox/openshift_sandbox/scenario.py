@@ -37,7 +37,11 @@ class Scenario:
 
     def troubles_of(self, kind: str, **match: t.Any) -> list[Data]:
         """Troubles of a type; a trouble that does not name a field of `match` applies to every value of it."""
-        return [one for one in self.troubles if one.get("type") == kind and all(one.get(key, value) == value for key, value in match.items())]
+        return [
+            one
+            for one in self.troubles
+            if one.get("type") == kind and all(one.get(key, value) == value for key, value in match.items())
+        ]
 
     def trouble(self, kind: str, **match: t.Any) -> Data | None:
         return next(iter(self.troubles_of(kind, **match)), None)
@@ -50,12 +54,19 @@ def names() -> list[str]:
 def load(name: str, folder: Path = SCENARIOS) -> Scenario:
     """The scenario of that name (or path of a .yml file), its `extends` chain merged: maps deeply, troubles added up."""
     data = _merged(name, folder, ())
-    return Scenario(Path(name).stem, data.get("cluster") or {}, data.get("delays") or {}, data.get("troubles") or [])
+    return Scenario(
+        Path(name).stem, data.get("cluster") or {}, data.get("delays") or {}, data.get("troubles") or []
+    )
 
 
 def save(scenario: Scenario, directory: Path) -> None:
     """Written whole or not at all, since the stand-ins read it while they run."""
-    body = {"name": scenario.name, "cluster": scenario.cluster, "delays": scenario.delays, "troubles": scenario.troubles}
+    body = {
+        "name": scenario.name,
+        "cluster": scenario.cluster,
+        "delays": scenario.delays,
+        "troubles": scenario.troubles,
+    }
     draft = directory / f"{FILE}.new"
     draft.write_text(json.dumps(body, indent=2) + "\n")
     os.replace(draft, directory / FILE)
@@ -87,13 +98,17 @@ class LiveScenario:
 def _merged(name: str, folder: Path, seen: tuple[str, ...]) -> Data:
     path = Path(name) if name.endswith((".yml", ".yaml")) else folder / f"{name}.yml"
     if not path.is_file():
-        raise ScenarioError(f"no scenario {name!r}: there are {', '.join(names())}, or give the path of a .yml file")
+        raise ScenarioError(
+            f"no scenario {name!r}: there are {', '.join(names())}, or give the path of a .yml file"
+        )
     if name in seen:
         raise ScenarioError(f"scenario {name!r} extends itself: {' -> '.join((*seen, name))}")
     data = yaml.safe_load(path.read_text()) or {}
     unknown = sorted(set(data) - KEYS)
     if unknown:
-        raise ScenarioError(f"{path}: unknown keys {', '.join(unknown)}; allowed are {', '.join(sorted(KEYS))}")
+        raise ScenarioError(
+            f"{path}: unknown keys {', '.join(unknown)}; allowed are {', '.join(sorted(KEYS))}"
+        )
     parent = data.pop("extends", None)
     return _deep(_merged(parent, folder, (*seen, name)), data) if parent else data
 

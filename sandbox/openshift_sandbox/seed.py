@@ -8,7 +8,14 @@ from __future__ import annotations
 import typing as t
 from concurrent.futures import ThreadPoolExecutor
 
-from openshift_sandbox import seed_baremetal, seed_cluster, seed_mirrored, seed_names, seed_special_resources, seed_upstream_nfd
+from openshift_sandbox import (
+    seed_baremetal,
+    seed_cluster,
+    seed_mirrored,
+    seed_names,
+    seed_special_resources,
+    seed_upstream_nfd,
+)
 from openshift_sandbox.client import ApiError, Client, resource_path
 from openshift_sandbox.scenario import Scenario
 from openshift_sandbox.seed_nodes import CONTROL_PLANE_TAINT, Object, machine, machine_set, node_manifest
@@ -22,9 +29,21 @@ def seed(client: Client, scenario: Scenario) -> None:
     cluster = dict(scenario.cluster)
     absent = tuple(f"{group}/" for group in cluster.get("absent_groups", []))
     _put_all(client, seed_cluster.namespaces())
-    _put_all(client, [one for one in (*seed_cluster.objects(cluster), *seed_mirrored.policies(cluster)) if not one["apiVersion"].startswith(absent)])
+    _put_all(
+        client,
+        [
+            one
+            for one in (*seed_cluster.objects(cluster), *seed_mirrored.policies(cluster))
+            if not one["apiVersion"].startswith(absent)
+        ],
+    )
     if cluster["platform"] == "BareMetal":
-        cluster |= {"host_uids": {one["metadata"]["name"]: one["metadata"]["uid"] for one in _put_all(client, seed_baremetal.hosts(cluster))}}
+        cluster |= {
+            "host_uids": {
+                one["metadata"]["name"]: one["metadata"]["uid"]
+                for one in _put_all(client, seed_baremetal.hosts(cluster))
+            }
+        }
     sets = _put_all(client, machine_sets(cluster)) if has_machine_api(cluster) else []
     pairs = machines(cluster, {one["metadata"]["name"]: one for one in sets})
     _put_all(client, [*(node for node, _machine in pairs), *other_nodes(cluster)])
@@ -46,7 +65,14 @@ def machine_sets(cluster: Object) -> list[Object]:
         return []
     where, kind, count = platform(cluster), workers["instance_type"], workers["replicas_per_zone"]
     made = [
-        machine_set(cluster, where.machine_set(cluster, zone), where.provider_spec(cluster, "worker", zone, kind), kind, count) for zone in cluster["zones"]
+        machine_set(
+            cluster,
+            where.machine_set(cluster, zone),
+            where.provider_spec(cluster, "worker", zone, kind),
+            kind,
+            count,
+        )
+        for zone in cluster["zones"]
     ]
     return seed_mirrored.with_mirrored(cluster, made)
 
@@ -56,11 +82,17 @@ def machines(cluster: Object, sets: t.Mapping[str, Object]) -> list[tuple[Object
     where, zones = platform(cluster), cluster["zones"]
     control_plane, workers = cluster["control_plane"], cluster["workers"]
     kind = control_plane["instance_type"]
-    wanted = [(name, "master", zones[number % len(zones)], kind) for number, name in enumerate(seed_names.control_plane(cluster))]
+    wanted = [
+        (name, "master", zones[number % len(zones)], kind)
+        for number, name in enumerate(seed_names.control_plane(cluster))
+    ]
     for zone in zones:
         names = seed_names.members(cluster, where.machine_set(cluster, zone))
         wanted += [(name, "worker", zone, workers["instance_type"]) for name in names]
-    return [_member(cluster, number, *one, sets.get(where.machine_set(cluster, one[2]))) for number, one in enumerate(wanted)]
+    return [
+        _member(cluster, number, *one, sets.get(where.machine_set(cluster, one[2])))
+        for number, one in enumerate(wanted)
+    ]
 
 
 def other_nodes(cluster: Object) -> list[Object]:
@@ -82,7 +114,9 @@ def other_nodes(cluster: Object) -> list[Object]:
     ]
 
 
-def _member(cluster: Object, number: int, name: str, role: str, zone: str, kind: str, owner: Object | None) -> tuple[Object, Object]:
+def _member(
+    cluster: Object, number: int, name: str, role: str, zone: str, kind: str, owner: Object | None
+) -> tuple[Object, Object]:
     where = platform(cluster)
     address = where.address(cluster, zone, number)
     host = seed_baremetal.host_of(cluster, name) if cluster["platform"] == "BareMetal" else {}
@@ -100,7 +134,9 @@ def _member(cluster: Object, number: int, name: str, role: str, zone: str, kind:
         description=host.get("hardware"),
     )
     made = machine(cluster, name, role, zone, kind, node, owner if role == "worker" else None)
-    return node, seed_mirrored.mirrored(made) if role == "worker" and where.machine_set(cluster, zone) in seed_mirrored.names(cluster) else made
+    return node, seed_mirrored.mirrored(made) if role == "worker" and where.machine_set(
+        cluster, zone
+    ) in seed_mirrored.names(cluster) else made
 
 
 def _put_all(client: Client, objects: t.Sequence[Object]) -> list[Object]:

@@ -29,7 +29,17 @@ def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> 
         "kind": "AWSMachineProviderConfig",
         "metadata": {"creationTimestamp": None},
         "ami": {"id": cluster["image_id"]},
-        "blockDevices": [{"ebs": {"encrypted": True, "iops": 0, "kmsKey": {"arn": ""}, "volumeSize": 120, "volumeType": "gp3"}}],
+        "blockDevices": [
+            {
+                "ebs": {
+                    "encrypted": True,
+                    "iops": 0,
+                    "kmsKey": {"arn": ""},
+                    "volumeSize": 120,
+                    "volumeType": "gp3",
+                }
+            }
+        ],
         "capacityReservationId": "",
         "credentialsSecret": {"name": CREDENTIALS},
         "deviceIndex": 0,
@@ -37,7 +47,10 @@ def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> 
         "instanceType": instance_type,
         "metadataServiceOptions": {},
         "placement": {"availabilityZone": zone, "region": cluster["region"]},
-        "securityGroups": [_filter(f"{name}-node"), _filter(f"{name}-lb" if role == "worker" else f"{name}-controlplane")],
+        "securityGroups": [
+            _filter(f"{name}-node"),
+            _filter(f"{name}-lb" if role == "worker" else f"{name}-controlplane"),
+        ],
         "subnet": _filter(f"{name}-subnet-private-{zone}"),
         "tags": [{"name": f"kubernetes.io/cluster/{name}", "value": "owned"}],
         "userDataSecret": {"name": f"{role}-user-data"},

@@ -19,7 +19,13 @@ def platform_spec(cluster: Object) -> Object:
 
 def platform_status(cluster: Object) -> Object:
     group = resource_group(cluster)
-    return {"azure": {"cloudName": "AzurePublicCloud", "resourceGroupName": group, "networkResourceGroupName": group}}
+    return {
+        "azure": {
+            "cloudName": "AzurePublicCloud",
+            "resourceGroupName": group,
+            "networkResourceGroupName": group,
+        }
+    }
 
 
 def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> Object:
@@ -30,7 +36,13 @@ def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> 
         "apiVersion": "machine.openshift.io/v1beta1",
         "credentialsSecret": {"name": CREDENTIALS, "namespace": "openshift-machine-api"},
         "diagnostics": {},
-        "image": {"offer": "", "publisher": "", "resourceID": f"/resourceGroups/{group}/providers/Microsoft.Compute/{gallery}", "sku": "", "version": ""},
+        "image": {
+            "offer": "",
+            "publisher": "",
+            "resourceID": f"/resourceGroups/{group}/providers/Microsoft.Compute/{gallery}",
+            "sku": "",
+            "version": "",
+        },
         **({"internalLoadBalancer": f"{name}-internal"} if role == "master" else {}),
         "kind": "AzureMachineProviderSpec",
         "location": cluster["region"],
@@ -40,7 +52,10 @@ def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> 
         "osDisk": {
             "diskSettings": {},
             "diskSizeGB": 128,
-            "managedDisk": {"securityProfile": {"diskEncryptionSet": {}}, "storageAccountType": "Premium_LRS"},
+            "managedDisk": {
+                "securityProfile": {"diskEncryptionSet": {}},
+                "storageAccountType": "Premium_LRS",
+            },
             "osType": "Linux",
         },
         "publicIP": False,

@@ -18,7 +18,11 @@ CREDENTIALS: t.Final = "metal3-ironic-password"
 NAMESPACE: t.Final = "openshift-machine-api"
 DEPLOY: t.Final = {"method": "install_coreos"}
 HINTS: t.Final = {"deviceName": "/dev/nvme0n1"}
-VIPS: t.Final = {"apiServerInternalIPs": ["192.168.111.5"], "ingressIPs": ["192.168.111.4"], "machineNetworks": ["192.168.111.0/24"]}
+VIPS: t.Final = {
+    "apiServerInternalIPs": ["192.168.111.5"],
+    "ingressIPs": ["192.168.111.4"],
+    "machineNetworks": ["192.168.111.0/24"],
+}
 
 
 def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> Object:
@@ -38,13 +42,19 @@ def platform_spec(cluster: Object) -> Object:
 
 
 def platform_status(cluster: Object) -> Object:
-    return {"baremetal": VIPS | {"apiServerInternalIP": VIPS["apiServerInternalIPs"][0], "ingressIP": VIPS["ingressIPs"][0]}}
+    return {
+        "baremetal": VIPS
+        | {"apiServerInternalIP": VIPS["apiServerInternalIPs"][0], "ingressIP": VIPS["ingressIPs"][0]}
+    }
 
 
 def machine_annotations(cluster: Object, name: str) -> dict[str, str]:
     """They tell which host the Machine has; nothing else does."""
     mine = host_of(cluster, name)
-    return {"machine.openshift.io/instance-state": state_of(mine), "metal3.io/BareMetalHost": f"{NAMESPACE}/{mine['name']}"}
+    return {
+        "machine.openshift.io/instance-state": state_of(mine),
+        "metal3.io/BareMetalHost": f"{NAMESPACE}/{mine['name']}",
+    }
 
 
 def provider_status(cluster: Object, name: str, provider_id: str) -> None:
@@ -88,7 +98,18 @@ def node_labels(cluster: Object, zone: str) -> dict[str, str]:
 def consumers(cluster: Object) -> dict[str, str]:
     """Machine -> host, for those that were installed with the cluster."""
     machines = [*seed_names.control_plane(cluster), *seed_names.members(cluster, machine_set(cluster, ""))]
-    return dict(zip(machines, [one["name"] for role in ("master", "worker") for one in cluster["hosts"] if one.get("role") == role], strict=True))
+    return dict(
+        zip(
+            machines,
+            [
+                one["name"]
+                for role in ("master", "worker")
+                for one in cluster["hosts"]
+                if one.get("role") == role
+            ],
+            strict=True,
+        )
+    )
 
 
 def host_of(cluster: Object, machine: str) -> Object:
@@ -98,7 +119,9 @@ def host_of(cluster: Object, machine: str) -> Object:
 
 
 def state_of(wanted: Object) -> str:
-    return {"master": "externally provisioned", "worker": "provisioned"}.get(wanted.get("role", ""), "available")
+    return {"master": "externally provisioned", "worker": "provisioned"}.get(
+        wanted.get("role", ""), "available"
+    )
 
 
 def hosts(cluster: Object) -> list[Object]:
@@ -110,10 +133,15 @@ def host(cluster: Object, wanted: Object, machine: str | None) -> Object:
     """As the operator shows a host that it has inspected; a host with a Machine was provisioned for it, the control plane's by the installer."""
     role = wanted.get("role")
     number = [one["name"] for one in cluster["hosts"]].index(wanted["name"]) + 1
-    labels = (wanted.get("labels") or {}) | ({"installer.openshift.io/role": "control-plane"} if role == "master" else {})
+    labels = (wanted.get("labels") or {}) | (
+        {"installer.openshift.io/role": "control-plane"} if role == "master" else {}
+    )
     spec: Object = {
         "automatedCleaningMode": "metadata",
-        "bmc": {"address": f"redfish-virtualmedia://192.168.112.{number}/redfish/v1/Systems/1", "credentialsName": f"{wanted['name']}-bmc-secret"},
+        "bmc": {
+            "address": f"redfish-virtualmedia://192.168.112.{number}/redfish/v1/Systems/1",
+            "credentialsName": f"{wanted['name']}-bmc-secret",
+        },
         "bootMACAddress": mac(wanted["name"]),
         "bootMode": "UEFI",
         "hardwareProfile": "unknown",
@@ -121,15 +149,28 @@ def host(cluster: Object, wanted: Object, machine: str | None) -> Object:
         "rootDeviceHints": HINTS,
     }
     if machine:
-        spec["consumerRef"] = {"apiVersion": "machine.openshift.io/v1beta1", "kind": "Machine", "name": machine, "namespace": NAMESPACE}
+        spec["consumerRef"] = {
+            "apiVersion": "machine.openshift.io/v1beta1",
+            "kind": "Machine",
+            "name": machine,
+            "namespace": NAMESPACE,
+        }
     if machine and role == "master":
         spec["externallyProvisioned"] = True
     elif machine:
-        spec |= {"customDeploy": DEPLOY, "userData": {"name": "worker-user-data-managed", "namespace": NAMESPACE}}
+        spec |= {
+            "customDeploy": DEPLOY,
+            "userData": {"name": "worker-user-data-managed", "namespace": NAMESPACE},
+        }
     return {
         "apiVersion": "metal3.io/v1alpha1",
         "kind": "BareMetalHost",
-        "metadata": {"name": wanted["name"], "namespace": NAMESPACE, "labels": labels, "annotations": {DESCRIPTION: wanted["hardware"]}},
+        "metadata": {
+            "name": wanted["name"],
+            "namespace": NAMESPACE,
+            "labels": labels,
+            "annotations": {DESCRIPTION: wanted["hardware"]},
+        },
         "spec": spec,
         "status": status(cluster, wanted),
     }
@@ -147,14 +188,39 @@ def status(cluster: Object, wanted: Object) -> Object:
         "provisioningFailCount": 0,
         "hardwareProfile": "unknown",
         "hardware": {
-            "cpu": {"arch": "x86_64", "count": made_of.vcpus, "clockMegahertz": 2800, "model": "Intel(R) Xeon(R) Gold 6542Y"},
+            "cpu": {
+                "arch": "x86_64",
+                "count": made_of.vcpus,
+                "clockMegahertz": 2800,
+                "model": "Intel(R) Xeon(R) Gold 6542Y",
+            },
             "hostname": name,
-            "nics": [{"name": "eno1", "mac": mac(name), "ip": address(cluster, "", number), "model": "0x15b3 0x1017", "pxe": True, "speedGbps": 25}],
+            "nics": [
+                {
+                    "name": "eno1",
+                    "mac": mac(name),
+                    "ip": address(cluster, "", number),
+                    "model": "0x15b3 0x1017",
+                    "pxe": True,
+                    "speedGbps": 25,
+                }
+            ],
             "ramMebibytes": made_of.memory_gib * 1024,
-            "storage": [{"name": HINTS["deviceName"], "sizeBytes": 1920383410176, "type": "NVME", "rotational": False}],
-            "systemVendor": {"manufacturer": "Example", "productName": "G2", "serialNumber": seed_names.identity(name)[:8].upper()},
+            "storage": [
+                {"name": HINTS["deviceName"], "sizeBytes": 1920383410176, "type": "NVME", "rotational": False}
+            ],
+            "systemVendor": {
+                "manufacturer": "Example",
+                "productName": "G2",
+                "serialNumber": seed_names.identity(name)[:8].upper(),
+            },
         },
-        "provisioning": {"ID": seed_names.identity(name), "bootMode": "UEFI", "rootDeviceHints": HINTS, "state": state},
+        "provisioning": {
+            "ID": seed_names.identity(name),
+            "bootMode": "UEFI",
+            "rootDeviceHints": HINTS,
+            "state": state,
+        },
     }
 
 

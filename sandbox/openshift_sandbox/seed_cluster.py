@@ -25,12 +25,41 @@ NAMESPACES: t.Final = (
     "openshift-monitoring",
     "openshift-user-workload-monitoring",
 )
-OPERATORS: t.Final = ("console", "machine-api", "machine-config", "monitoring", "node-tuning", "operator-lifecycle-manager")
+OPERATORS: t.Final = (
+    "console",
+    "machine-api",
+    "machine-config",
+    "monitoring",
+    "node-tuning",
+    "operator-lifecycle-manager",
+)
 # Groups that the least-privilege identity reads; it writes nothing and sees no Secret.
 READABLE: t.Final = (
-    *("apps", "batch", "apiextensions.k8s.io", "scheduling.k8s.io", "policy", "networking.k8s.io", "rbac.authorization.k8s.io", "node.k8s.io"),
-    *("config.openshift.io", "machine.openshift.io", "machineconfiguration.openshift.io", "image.openshift.io", "quota.openshift.io"),
-    *("operators.coreos.com", "packages.operators.coreos.com", "nfd.openshift.io", "nfd.k8s-sigs.io", "nvidia.com", "tuned.openshift.io"),
+    *(
+        "apps",
+        "batch",
+        "apiextensions.k8s.io",
+        "scheduling.k8s.io",
+        "policy",
+        "networking.k8s.io",
+        "rbac.authorization.k8s.io",
+        "node.k8s.io",
+    ),
+    *(
+        "config.openshift.io",
+        "machine.openshift.io",
+        "machineconfiguration.openshift.io",
+        "image.openshift.io",
+        "quota.openshift.io",
+    ),
+    *(
+        "operators.coreos.com",
+        "packages.operators.coreos.com",
+        "nfd.openshift.io",
+        "nfd.k8s-sigs.io",
+        "nvidia.com",
+        "tuned.openshift.io",
+    ),
     *("monitoring.coreos.com", "security.openshift.io", "autoscaling.openshift.io", "certificates.k8s.io"),
 )
 
@@ -45,7 +74,9 @@ def objects(cluster: Object) -> list[Object]:
         cluster_version(cluster),
         _config("DNS", {"baseDomain": cluster["base_domain"]}, {}),
         _config("Proxy", {"trustedCA": {"name": ""}}, {}),
-        _config("OperatorHub", {"disableAllDefaultSources": True} if cluster.get("mirrored_catalogs") else {}, {}),
+        _config(
+            "OperatorHub", {"disableAllDefaultSources": True} if cluster.get("mirrored_catalogs") else {}, {}
+        ),
         *(cluster_operator(cluster, name) for name in OPERATORS),
         *(machine_config(cluster, pool) for pool in counts(cluster)),
         *(machine_config_pool(cluster, pool, count) for pool, count in counts(cluster).items()),
@@ -62,7 +93,10 @@ def counts(cluster: Object) -> dict[str, int]:
         return {}
     other = [one.get("role", "worker") for one in cluster.get("nodes", [])]
     workers = cluster["workers"]["replicas_per_zone"] * len(cluster["zones"]) + other.count("worker")
-    return {"master": cluster["control_plane"]["replicas"] + len(other) - other.count("worker"), "worker": workers}
+    return {
+        "master": cluster["control_plane"]["replicas"] + len(other) - other.count("worker"),
+        "worker": workers,
+    }
 
 
 def infrastructure(cluster: Object) -> Object:
@@ -78,14 +112,32 @@ def infrastructure(cluster: Object) -> Object:
         "cpuPartitioning": "None",
         "etcdDiscoveryDomain": "",
     }
-    return _config("Infrastructure", {"cloudConfig": {"name": ""}, "platformSpec": {"type": platform} | platform_of(cluster).platform_spec(cluster)}, status)
+    return _config(
+        "Infrastructure",
+        {
+            "cloudConfig": {"name": ""},
+            "platformSpec": {"type": platform} | platform_of(cluster).platform_spec(cluster),
+        },
+        status,
+    )
 
 
 def cluster_version(cluster: Object) -> Object:
     version, capabilities = str(cluster["version"]), sorted(cluster["capabilities"])
     image = _image(cluster, "ocp-release", version)
-    entry = {"state": "Completed", "version": version, "image": image, "startedTime": INSTALLED, "completionTime": INSTALLED, "verified": False}
-    conditions = [("Available", "True", f"Done applying {version}"), ("Failing", "False", ""), ("Progressing", "False", f"Cluster version is {version}")]
+    entry = {
+        "state": "Completed",
+        "version": version,
+        "image": image,
+        "startedTime": INSTALLED,
+        "completionTime": INSTALLED,
+        "verified": False,
+    }
+    conditions = [
+        ("Available", "True", f"Done applying {version}"),
+        ("Failing", "False", ""),
+        ("Progressing", "False", f"Cluster version is {version}"),
+    ]
     available, conditional = cluster.get("available_updates") or [], cluster.get("conditional_updates") or []
     conditions += [("RetrievedUpdates", "True", "")] if available or conditional else []
     status = {
@@ -94,7 +146,11 @@ def cluster_version(cluster: Object) -> Object:
         "observedGeneration": 1,
         "versionHash": "sandbox",
         "availableUpdates": [update(cluster, one) for one in available] or None,
-        **({"conditionalUpdates": [conditional_update(cluster, one) for one in conditional]} if conditional else {}),
+        **(
+            {"conditionalUpdates": [conditional_update(cluster, one) for one in conditional]}
+            if conditional
+            else {}
+        ),
         "capabilities": {"enabledCapabilities": capabilities, "knownCapabilities": capabilities},
         "conditions": [_condition(*one) for one in conditions],
     }
@@ -103,13 +159,22 @@ def cluster_version(cluster: Object) -> Object:
 
 
 def update(cluster: Object, version: str) -> Object:
-    return {"version": version, "image": _image(cluster, "ocp-release", version), "url": f"https://access.redhat.com/errata/{version}"}
+    return {
+        "version": version,
+        "image": _image(cluster, "ocp-release", version),
+        "url": f"https://access.redhat.com/errata/{version}",
+    }
 
 
 def conditional_update(cluster: Object, one: Object) -> Object:
     """version, name and message: a release with one risk, which applies here."""
     name, message = one["name"], one["message"]
-    risk = {"name": name, "message": message, "url": f"https://access.redhat.com/{name}", "matchingRules": [{"type": "Always"}]}
+    risk = {
+        "name": name,
+        "message": message,
+        "url": f"https://access.redhat.com/{name}",
+        "matchingRules": [{"type": "Always"}],
+    }
     condition = _condition("Recommended", "False", message) | {"reason": name}
     return {"release": update(cluster, one["version"]), "risks": [risk], "conditions": [condition]}
 
@@ -117,7 +182,12 @@ def conditional_update(cluster: Object, one: Object) -> Object:
 def cluster_operator(cluster: Object, name: str) -> Object:
     states = {"Available": "True", "Progressing": "False", "Degraded": "False", "Upgradeable": "True"}
     conditions = [_condition(kind, value, "") for kind, value in states.items()]
-    return _config("ClusterOperator", {}, {"conditions": conditions, "versions": [{"name": "operator", "version": str(cluster["version"])}]}, name=name)
+    return _config(
+        "ClusterOperator",
+        {},
+        {"conditions": conditions, "versions": [{"name": "operator", "version": str(cluster["version"])}]},
+        name=name,
+    )
 
 
 def machine_config(cluster: Object, pool: str) -> Object:
@@ -131,19 +201,39 @@ def machine_config(cluster: Object, pool: str) -> Object:
 
 def machine_config_pool(cluster: Object, pool: str, count: int) -> Object:
     configuration = {"name": rendered(cluster, pool)}
-    conditions = [("Updated", "True"), ("Updating", "False"), ("Degraded", "False"), ("NodeDegraded", "False"), ("RenderDegraded", "False")]
-    numbers = {"machineCount": count, "readyMachineCount": count, "updatedMachineCount": count, "unavailableMachineCount": 0, "degradedMachineCount": 0}
+    conditions = [
+        ("Updated", "True"),
+        ("Updating", "False"),
+        ("Degraded", "False"),
+        ("NodeDegraded", "False"),
+        ("RenderDegraded", "False"),
+    ]
+    numbers = {
+        "machineCount": count,
+        "readyMachineCount": count,
+        "updatedMachineCount": count,
+        "unavailableMachineCount": 0,
+        "degradedMachineCount": 0,
+    }
     return {
         "apiVersion": "machineconfiguration.openshift.io/v1",
         "kind": "MachineConfigPool",
-        "metadata": {"name": pool, "labels": {f"pools.operator.machineconfiguration.openshift.io/{pool}": ""}},
+        "metadata": {
+            "name": pool,
+            "labels": {f"pools.operator.machineconfiguration.openshift.io/{pool}": ""},
+        },
         "spec": {
             "configuration": configuration,
             "machineConfigSelector": {"matchLabels": {"machineconfiguration.openshift.io/role": pool}},
             "nodeSelector": {"matchLabels": {f"node-role.kubernetes.io/{pool}": ""}},
             "paused": False,
         },
-        "status": numbers | {"observedGeneration": 1, "configuration": configuration, "conditions": [_condition(*one, "") for one in conditions]},
+        "status": numbers
+        | {
+            "observedGeneration": 1,
+            "configuration": configuration,
+            "conditions": [_condition(*one, "") for one in conditions],
+        },
     }
 
 
@@ -170,14 +260,25 @@ def driver_toolkit(cluster: Object) -> Object:
     """One tag for each OSTREE_VERSION that the release knows, and `latest`."""
     images = {tag: _image(cluster, "ocp-v4.0-art-dev", tag) for tag in cluster["driver_toolkit"]}
     tags = images | ({"latest": next(iter(images.values()))} if images else {})
-    spec = {"lookupPolicy": {"local": False}, "tags": [{"name": tag, "from": {"kind": "DockerImage", "name": image}} for tag, image in tags.items()]}
-    items = [{"tag": tag, "items": [{"created": INSTALLED, "dockerImageReference": image, "generation": 1}]} for tag, image in tags.items()]
+    spec = {
+        "lookupPolicy": {"local": False},
+        "tags": [
+            {"name": tag, "from": {"kind": "DockerImage", "name": image}} for tag, image in tags.items()
+        ],
+    }
+    items = [
+        {"tag": tag, "items": [{"created": INSTALLED, "dockerImageReference": image, "generation": 1}]}
+        for tag, image in tags.items()
+    ]
     return {
         "apiVersion": "image.openshift.io/v1",
         "kind": "ImageStream",
         "metadata": {"name": "driver-toolkit", "namespace": "openshift"},
         "spec": spec,
-        "status": {"dockerImageRepository": "image-registry.openshift-image-registry.svc:5000/openshift/driver-toolkit", "tags": items},
+        "status": {
+            "dockerImageRepository": "image-registry.openshift-image-registry.svc:5000/openshift/driver-toolkit",
+            "tags": items,
+        },
     }
 
 
@@ -190,9 +291,23 @@ def secrets(cluster: Object) -> list[Object]:
 def restricted_role() -> list[Object]:
     """The least-privilege identity: sees what a cluster reader sees, and may write nothing."""
     name, group = "sandbox-restricted", "rbac.authorization.k8s.io"
-    core = ["nodes", "namespaces", "pods", "pods/log", "events", "configmaps", "services", "serviceaccounts", "resourcequotas", "limitranges"]
+    core = [
+        "nodes",
+        "namespaces",
+        "pods",
+        "pods/log",
+        "events",
+        "configmaps",
+        "services",
+        "serviceaccounts",
+        "resourcequotas",
+        "limitranges",
+    ]
     verbs = ["get", "list", "watch"]
-    rules = [{"apiGroups": [""], "resources": core, "verbs": verbs}, {"apiGroups": list(READABLE), "resources": ["*"], "verbs": verbs}]
+    rules = [
+        {"apiGroups": [""], "resources": core, "verbs": verbs},
+        {"apiGroups": list(READABLE), "resources": ["*"], "verbs": verbs},
+    ]
     subject = {"apiGroup": group, "kind": "User", "name": "restricted"}
     return [
         {"apiVersion": f"{group}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules},
@@ -220,7 +335,9 @@ def administrators() -> Object:
 
 def _image(cluster: Object, repository: str, tag: str) -> str:
     """A digest that is the same in every sandbox of this version."""
-    return f"quay.io/openshift-release-dev/{repository}@sha256:{rendered(cluster, tag).rpartition('-')[2] * 2}"
+    return (
+        f"quay.io/openshift-release-dev/{repository}@sha256:{rendered(cluster, tag).rpartition('-')[2] * 2}"
+    )
 
 
 def _config(kind: str, spec: Object, status: Object, name: str = "cluster") -> Object:
@@ -228,4 +345,10 @@ def _config(kind: str, spec: Object, status: Object, name: str = "cluster") -> O
 
 
 def _condition(kind: str, status: str, message: str) -> Object:
-    return {"type": kind, "status": status, "reason": "AsExpected", "message": message, "lastTransitionTime": INSTALLED}
+    return {
+        "type": kind,
+        "status": status,
+        "reason": "AsExpected",
+        "message": message,
+        "lastTransitionTime": INSTALLED,
+    }

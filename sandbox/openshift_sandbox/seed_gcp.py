@@ -25,13 +25,25 @@ def platform_status(cluster: Object) -> Object:
 def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> Object:
     name, project = cluster["infrastructure_name"], cluster["project"]
     image = f"projects/rhcos-cloud/global/images/{cluster['image_id']}"
-    account = {"email": f"{name}-{role[0]}@{project}.iam.gserviceaccount.com", "scopes": ["https://www.googleapis.com/auth/cloud-platform"]}
+    account = {
+        "email": f"{name}-{role[0]}@{project}.iam.gserviceaccount.com",
+        "scopes": ["https://www.googleapis.com/auth/cloud-platform"],
+    }
     return {
         "apiVersion": "machine.openshift.io/v1beta1",
         "canIPForward": False,
         "credentialsSecret": {"name": CREDENTIALS},
         "deletionProtection": False,
-        "disks": [{"autoDelete": True, "boot": True, "image": image, "labels": None, "sizeGb": 128, "type": "pd-ssd"}],
+        "disks": [
+            {
+                "autoDelete": True,
+                "boot": True,
+                "image": image,
+                "labels": None,
+                "sizeGb": 128,
+                "type": "pd-ssd",
+            }
+        ],
         "kind": "GCPMachineProviderSpec",
         "machineType": instance_type,
         "metadata": {"creationTimestamp": None},

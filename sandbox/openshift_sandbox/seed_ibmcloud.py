@@ -13,7 +13,10 @@ Object = dict[str, t.Any]
 CREDENTIALS: t.Final = "ibmcloud-credentials"
 RUNNING: t.Final = "running"
 ACCOUNT: t.Final = "1e0a4f3b0d7c4c55a1b2c3d4e5f60718"
-GROUPS: t.Final = {"master": ("cluster-wide", "openshift-net", "control-plane", "cp-internal"), "worker": ("cluster-wide", "openshift-net")}
+GROUPS: t.Final = {
+    "master": ("cluster-wide", "openshift-net", "control-plane", "cp-internal"),
+    "worker": ("cluster-wide", "openshift-net"),
+}
 SUBNET_ROLES: t.Final = {"master": "control-plane", "worker": "compute"}
 
 
@@ -27,7 +30,10 @@ def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> 
         "bootVolume": {"encryptionKey": ""},
         "credentialsSecret": {"name": CREDENTIALS},
         "image": f"{name}-rhcos",
-        "primaryNetworkInterface": {"securityGroups": groups, "subnet": f"{name}-subnet-{SUBNET_ROLES[role]}-{zone}"},
+        "primaryNetworkInterface": {
+            "securityGroups": groups,
+            "subnet": f"{name}-subnet-{SUBNET_ROLES[role]}-{zone}",
+        },
         "profile": instance_type,
         "region": cluster["region"],
         "resourceGroup": name,
@@ -43,7 +49,14 @@ def platform_spec(cluster: Object) -> Object:
 
 def platform_status(cluster: Object) -> Object:
     crn = f"crn:v1:bluemix:public:internet-svcs:global:a/{ACCOUNT}:0f6c9a61-7a1e-4f6c-8e0b-3c2d1e0f9a8b::"
-    return {"ibmcloud": {"location": cluster["region"], "resourceGroupName": cluster["infrastructure_name"], "cisInstanceCRN": crn, "providerType": "VPC"}}
+    return {
+        "ibmcloud": {
+            "location": cluster["region"],
+            "resourceGroupName": cluster["infrastructure_name"],
+            "cisInstanceCRN": crn,
+            "providerType": "VPC",
+        }
+    }
 
 
 def machine_annotations(cluster: Object, name: str) -> dict[str, str]:

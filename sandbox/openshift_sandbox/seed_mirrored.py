@@ -18,8 +18,14 @@ BECAUSE: t.Final = "This is because status.authoritativeAPI is set to Cluster AP
 FIELDS: t.Final = ("deletePolicy", "minReadySeconds", "replicas", "selector", "template")
 
 GUARDED: t.Final = {
-    "labels": ("machine.openshift.io/*, kubernetes.io/* or cluster.x-k8s.io/* label", r"^(machine\\.openshift\\.io|kubernetes\\.io)|cluster\\.x-k8s\\.io/"),
-    "annotations": ("machine.openshift.io/* or cluster.x-k8s.io/* or clusters.x-k8s.io/* annotation", r"^machine\\.openshift\\.io|clusters?\\.x-k8s\\.io"),
+    "labels": (
+        "machine.openshift.io/*, kubernetes.io/* or cluster.x-k8s.io/* label",
+        r"^(machine\\.openshift\\.io|kubernetes\\.io)|cluster\\.x-k8s\\.io/",
+    ),
+    "annotations": (
+        "machine.openshift.io/* or cluster.x-k8s.io/* or clusters.x-k8s.io/* annotation",
+        r"^machine\\.openshift\\.io|clusters?\\.x-k8s\\.io",
+    ),
 }
 """What else is locked: how it is called, and which keys."""
 
@@ -38,8 +44,15 @@ def with_mirrored(cluster: Object, sets: list[Object]) -> list[Object]:
 def mirrored(obj: Object) -> Object:
     """A MachineSet or Machine whose authority is Cluster API: the Machine API's controllers are paused for it."""
     told = {"authoritativeAPI": "ClusterAPI", "synchronizedAPI": "ClusterAPI", "synchronizedGeneration": 1}
-    conditions = [_condition("Synchronized", "ResourceSynchronized", f"Successfully synchronized CAPI {obj['kind']} to MAPI")]
-    return obj | {"spec": obj["spec"] | {"authoritativeAPI": "ClusterAPI"}, "status": obj["status"] | told | {"conditions": conditions}}
+    conditions = [
+        _condition(
+            "Synchronized", "ResourceSynchronized", f"Successfully synchronized CAPI {obj['kind']} to MAPI"
+        )
+    ]
+    return obj | {
+        "spec": obj["spec"] | {"authoritativeAPI": "ClusterAPI"},
+        "status": obj["status"] | told | {"conditions": conditions},
+    }
 
 
 def policies(cluster: Object) -> list[Object]:
@@ -48,9 +61,21 @@ def policies(cluster: Object) -> list[Object]:
     spec = {
         "failurePolicy": "Fail",
         "matchConstraints": {
-            "resourceRules": [{"apiGroups": ["machine.openshift.io"], "apiVersions": ["v1beta1"], "operations": ["UPDATE"], "resources": ["machinesets"]}]
+            "resourceRules": [
+                {
+                    "apiGroups": ["machine.openshift.io"],
+                    "apiVersions": ["v1beta1"],
+                    "operations": ["UPDATE"],
+                    "resources": ["machinesets"],
+                }
+            ]
         },
-        "matchConditions": [{"name": "authority-is-cluster-api", "expression": "object.?status.?authoritativeAPI.orValue('') == 'ClusterAPI'"}],
+        "matchConditions": [
+            {
+                "name": "authority-is-cluster-api",
+                "expression": "object.?status.?authoritativeAPI.orValue('') == 'ClusterAPI'",
+            }
+        ],
         "variables": [
             {"name": f"{age}_{field}", "expression": f"{obj}.metadata.?{field}.orValue({{}})"}
             for age, obj in (("new", "object"), ("old", "oldObject"))
@@ -58,31 +83,55 @@ def policies(cluster: Object) -> list[Object]:
         ],
         "validations": [
             {
-                "expression": " && ".join(f"object.spec.?{field} == oldObject.spec.?{field}" for field in FIELDS),
+                "expression": " && ".join(
+                    f"object.spec.?{field} == oldObject.spec.?{field}" for field in FIELDS
+                ),
                 "message": f"You may only modify spec.authoritativeAPI. Any other change inside .spec is not allowed. {BECAUSE}",
             },
-            *({"expression": _kept(field), "message": f"Cannot add, modify or delete any {what}. {BECAUSE}"} for field, (what, _keys) in GUARDED.items()),
+            *(
+                {"expression": _kept(field), "message": f"Cannot add, modify or delete any {what}. {BECAUSE}"}
+                for field, (what, _keys) in GUARDED.items()
+            ),
         ],
     }
     return [
-        {"apiVersion": POLICY_API, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": POLICY}, "spec": spec},
+        {
+            "apiVersion": POLICY_API,
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": POLICY},
+            "spec": spec,
+        },
         {
             "apiVersion": POLICY_API,
             "kind": "ValidatingAdmissionPolicyBinding",
             "metadata": {"name": POLICY},
-            "spec": {"policyName": POLICY, "validationActions": ["Deny"], "matchResources": {"namespaceSelector": _in(MACHINE_NAMESPACE)}},
+            "spec": {
+                "policyName": POLICY,
+                "validationActions": ["Deny"],
+                "matchResources": {"namespaceSelector": _in(MACHINE_NAMESPACE)},
+            },
         },
     ]
 
 
 def _made(cluster: Object, wanted: Object) -> Object:
     kind = wanted["instance_type"]
-    return machine_set(cluster, wanted["name"], platform(cluster).provider_spec(cluster, "worker", wanted["zone"], kind), kind, 0)
+    return machine_set(
+        cluster,
+        wanted["name"],
+        platform(cluster).provider_spec(cluster, "worker", wanted["zone"], kind),
+        kind,
+        0,
+    )
 
 
 def _kept(field: str) -> str:
     """CEL: no guarded key is new, changed or gone."""
-    new, old, guarded = f"variables.new_{field}", f"variables.old_{field}", f"k.matches('{GUARDED[field][1]}')"
+    new, old, guarded = (
+        f"variables.new_{field}",
+        f"variables.old_{field}",
+        f"k.matches('{GUARDED[field][1]}')",
+    )
     return f"{new}.all(k, !{guarded} || (k in {old} && {old}[k] == {new}[k])) && {old}.all(k, !{guarded} || k in {new})"
 
 
@@ -91,4 +140,10 @@ def _in(namespace: str) -> Object:
 
 
 def _condition(kind: str, reason: str, message: str) -> Object:
-    return {"type": kind, "status": "True", "reason": reason, "message": message, "lastTransitionTime": INSTALLED}
+    return {
+        "type": kind,
+        "status": "True",
+        "reason": reason,
+        "message": message,
+        "lastTransitionTime": INSTALLED,
+    }

@@ -13,12 +13,18 @@ Object = dict[str, t.Any]
 
 
 def control_plane(cluster: Object) -> list[str]:
-    return [f"{cluster['infrastructure_name']}-master-{number}" for number in range(cluster["control_plane"]["replicas"])]
+    return [
+        f"{cluster['infrastructure_name']}-master-{number}"
+        for number in range(cluster["control_plane"]["replicas"])
+    ]
 
 
 def members(cluster: Object, machine_set: str) -> list[str]:
     """The Machines of a worker set, with five letters each as the API server generates them."""
-    return [f"{machine_set}-{_suffix(f'{machine_set}/{number}')}" for number in range(cluster["workers"]["replicas_per_zone"])]
+    return [
+        f"{machine_set}-{_suffix(f'{machine_set}/{number}')}"
+        for number in range(cluster["workers"]["replicas_per_zone"])
+    ]
 
 
 def identity(text: str) -> str:

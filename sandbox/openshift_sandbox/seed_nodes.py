@@ -35,10 +35,17 @@ def node_manifest(
     description: str | None = None,
 ) -> Object:
     """A Node as its kubelet registers it, with its status: create it with POST. `cluster` is the scenario's map of that name."""
-    hardware = described(description) if description else instance_type(instance_type_name) or UNKNOWN_HARDWARE
-    annotations = {"machineconfiguration.openshift.io/state": "Done"} | ({DESCRIPTION: description} if description else {})
+    hardware = (
+        described(description) if description else instance_type(instance_type_name) or UNKNOWN_HARDWARE
+    )
+    annotations = {"machineconfiguration.openshift.io/state": "Done"} | (
+        {DESCRIPTION: description} if description else {}
+    )
     annotations |= dict.fromkeys(
-        ("machineconfiguration.openshift.io/currentConfig", "machineconfiguration.openshift.io/desiredConfig"),
+        (
+            "machineconfiguration.openshift.io/currentConfig",
+            "machineconfiguration.openshift.io/desiredConfig",
+        ),
         rendered(cluster, "worker" if role == "worker" else "master"),
     )
     if machine:
@@ -48,7 +55,10 @@ def node_manifest(
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": name, "labels": {**standard, **(labels or {})}, "annotations": annotations},
-        "spec": {**({"providerID": provider_id} if provider_id else {}), **({"taints": list(taints)} if taints else {})},
+        "spec": {
+            **({"providerID": provider_id} if provider_id else {}),
+            **({"taints": list(taints)} if taints else {}),
+        },
         "status": node_status(cluster, hardware, name, address),
     }
 
@@ -86,8 +96,17 @@ def node_status(cluster: Object, hardware: InstanceType, name: str, address: str
     kernel = str(cluster["kernel"])
     if hardware.arch != "amd64":
         kernel = kernel.replace("x86_64", "aarch64")
-    capacity = {"cpu": str(hardware.vcpus), "memory": f"{hardware.memory_gib}Gi", "pods": "250", "ephemeral-storage": "125277164Ki"}
-    reserved = {"cpu": f"{hardware.vcpus * 1000 - 500}m", "memory": f"{hardware.memory_gib * 1024 - 1126}Mi", "ephemeral-storage": "115455434152"}
+    capacity = {
+        "cpu": str(hardware.vcpus),
+        "memory": f"{hardware.memory_gib}Gi",
+        "pods": "250",
+        "ephemeral-storage": "125277164Ki",
+    }
+    reserved = {
+        "cpu": f"{hardware.vcpus * 1000 - 500}m",
+        "memory": f"{hardware.memory_gib * 1024 - 1126}Mi",
+        "ephemeral-storage": "115455434152",
+    }
     return {
         "capacity": capacity,
         "allocatable": capacity | reserved,
@@ -114,7 +133,10 @@ def node_status(cluster: Object, hardware: InstanceType, name: str, address: str
 
 def machine_set(cluster: Object, name: str, provider_spec: Object, kind: str, replicas: int) -> Object:
     infrastructure = cluster["infrastructure_name"]
-    selected = {"machine.openshift.io/cluster-api-cluster": infrastructure, "machine.openshift.io/cluster-api-machineset": name}
+    selected = {
+        "machine.openshift.io/cluster-api-cluster": infrastructure,
+        "machine.openshift.io/cluster-api-machineset": name,
+    }
     return {
         "apiVersion": MACHINE_API,
         "kind": "MachineSet",
@@ -132,7 +154,13 @@ def machine_set(cluster: Object, name: str, provider_spec: Object, kind: str, re
                 "spec": {"lifecycleHooks": {}, "metadata": {}, "providerSpec": {"value": provider_spec}},
             },
         },
-        "status": {"replicas": replicas, "fullyLabeledReplicas": replicas, "readyReplicas": replicas, "availableReplicas": replicas, "observedGeneration": 1},
+        "status": {
+            "replicas": replicas,
+            "fullyLabeledReplicas": replicas,
+            "readyReplicas": replicas,
+            "availableReplicas": replicas,
+            "observedGeneration": 1,
+        },
     }
 
 
@@ -149,10 +177,15 @@ def scale_from_zero(cluster: Object, kind: str) -> dict[str, str]:
     }
 
 
-def machine(cluster: Object, name: str, role: str, zone: str, kind: str, node: Object, owner: Object | None = None) -> Object:
+def machine(
+    cluster: Object, name: str, role: str, zone: str, kind: str, node: Object, owner: Object | None = None
+) -> Object:
     """A Machine that is Running, with its Node."""
     where = platform(cluster)
-    labels = {"machine.openshift.io/cluster-api-cluster": cluster["infrastructure_name"], **_role_labels(role)}
+    labels = {
+        "machine.openshift.io/cluster-api-cluster": cluster["infrastructure_name"],
+        **_role_labels(role),
+    }
     told = {"region": cluster["region"] if zone else "", "zone": zone, "instance-type": kind}
     labels |= {f"machine.openshift.io/{key}": value for key, value in told.items() if value}
     metadata: Object = {
@@ -164,7 +197,12 @@ def machine(cluster: Object, name: str, role: str, zone: str, kind: str, node: O
     }
     if owner:
         labels["machine.openshift.io/cluster-api-machineset"] = owner["metadata"]["name"]
-        reference = {"apiVersion": MACHINE_API, "kind": "MachineSet", "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"]}
+        reference = {
+            "apiVersion": MACHINE_API,
+            "kind": "MachineSet",
+            "name": owner["metadata"]["name"],
+            "uid": owner["metadata"]["uid"],
+        }
         metadata["ownerReferences"] = [reference | {"controller": True, "blockOwnerDeletion": True}]
     provider_id = node["spec"].get("providerID", "")
     provider_status = where.provider_status(cluster, name, provider_id)
@@ -172,7 +210,12 @@ def machine(cluster: Object, name: str, role: str, zone: str, kind: str, node: O
         "apiVersion": MACHINE_API,
         "kind": "Machine",
         "metadata": metadata,
-        "spec": {"lifecycleHooks": {}, "metadata": {}, "providerID": provider_id, "providerSpec": {"value": where.provider_spec(cluster, role, zone, kind)}},
+        "spec": {
+            "lifecycleHooks": {},
+            "metadata": {},
+            "providerID": provider_id,
+            "providerSpec": {"value": where.provider_spec(cluster, role, zone, kind)},
+        },
         "status": {
             "phase": "Running",
             "nodeRef": {"kind": "Node", "name": node["metadata"]["name"]},
@@ -189,7 +232,10 @@ def rendered(cluster: Object, pool: str) -> str:
 
 
 def _role_labels(role: str) -> dict[str, str]:
-    return {"machine.openshift.io/cluster-api-machine-role": role, "machine.openshift.io/cluster-api-machine-type": role}
+    return {
+        "machine.openshift.io/cluster-api-machine-role": role,
+        "machine.openshift.io/cluster-api-machine-type": role,
+    }
 
 
 def _uuid(digest: str) -> str:

@@ -59,16 +59,30 @@ def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> 
 
 
 def platform_spec(cluster: Object) -> Object:
-    elements = [{"name": zone, "endpoint": {"address": f"{zone}.example.com", "port": 9440}} for zone in cluster["zones"]]
-    return {"nutanix": {"failureDomains": [failure_domain(zone) for zone in cluster["zones"]], "prismCentral": PRISM_CENTRAL, "prismElements": elements}}
+    elements = [
+        {"name": zone, "endpoint": {"address": f"{zone}.example.com", "port": 9440}}
+        for zone in cluster["zones"]
+    ]
+    return {
+        "nutanix": {
+            "failureDomains": [failure_domain(zone) for zone in cluster["zones"]],
+            "prismCentral": PRISM_CENTRAL,
+            "prismElements": elements,
+        }
+    }
 
 
 def platform_status(cluster: Object) -> Object:
-    return {"nutanix": VIPS | {"apiServerInternalIP": VIPS["apiServerInternalIPs"][0], "ingressIP": VIPS["ingressIPs"][0]}}
+    return {
+        "nutanix": VIPS
+        | {"apiServerInternalIP": VIPS["apiServerInternalIPs"][0], "ingressIP": VIPS["ingressIPs"][0]}
+    }
 
 
 def machine_annotations(cluster: Object, name: str) -> dict[str, str]:
-    return {"machine.openshift.io/instance-state": RUNNING} | {"machine.openshift.io/instance-power-state": "ON"}
+    return {"machine.openshift.io/instance-state": RUNNING} | {
+        "machine.openshift.io/instance-power-state": "ON"
+    }
 
 
 def provider_status(cluster: Object, name: str, provider_id: str) -> Object:

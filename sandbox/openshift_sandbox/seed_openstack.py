@@ -18,7 +18,11 @@ host_name, node_zone = seed_flat_network.host_name, seed_flat_network.node_zone
 CREDENTIALS: t.Final = "openstack-cloud-credentials"
 CLOUD: t.Final = "openstack"
 RUNNING: t.Final = "ACTIVE"
-VIPS: t.Final = {"apiServerInternalIPs": ["10.0.0.5"], "ingressIPs": ["10.0.0.7"], "machineNetworks": ["10.0.0.0/16"]}
+VIPS: t.Final = {
+    "apiServerInternalIPs": ["10.0.0.5"],
+    "ingressIPs": ["10.0.0.7"],
+    "machineNetworks": ["10.0.0.0/16"],
+}
 
 
 def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> Object:
@@ -35,7 +39,11 @@ def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> 
         "image": f"{name}-rhcos",
         "networks": [{"filter": {}, "subnets": [{"filter": {"name": f"{name}-nodes", "tags": owned}}]}],
         "securityGroups": [{"filter": {}, "name": f"{name}-{role}"}],
-        "serverGroupName": f"{name}-{role}" if role == "master" else f"{name}-worker-{zone}" if zone else f"{name}-worker",
+        "serverGroupName": f"{name}-{role}"
+        if role == "master"
+        else f"{name}-worker-{zone}"
+        if zone
+        else f"{name}-worker",
         "serverMetadata": {"Name": f"{name}-{role}", "openshiftClusterID": name},
         "tags": [owned],
         "trunk": True,
@@ -48,7 +56,14 @@ def platform_spec(cluster: Object) -> Object:
 
 
 def platform_status(cluster: Object) -> Object:
-    return {"openstack": VIPS | {"apiServerInternalIP": VIPS["apiServerInternalIPs"][0], "cloudName": CLOUD, "ingressIP": VIPS["ingressIPs"][0]}}
+    return {
+        "openstack": VIPS
+        | {
+            "apiServerInternalIP": VIPS["apiServerInternalIPs"][0],
+            "cloudName": CLOUD,
+            "ingressIP": VIPS["ingressIPs"][0],
+        }
+    }
 
 
 def machine_annotations(cluster: Object, name: str) -> dict[str, str]:

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox import seed_aws, seed_azure, seed_baremetal, seed_external, seed_gcp, seed_ibmcloud, seed_nutanix, seed_openstack, seed_vsphere
+from openshift_sandbox import (
+    seed_aws,
+    seed_azure,
+    seed_baremetal,
+    seed_external,
+    seed_gcp,
+    seed_ibmcloud,
+    seed_nutanix,
+    seed_openstack,
+    seed_vsphere,
+)
 
 Object = dict[str, t.Any]
 

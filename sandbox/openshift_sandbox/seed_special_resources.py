@@ -19,7 +19,11 @@ def objects(cluster: Object) -> list[Object]:
             "apiVersion": "sro.openshift.io/v1beta1",
             "kind": "SpecialResource",
             "metadata": {"name": one["name"]},
-            "spec": {"chart": {**one["chart"], "repository": REPOSITORY}, "namespace": one["namespace"], "nodeSelector": one["node_selector"]},
+            "spec": {
+                "chart": {**one["chart"], "repository": REPOSITORY},
+                "namespace": one["namespace"],
+                "nodeSelector": one["node_selector"],
+            },
         }
         for one in cluster.get("special_resources") or []
     ]

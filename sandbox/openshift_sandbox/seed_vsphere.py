@@ -19,8 +19,16 @@ CREDENTIALS: t.Final = "vsphere-cloud-credentials"
 SERVER: t.Final = "vcenter.example.com"
 NETWORK: t.Final = "ocp-machines"
 UNTAGGED: t.Final = "cluster-1"
-VIPS: t.Final = {"apiServerInternalIPs": ["10.0.0.2"], "ingressIPs": ["10.0.0.3"], "machineNetworks": ["10.0.0.0/16"]}
-GENERATED: t.Final = {"name": "generated-failure-domain", "region": "generated-region", "zone": "generated-zone"}
+VIPS: t.Final = {
+    "apiServerInternalIPs": ["10.0.0.2"],
+    "ingressIPs": ["10.0.0.3"],
+    "machineNetworks": ["10.0.0.0/16"],
+}
+GENERATED: t.Final = {
+    "name": "generated-failure-domain",
+    "region": "generated-region",
+    "zone": "generated-zone",
+}
 """What a cluster without zones has: one failure domain, and no tag in vCenter that would make labels of it."""
 CPUS: t.Final = 8
 MEMORY_MIB: t.Final = 32768
@@ -29,7 +37,9 @@ RUNNING: t.Final = "poweredOn"
 
 
 def failure_domains(cluster: Object) -> list[Object]:
-    named = [{"name": f"fd-{zone}", "region": cluster["region"], "zone": zone} for zone in cluster["zones"] if zone] or [GENERATED]
+    named = [
+        {"name": f"fd-{zone}", "region": cluster["region"], "zone": zone} for zone in cluster["zones"] if zone
+    ] or [GENERATED]
     return [one | {"server": SERVER, "topology": _topology(cluster, one)} for one in named]
 
 
@@ -67,12 +77,28 @@ def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> 
 
 
 def platform_spec(cluster: Object) -> Object:
-    vcenters = [{"server": SERVER, "port": 443, "datacenters": sorted({one["topology"]["datacenter"] for one in failure_domains(cluster)})}]
-    return {"vsphere": VIPS | {"failureDomains": failure_domains(cluster), "nodeNetworking": {"external": {}, "internal": {}}, "vcenters": vcenters}}
+    vcenters = [
+        {
+            "server": SERVER,
+            "port": 443,
+            "datacenters": sorted({one["topology"]["datacenter"] for one in failure_domains(cluster)}),
+        }
+    ]
+    return {
+        "vsphere": VIPS
+        | {
+            "failureDomains": failure_domains(cluster),
+            "nodeNetworking": {"external": {}, "internal": {}},
+            "vcenters": vcenters,
+        }
+    }
 
 
 def platform_status(cluster: Object) -> Object:
-    return {"vsphere": VIPS | {"apiServerInternalIP": VIPS["apiServerInternalIPs"][0], "ingressIP": VIPS["ingressIPs"][0]}}
+    return {
+        "vsphere": VIPS
+        | {"apiServerInternalIP": VIPS["apiServerInternalIPs"][0], "ingressIP": VIPS["ingressIPs"][0]}
+    }
 
 
 def machine_annotations(cluster: Object, name: str) -> dict[str, str]:
@@ -93,7 +119,10 @@ def node_labels(cluster: Object, zone: str) -> dict[str, str]:
 
 def node_type(cpus: int, memory_gib: int) -> dict[str, str]:
     """A name made of the size, which is no instance type that could be asked for."""
-    return dict.fromkeys(("beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"), NODE_TYPE.format(cpus=cpus, memory=memory_gib))
+    return dict.fromkeys(
+        ("beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"),
+        NODE_TYPE.format(cpus=cpus, memory=memory_gib),
+    )
 
 
 def tags(value: Object) -> tuple[str, str]:

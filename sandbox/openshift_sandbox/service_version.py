@@ -16,14 +16,19 @@ VERBS: t.Final = {
     "read": ["get", "list", "watch"],
 }
 # No node of a scenario carries this role, so the pod stays Pending as on a cluster that lost its infra nodes; the deadline makes OLM say so in seconds.
-FAILING: t.Final[Data] = {"node_selector": {"node-role.kubernetes.io/infra": ""}, "progressDeadlineSeconds": 5}
+FAILING: t.Final[Data] = {
+    "node_selector": {"node-role.kubernetes.io/infra": ""},
+    "progressDeadlineSeconds": 5,
+}
 
 
 def csv_name(data: Data, version: str) -> str:
     return f"{data['package']}.v{version}"
 
 
-def cluster_service_version(data: Data, version: str, crds: t.Sequence[Data], replaces: str | None = None, failing: bool = False) -> Data:
+def cluster_service_version(
+    data: Data, version: str, crds: t.Sequence[Data], replaces: str | None = None, failing: bool = False
+) -> Data:
     """`failing` makes the operator's Deployment one that cannot become available."""
     spec: Data = {
         "displayName": data["display_name"],
@@ -32,7 +37,9 @@ def cluster_service_version(data: Data, version: str, crds: t.Sequence[Data], re
         "maturity": "stable",
         "provider": {"name": data["provider"]},
         "keywords": data["keywords"],
-        "installModes": [{"type": mode, "supported": mode in data["install_modes"]} for mode in INSTALL_MODES],
+        "installModes": [
+            {"type": mode, "supported": mode in data["install_modes"]} for mode in INSTALL_MODES
+        ],
         "customresourcedefinitions": {"owned": [_owned(crd) for crd in crds]},
         "relatedImages": _related_images(data, version),
         "install": {"strategy": "deployment", "spec": _install(data, version, failing)},
@@ -42,7 +49,12 @@ def cluster_service_version(data: Data, version: str, crds: t.Sequence[Data], re
     return {
         "apiVersion": "operators.coreos.com/v1alpha1",
         "kind": "ClusterServiceVersion",
-        "metadata": {"name": csv_name(data, version), "namespace": "placeholder", "annotations": _annotations(data, version), "labels": _labels(data)},
+        "metadata": {
+            "name": csv_name(data, version),
+            "namespace": "placeholder",
+            "annotations": _annotations(data, version),
+            "labels": _labels(data),
+        },
         "spec": spec,
     }
 
@@ -80,21 +92,37 @@ def _images(data: Data, version: str) -> Data:
 def _owned(crd: Data) -> Data:
     spec = crd["spec"]
     stored = next(version["name"] for version in spec["versions"] if version["storage"])
-    return {"name": crd["metadata"]["name"], "kind": spec["names"]["kind"], "version": stored, "displayName": spec["names"]["kind"]}
+    return {
+        "name": crd["metadata"]["name"],
+        "kind": spec["names"]["kind"],
+        "version": stored,
+        "displayName": spec["names"]["kind"],
+    }
 
 
 def _install(data: Data, version: str, failing: bool) -> Data:
     account = data["deployment"]["service_account"]
     return {
-        "clusterPermissions": [{"serviceAccountName": account, "rules": [_rule(rule) for rule in data.get("cluster_permissions", [])]}],
-        "permissions": [{"serviceAccountName": account, "rules": [_rule(rule) for rule in data.get("permissions", [])]}],
+        "clusterPermissions": [
+            {
+                "serviceAccountName": account,
+                "rules": [_rule(rule) for rule in data.get("cluster_permissions", [])],
+            }
+        ],
+        "permissions": [
+            {"serviceAccountName": account, "rules": [_rule(rule) for rule in data.get("permissions", [])]}
+        ],
         "deployments": [_deployment(data, version, failing)],
     }
 
 
 def _rule(rule: Data) -> Data:
     verbs = rule["verbs"]
-    return {"apiGroups": rule["groups"], "resources": rule["resources"], "verbs": VERBS[verbs] if isinstance(verbs, str) else verbs}
+    return {
+        "apiGroups": rule["groups"],
+        "resources": rule["resources"],
+        "verbs": VERBS[verbs] if isinstance(verbs, str) else verbs,
+    }
 
 
 def _deployment(data: Data, version: str, failing: bool) -> Data:
@@ -106,19 +134,30 @@ def _deployment(data: Data, version: str, failing: bool) -> Data:
         "args": wanted.get("args", []),
         "env": [
             {"name": "OPERATOR_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
-            *({"name": name.upper().replace("-", "_"), "value": image.format(version=version)} for name, image in _images(data, version).items()),
+            *(
+                {"name": name.upper().replace("-", "_"), "value": image.format(version=version)}
+                for name, image in _images(data, version).items()
+            ),
         ],
         "resources": {"requests": wanted["requests"]},
         "securityContext": {"allowPrivilegeEscalation": False},
     }
-    pod: Data = {"serviceAccountName": wanted["service_account"], "terminationGracePeriodSeconds": 10, "containers": [container]}
+    pod: Data = {
+        "serviceAccountName": wanted["service_account"],
+        "terminationGracePeriodSeconds": 10,
+        "containers": [container],
+    }
     if "tolerations" in wanted:
         pod["tolerations"] = wanted["tolerations"]
     if "priority_class" in wanted:
         pod["priorityClassName"] = wanted["priority_class"]
     if failing:
         pod["nodeSelector"] = FAILING["node_selector"]
-    deployment: Data = {"replicas": 1, "selector": {"matchLabels": wanted["labels"]}, "template": {"metadata": {"labels": wanted["labels"]}, "spec": pod}}
+    deployment: Data = {
+        "replicas": 1,
+        "selector": {"matchLabels": wanted["labels"]},
+        "template": {"metadata": {"labels": wanted["labels"]}, "spec": pod},
+    }
     if failing:
         deployment["progressDeadlineSeconds"] = FAILING["progressDeadlineSeconds"]
     return {"name": wanted["name"], "spec": deployment}

@@ -32,5 +32,7 @@ def make_api(request: pytest.FixtureRequest) -> t.Iterator[MakeApi]:
     api = make()
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
     for left in api.list(_kinds.known("ConfigMap"), NAMESPACE):
-        api.delete(_kinds.known("ConfigMap"), left["metadata"]["name"], NAMESPACE, owned_only=False, wait=False)
+        api.delete(
+            _kinds.known("ConfigMap"), left["metadata"]["name"], NAMESPACE, owned_only=False, wait=False
+        )
     yield make

@@ -10,10 +10,18 @@ from integration.wire import Audit
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _api_discovery, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ConflictError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    ApiError,
+    ConflictError,
+    KindNotServedError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+)
 from openshift_sandbox import audit
 
 CONFIG_MAP = _kinds.known("ConfigMap")
@@ -21,7 +29,12 @@ MakeApi = t.Callable[..., Api]
 
 
 def manifest(name: str = "a", **data: str) -> dict[str, t.Any]:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "contract"}, "data": data}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "contract"},
+        "data": data,
+    }
 
 
 def test_twelve_steps(make_api: MakeApi) -> None:
@@ -38,7 +51,10 @@ def test_twelve_steps(make_api: MakeApi) -> None:
         lambda api: api.delete(CONFIG_MAP, "a", "contract"),
         lambda api: api.delete(CONFIG_MAP, "a", "contract"),
     ]
-    assert [(changed(True, step), changed(False, step)) for step in steps] == [(True, True), (False, False)] * 3
+    assert [(changed(True, step), changed(False, step)) for step in steps] == [
+        (True, True),
+        (False, False),
+    ] * 3
 
 
 def test_what_we_create_is_ours_and_what_we_drop_is_taken_away(make_api: MakeApi) -> None:
@@ -72,8 +88,13 @@ def test_lists_select_and_carry_their_kind(make_api: MakeApi) -> None:
         wanted["metadata"]["labels"] = {"team": team}
         make_api().apply(wanted)
     found = make_api().list(CONFIG_MAP, "contract", labels="team=ml")
-    assert [(item["metadata"]["name"], item["kind"], item["apiVersion"]) for item in found] == [("a", "ConfigMap", "v1"), ("b", "ConfigMap", "v1")]
-    assert [item["metadata"]["name"] for item in make_api().list(CONFIG_MAP, "contract", fields="metadata.name=c")] == ["c"]
+    assert [(item["metadata"]["name"], item["kind"], item["apiVersion"]) for item in found] == [
+        ("a", "ConfigMap", "v1"),
+        ("b", "ConfigMap", "v1"),
+    ]
+    assert [
+        item["metadata"]["name"] for item in make_api().list(CONFIG_MAP, "contract", fields="metadata.name=c")
+    ] == ["c"]
 
 
 def test_a_second_create_is_a_conflict(make_api: MakeApi) -> None:
@@ -94,7 +115,9 @@ def test_a_merge_patch_is_a_change_only_when_something_differs(make_api: MakeApi
     api.merge_patch(CONFIG_MAP, "a", "contract", {"data": {"x": "1"}})
     assert api.changes == []
     api.merge_patch(CONFIG_MAP, "a", "contract", {"data": {"y": "2"}})
-    assert [(change.before.get("data"), change.after.get("data")) for change in api.changes] == [({}, {"y": "2"})]
+    assert [(change.before.get("data"), change.after.get("data")) for change in api.changes] == [
+        ({}, {"y": "2"})
+    ]
 
 
 def test_a_wait_sees_what_is_already_there(make_api: MakeApi) -> None:
@@ -103,7 +126,10 @@ def test_a_wait_sees_what_is_already_there(make_api: MakeApi) -> None:
     def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
         return ready() if snapshot["one"] and not snapshot["other"] else pending("Pending", "not yet")
 
-    queries = {"one": Query(CONFIG_MAP, "contract", name="a"), "other": Query(CONFIG_MAP, "contract", labels="team=nobody")}
+    queries = {
+        "one": Query(CONFIG_MAP, "contract", name="a"),
+        "other": Query(CONFIG_MAP, "contract", labels="team=nobody"),
+    }
     snapshot = make_api().wait(queries, judge, "config map")
     assert [item["metadata"]["name"] for item in snapshot["one"]] == ["a"]
 
@@ -111,15 +137,27 @@ def test_a_wait_sees_what_is_already_there(make_api: MakeApi) -> None:
 def test_names_and_labels_as_long_as_they_may_be(make_api: MakeApi) -> None:
     name, space = ".".join(["a" * 62] * 4 + ["b"]), "n" * 63
     assert len(name) == 253
-    wanted = {**manifest(name, x="1"), "metadata": {"name": name, "namespace": space, "labels": {f"{'p' * 61}.{'q' * 63}.example.com/{'l' * 63}": "v" * 63}}}
+    wanted = {
+        **manifest(name, x="1"),
+        "metadata": {
+            "name": name,
+            "namespace": space,
+            "labels": {f"{'p' * 61}.{'q' * 63}.example.com/{'l' * 63}": "v" * 63},
+        },
+    }
     make_api().apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}})
     make_api().apply(wanted)
     again = make_api()
     again.apply(wanted)
     assert again.changes == []
     (label,) = wanted["metadata"]["labels"].items()
-    assert [item["metadata"]["name"] for item in make_api().list(CONFIG_MAP, space, labels="=".join(label))] == [name]
-    assert [item["metadata"]["name"] for item in make_api().list(CONFIG_MAP, space, fields=f"metadata.name={name}")] == [name]
+    assert [
+        item["metadata"]["name"] for item in make_api().list(CONFIG_MAP, space, labels="=".join(label))
+    ] == [name]
+    assert [
+        item["metadata"]["name"]
+        for item in make_api().list(CONFIG_MAP, space, fields=f"metadata.name={name}")
+    ] == [name]
     assert make_api().delete(CONFIG_MAP, name, space)
 
 
@@ -170,16 +208,31 @@ def test_selectors_that_need_quoting(cluster: Cluster, labels: str, names: list[
         "c": {"env": "test", "tier": "front"},
     }
     for name, own in marks.items():
-        api.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "contract-labels", "labels": own}})
-    assert [item["metadata"]["name"] for item in api.list(CONFIG_MAP, "contract-labels", labels=labels)] == names
-    seen = api.wait({"all": Query(CONFIG_MAP, "contract-labels", labels=labels)}, lambda _seen: ready(), "labels")
+        api.apply(
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": name, "namespace": "contract-labels", "labels": own},
+            }
+        )
+    assert [
+        item["metadata"]["name"] for item in api.list(CONFIG_MAP, "contract-labels", labels=labels)
+    ] == names
+    seen = api.wait(
+        {"all": Query(CONFIG_MAP, "contract-labels", labels=labels)}, lambda _seen: ready(), "labels"
+    )
     assert [item["metadata"]["name"] for item in seen["all"]] == names
 
 
 def test_a_role_may_have_any_name(cluster: Cluster) -> None:
     """On the real server alone: other kinds have plainer names."""
     api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
-    role = {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "contract: a?b#c ü&d=e,f\\g"}, "rules": []}
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "contract: a?b#c ü&d=e,f\\g"},
+        "rules": [],
+    }
     api.apply(role)
     assert api.get(_kinds.known("ClusterRole"), role["metadata"]["name"]) is not None
     assert api.delete(_kinds.known("ClusterRole"), role["metadata"]["name"])
@@ -247,7 +300,12 @@ def test_an_unknown_field_is_refused_and_named(cluster: Cluster) -> None:
     api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "contract-strict"}})
     before = len(api.changes)
-    wrong = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "wrong", "namespace": "contract-strict"}, "dta": {"x": "1"}}
+    wrong = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "wrong", "namespace": "contract-strict"},
+        "dta": {"x": "1"},
+    }
     for act in (api.apply, api.create, api.dry_run_create):
         with pytest.raises(ApiError, match="dta") as caught:
             act(wrong)

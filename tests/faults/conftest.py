@@ -36,10 +36,19 @@ class Bench:
     params: dict[str, t.Any]
     connection: Connection
 
-    def api(self, agent: str, script: Script | None = None, seconds: float = 60.0, limits: Limits = SHORT, connection: Connection | None = None) -> Api:
+    def api(
+        self,
+        agent: str,
+        script: Script | None = None,
+        seconds: float = 60.0,
+        limits: Limits = SHORT,
+        connection: Connection | None = None,
+    ) -> Api:
         if script is not None:
             self.proxy.scripts[agent] = script
-        return Api(Http(lambda: connection or self.connection, Deadline(seconds), agent, lambda _line: None, limits))
+        return Api(
+            Http(lambda: connection or self.connection, Deadline(seconds), agent, lambda _line: None, limits)
+        )
 
     def read(self, name: str) -> dict[str, t.Any] | None:
         return self.client.get("v1", "configmaps", name, NAMESPACE)
@@ -65,7 +74,9 @@ def identity(client: Client) -> str:
     """A token of a service account that may do everything: client certificates do not pass a proxy that ends TLS."""
     account = {"kind": "ServiceAccount", "name": "tester", "namespace": NAMESPACE}
     client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    client.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "tester", "namespace": NAMESPACE}})
+    client.apply(
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "tester", "namespace": NAMESPACE}}
+    )
     role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
     client.apply(
         {
@@ -76,10 +87,19 @@ def identity(client: Client) -> str:
             "subjects": [account],
         }
     )
-    wanted = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 7200}}
+    wanted = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {"expirationSeconds": 7200},
+    }
     answer = client.checked("POST", f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/tester/token", wanted)
     return str(answer["status"]["token"])
 
 
 def manifest(name: str, label: str = "cell", **data: str) -> dict[str, t.Any]:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": NAMESPACE, "labels": {"of": label}}, "data": data}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": NAMESPACE, "labels": {"of": label}},
+        "data": data,
+    }

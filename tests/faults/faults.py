@@ -36,9 +36,14 @@ def answered(status: int, retry_after: str | None = None, late: bool = False) ->
     def act(exchange: Exchange) -> None:
         if late and not exchange.is_watch:
             exchange.forward()
-        exchange.say(status, REASONS[status], "injected", *([("Retry-After", retry_after)] if retry_after else []))
+        exchange.say(
+            status, REASONS[status], "injected", *([("Retry-After", retry_after)] if retry_after else [])
+        )
 
-    return named(f"{status}{'' if retry_after is None else f'-retry-after-{retry_after}'}{'-late' if late else ''}", act)
+    return named(
+        f"{status}{'' if retry_after is None else f'-retry-after-{retry_after}'}{'-late' if late else ''}",
+        act,
+    )
 
 
 def web_page(exchange: Exchange) -> None:
@@ -68,18 +73,28 @@ def hung_up_after(exchange: Exchange) -> None:
 def _begin(exchange: Exchange, *length: tuple[str, str]) -> bytes:
     """Sends the headers of the real answer; the first half of its body, to be sent or not."""
     if exchange.is_watch:
-        exchange.begin(200, [("Content-Type", "application/json"), *([("Transfer-Encoding", "chunked")] if length else [])])
+        exchange.begin(
+            200,
+            [("Content-Type", "application/json"), *([("Transfer-Encoding", "chunked")] if length else [])],
+        )
         return b"%x\r\n%s" % (len(HALF_AN_EVENT) + 50, HALF_AN_EVENT) if length else HALF_AN_EVENT
     answer = exchange.forward()
     if length and length[0][0] == "Transfer-Encoding":
         exchange.begin(answer.status, [*_without_length(answer), *length])
         return b"%x\r\n%s" % (len(answer.body), answer.body[: len(answer.body) // 2])
-    exchange.begin(answer.status, [*_without_length(answer), *([("Content-Length", str(len(answer.body)))] if length else [])])
+    exchange.begin(
+        answer.status,
+        [*_without_length(answer), *([("Content-Length", str(len(answer.body)))] if length else [])],
+    )
     return answer.body[: len(answer.body) // 2]
 
 
 def _without_length(answer: Answer) -> list[tuple[str, str]]:
-    return [(name, value) for name, value in answer.headers if name.lower() not in ("content-length", "transfer-encoding")]
+    return [
+        (name, value)
+        for name, value in answer.headers
+        if name.lower() not in ("content-length", "transfer-encoding")
+    ]
 
 
 def cut_off(exchange: Exchange) -> None:
@@ -157,16 +172,29 @@ def unauthorized(exchange: Exchange) -> None:
 
 def conflict(exchange: Exchange) -> None:
     """What an optimistic lock inside the server (of a quota, of the object) says when somebody was faster."""
-    exchange.say(409, "Conflict", 'Operation cannot be fulfilled on resourcequotas "q": the object has been modified; please apply your changes')
+    exchange.say(
+        409,
+        "Conflict",
+        'Operation cannot be fulfilled on resourcequotas "q": the object has been modified; please apply your changes',
+    )
 
 
 def gone(exchange: Exchange) -> None:
-    exchange.say(410, "Expired", "The provided continue parameter is too old to display a consistent list result.")
+    exchange.say(
+        410, "Expired", "The provided continue parameter is too old to display a consistent list result."
+    )
 
 
 def gone_event(exchange: Exchange) -> None:
     """A watch that opens, and then says that its version is too old."""
-    status = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": 410, "reason": "Expired", "message": "too old resource version: 1 (2)"}
+    status = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "status": "Failure",
+        "code": 410,
+        "reason": "Expired",
+        "message": "too old resource version: 1 (2)",
+    }
     line = json.dumps({"type": "ERROR", "object": status}).encode() + b"\n"
     exchange.begin(200, [("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")])
     exchange.send(b"%x\r\n%s\r\n0\r\n\r\n" % (len(line), line))
@@ -195,13 +223,17 @@ ANY_REQUEST: t.Final[dict[str, Fault]] = {
 }
 WRITES_ONLY: t.Final[dict[str, Fault]] = {"conflict": conflict}
 PAGE_ONLY: t.Final[dict[str, Fault]] = {"gone": gone}
-WATCH_ONLY: t.Final[dict[str, Fault]] = {fault.__name__: fault for fault in (gone, gone_event, ended_at_once, doubled_events)}
+WATCH_ONLY: t.Final[dict[str, Fault]] = {
+    fault.__name__: fault for fault in (gone, gone_event, ended_at_once, doubled_events)
+}
 
 
 class Each:
     """Every different request of a client has the fault so many times before it passes. watches: how many watches break."""
 
-    def __init__(self, fault: Fault, times: int, only: t.Container[str] | None = None, watches: int = 1) -> None:
+    def __init__(
+        self, fault: Fault, times: int, only: t.Container[str] | None = None, watches: int = 1
+    ) -> None:
         self._fault, self._times, self._only, self.watches = fault, times, only, watches
         self._had: dict[tuple[str, str], int] = {}
         self._lock = threading.Lock()
@@ -232,6 +264,10 @@ class Dice:
 
 def fitting(call: Call) -> list[Fault]:
     """Faults that a request of this verb must survive; without those that cost a second."""
-    found = [fault for name, fault in ANY_REQUEST.items() if "retry-after" not in name and fault is not unauthorized]
+    found = [
+        fault
+        for name, fault in ANY_REQUEST.items()
+        if "retry-after" not in name and fault is not unauthorized
+    ]
     more = {"page": PAGE_ONLY, "watch": WATCH_ONLY, "get": {}, "list": {}}.get(call.verb, WRITES_ONLY)
     return [*found, *more.values()]

@@ -11,7 +11,11 @@ import typing as t
 from faults.conftest import CONFIG_MAP, NAMESPACE, Bench, manifest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+)
 
 LISTED: t.Final = [f"listed-{number}" for number in range(7)]
 
@@ -52,7 +56,10 @@ def create(bench: Bench, api: Api, name: str) -> None:
     made = api.create(manifest(name, x="1"))
     live = bench.read(name)
     assert live is not None
-    assert (made["metadata"]["uid"], made["metadata"]["resourceVersion"]) == (live["metadata"]["uid"], live["metadata"]["resourceVersion"])
+    assert (made["metadata"]["uid"], made["metadata"]["resourceVersion"]) == (
+        live["metadata"]["uid"],
+        live["metadata"]["resourceVersion"],
+    )
     assert live["data"] == {"x": "1"}
     assert changes(api) == [({}, {"x": "1"})]
 
@@ -61,7 +68,10 @@ def apply_new(bench: Bench, api: Api, name: str) -> None:
     made = api.apply(manifest(name, x="1"))
     live = bench.read(name)
     assert live is not None
-    assert (made["metadata"]["uid"], made["metadata"]["resourceVersion"]) == (live["metadata"]["uid"], live["metadata"]["resourceVersion"])
+    assert (made["metadata"]["uid"], made["metadata"]["resourceVersion"]) == (
+        live["metadata"]["uid"],
+        live["metadata"]["resourceVersion"],
+    )
     assert changes(api) == [({}, {"x": "1"})]
 
 
@@ -103,7 +113,9 @@ def delete(bench: Bench, api: Api, name: str) -> None:
     assert len(api.changes) == 1
 
 
-def waited(bench: Bench, api: Api, name: str, change: t.Callable[[], t.Any], data: list[dict[str, str]]) -> None:
+def waited(
+    bench: Bench, api: Api, name: str, change: t.Callable[[], t.Any], data: list[dict[str, str]]
+) -> None:
     """The awaited change is made once the watches that break were tried, so whatever is lost with a broken one would never be seen."""
     before(bench, name, x="1")
 

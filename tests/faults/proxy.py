@@ -101,7 +101,9 @@ class Proxy:
     def wait_for(self, agent: str, verb: str, times: int = 1, seconds: float = 30.0) -> bool:
         """Until that client has sent so many requests of that verb."""
         with self._news:
-            return self._news.wait_for(lambda: sum(call.verb == verb for call in self._by_agent.get(agent, ())) >= times, seconds)
+            return self._news.wait_for(
+                lambda: sum(call.verb == verb for call in self._by_agent.get(agent, ())) >= times, seconds
+            )
 
 
 class _Server(ThreadingHTTPServer):
@@ -151,7 +153,9 @@ class Exchange(BaseHTTPRequestHandler):
         self.is_watch = "watch" in query
         script = self.server.proxy.scripts.get(call.agent)
         fault = script(call) if script else None
-        self.server.proxy.note(Call(call.agent, call.verb, call.path, call.at, fault.__name__ if fault else ""))
+        self.server.proxy.note(
+            Call(call.agent, call.verb, call.path, call.at, fault.__name__ if fault else "")
+        )
         (fault or Exchange.passed)(self)
 
     do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = serve
@@ -165,9 +169,13 @@ class Exchange(BaseHTTPRequestHandler):
     def forward(self) -> Answer:
         """The real server's answer, read to its end."""
         if self._upstream is None:
-            self._upstream = http.client.HTTPSConnection(self.server.proxy.host, self.server.proxy.port, timeout=60, context=self.server.proxy.trust)
+            self._upstream = http.client.HTTPSConnection(
+                self.server.proxy.host, self.server.proxy.port, timeout=60, context=self.server.proxy.trust
+            )
         try:
-            self._upstream.request(self.command, self.target, body=self.body or None, headers=self._passed_on())
+            self._upstream.request(
+                self.command, self.target, body=self.body or None, headers=self._passed_on()
+            )
             response = self._upstream.getresponse()
             return Answer(response.status, response.getheaders(), response.read())
         except (OSError, http.client.HTTPException):
@@ -176,7 +184,12 @@ class Exchange(BaseHTTPRequestHandler):
 
     def watched(self, copies: int = 1, pieces: int = 1) -> None:
         """Passes events on line by line. copies: how often each is sent. pieces: in how many parts."""
-        upstream = http.client.HTTPSConnection(self.server.proxy.host, self.server.proxy.port, timeout=WATCH_SECONDS + 15, context=self.server.proxy.trust)
+        upstream = http.client.HTTPSConnection(
+            self.server.proxy.host,
+            self.server.proxy.port,
+            timeout=WATCH_SECONDS + 15,
+            context=self.server.proxy.trust,
+        )
         try:
             upstream.request("GET", self.target, headers=self._passed_on())
             response = upstream.getresponse()
@@ -194,7 +207,11 @@ class Exchange(BaseHTTPRequestHandler):
             upstream.close()
 
     def _passed_on(self) -> dict[str, str]:
-        return {name: value for name, value in self.headers.items() if name.lower() not in ("host", "content-length", "accept-encoding", "connection")}
+        return {
+            name: value
+            for name, value in self.headers.items()
+            if name.lower() not in ("host", "content-length", "accept-encoding", "connection")
+        }
 
     def reply(self, answer: Answer) -> None:
         self.begin(answer.status, [*answer.headers, ("Content-Length", str(len(answer.body)))])
@@ -202,8 +219,17 @@ class Exchange(BaseHTTPRequestHandler):
 
     def say(self, status: int, reason: str, message: str, *headers: tuple[str, str]) -> None:
         """A Status object, as the API server says it."""
-        body = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status, "reason": reason, "message": message}
-        self.reply(Answer(status, [("Content-Type", "application/json"), *headers], json.dumps(body).encode()))
+        body = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "status": "Failure",
+            "code": status,
+            "reason": reason,
+            "message": message,
+        }
+        self.reply(
+            Answer(status, [("Content-Type", "application/json"), *headers], json.dumps(body).encode())
+        )
 
     def begin(self, status: int, headers: t.Iterable[tuple[str, str]]) -> None:
         """The status line and the headers; lengths only as given."""
@@ -211,7 +237,10 @@ class Exchange(BaseHTTPRequestHandler):
         kept: dict[str, tuple[str, str]] = {}
         for name, value in headers:
             # A later one replaces what the real server said about the body's length.
-            kept[name.lower() if name.lower() in _NOT_PASSED_ON else f"{name.lower()} {value}"] = (name, value)
+            kept[name.lower() if name.lower() in _NOT_PASSED_ON else f"{name.lower()} {value}"] = (
+                name,
+                value,
+            )
         if "content-length" in kept:
             kept.pop("transfer-encoding", None)
         for name, value in kept.values():

@@ -93,7 +93,11 @@ class _Server(ThreadingHTTPServer):
 
     def get_request(self) -> tuple[t.Any, t.Any]:
         raw, address = self.socket.accept()
-        wrapped = self.context.wrap_socket(raw, server_side=True, do_handshake_on_connect=False) if self.context else raw
+        wrapped = (
+            self.context.wrap_socket(raw, server_side=True, do_handshake_on_connect=False)
+            if self.context
+            else raw
+        )
         self.open.add(wrapped)
         return wrapped, address
 
@@ -118,7 +122,12 @@ class Exchange(BaseHTTPRequestHandler):
     def serve(self) -> None:
         served = self.server.served
         self.body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        seen = Seen(self.client_address[1], self.command, self.path, {name.lower(): value for name, value in self.headers.items()})
+        seen = Seen(
+            self.client_address[1],
+            self.command,
+            self.path,
+            {name.lower(): value for name, value in self.headers.items()},
+        )
         with self.server.lock:
             served.seen.append(seen)
         if not self.path.startswith(served.prefix + "/"):
@@ -133,12 +142,21 @@ class Exchange(BaseHTTPRequestHandler):
     def state(self) -> Answer:
         served = self.server.served
         with self.server.lock:
-            return served.state.request(self.command, self.path.removeprefix(served.prefix), self.body or None, headers=dict(self.headers.items()))
+            return served.state.request(
+                self.command,
+                self.path.removeprefix(served.prefix),
+                self.body or None,
+                headers=dict(self.headers.items()),
+            )
 
     def answer(self) -> None:
         answer = self.state()
         data, headers = answer.read(), list(answer.headers.items())
-        if self.server.served.compressed and len(data) > 128 << 10 and "gzip" in self.headers.get("Accept-Encoding", ""):
+        if (
+            self.server.served.compressed
+            and len(data) > 128 << 10
+            and "gzip" in self.headers.get("Accept-Encoding", "")
+        ):
             data = gzip.compress(data, 1)
             headers.append(("Content-Encoding", "gzip"))
         self.reply(answer.status, data, *headers)

@@ -67,7 +67,11 @@ class Run:
 
     def _variables(self, host: str) -> dict[str, t.Any]:
         url = self.servers[CLUSTERS[host]].url
-        known = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable, "neighbours": [token(one) for one in CLUSTERS if one != host]}
+        known = {
+            "ansible_connection": "local",
+            "ansible_python_interpreter": sys.executable,
+            "neighbours": [token(one) for one in CLUSTERS if one != host],
+        }
         if host != "beta":
             return {**known, "credentials": {"host": url, "api_key": token(host)}}
         return {**known, "credentials": {"kubeconfig": kubeconfig(url, token(host))}}
@@ -76,7 +80,12 @@ class Run:
         def task(number: int) -> dict[str, t.Any]:
             metadata = {"name": f"{{{{ inventory_hostname }}}}-{number}", "namespace": "x"}
             # To others, the token of one host is a text like any other.
-            colour = {"apiVersion": "example.com/v1", "kind": "Colour", "metadata": metadata, "spec": {"neighbours": "{{ neighbours | join(' ') }}"}}
+            colour = {
+                "apiVersion": "example.com/v1",
+                "kind": "Colour",
+                "metadata": metadata,
+                "spec": {"neighbours": "{{ neighbours | join(' ') }}"},
+            }
             return {"name": f"task {number}", MODULE: {"objects": [colour]}}
 
         return {
@@ -93,7 +102,10 @@ def warning(name: str) -> t.Callable[[Exchange], None]:
 
     def act(exchange: Exchange) -> None:
         answer = exchange.state()
-        headers = [*answer.headers.items(), *([("Warning", f'299 - "told by {name}"')] if exchange.command != "GET" else [])]
+        headers = [
+            *answer.headers.items(),
+            *([("Warning", f'299 - "told by {name}"')] if exchange.command != "GET" else []),
+        ]
         exchange.reply(answer.status, answer.read(), *headers)
 
     return act
@@ -110,7 +122,11 @@ def kubeconfig(url: str, secret: str) -> dict[str, t.Any]:
     }
 
 
-@pytest.fixture(scope="module", params=[(strategy, forks) for strategy in ("linear", "free") for forks in (1, 4)], ids=lambda way: f"{way[0]}-{way[1]}")
+@pytest.fixture(
+    scope="module",
+    params=[(strategy, forks) for strategy in ("linear", "free") for forks in (1, 4)],
+    ids=lambda way: f"{way[0]}-{way[1]}",
+)
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return Run(tmp_path_factory.mktemp("clusters"), *request.param)
 
@@ -127,7 +143,11 @@ def names(run: Run, cluster: str, of: t.Callable[[t.Any], str]) -> dict[str, set
 
 def test_each_host_reaches_its_own_cluster_with_its_own_token(run: Run) -> None:
     for cluster in run.servers:
-        wanted = {f"Bearer {token(host)}": {f"{host}-{number}" for number in range(TASKS)} for host, own in CLUSTERS.items() if own == cluster}
+        wanted = {
+            f"Bearer {token(host)}": {f"{host}-{number}" for number in range(TASKS)}
+            for host, own in CLUSTERS.items()
+            if own == cluster
+        }
         assert names(run, cluster, lambda one: one.headers["authorization"]) == wanted
 
 

@@ -24,12 +24,18 @@ from integration.patience import until
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import USUAL
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+)
 from openshift_sandbox import control_plane, faults, lifecycle
 from openshift_sandbox.pki import Authority
 from openshift_sandbox.sandbox import Sandbox
 
-pytestmark = pytest.mark.skipif(os.environ.get("FAULTS_LONG") != "1", reason="takes minutes: set FAULTS_LONG=1")
+pytestmark = pytest.mark.skipif(
+    os.environ.get("FAULTS_LONG") != "1", reason="takes minutes: set FAULTS_LONG=1"
+)
 
 AWAY: t.Final = 120.0
 # After its return a server may refuse for a moment more, and a pause may just have begun.
@@ -84,7 +90,10 @@ class Pair:
             return ready() if snapshot["one"][0]["data"] == {"x": "2"} else pending("Old", "still 1")
 
         # Three queries, which together ask no more often than one.
-        others = {"all": Query(CONFIG_MAP, NAMESPACE, labels="of=cell"), "spaces": Query(_kinds.known("Namespace"), name=NAMESPACE)}
+        others = {
+            "all": Query(CONFIG_MAP, NAMESPACE, labels="of=cell"),
+            "spaces": Query(_kinds.known("Namespace"), name=NAMESPACE),
+        }
         self.waiter.wait({"one": Query(CONFIG_MAP, NAMESPACE, name=self.name), **others}, judge, "one")
         self.seen = time.monotonic()
 
@@ -98,7 +107,11 @@ class Pair:
     def finish(self) -> None:
         for thread in self._threads:
             thread.join(timeout=60)
-            assert not thread.is_alive(), [(call.agent, call.verb, round(call.at, 1)) for role in ("waiter", "writer") for call in self._calls(role)]
+            assert not thread.is_alive(), [
+                (call.agent, call.verb, round(call.at, 1))
+                for role in ("waiter", "writer")
+                for call in self._calls(role)
+            ]
         assert self.failures == []
         live = self.bench.read(self.name)
         assert live is not None
@@ -127,7 +140,9 @@ def test_two_minutes_without_api(cluster: Cluster, bench: Bench, hang: bool) -> 
     outage.join()
     back = time.monotonic()
     pair.finish()
-    print(f"written {pair.written - back:+.2f} s, seen {pair.seen - back:+.2f} s after the server was ready again")
+    print(
+        f"written {pair.written - back:+.2f} s, seen {pair.seen - back:+.2f} s after the server was ready again"
+    )
     assert pair.written - started > AWAY
     for role in ("waiter", "writer"):
         asked = pair.requests(role, started + 2, started + AWAY)
@@ -149,7 +164,9 @@ def test_tasks_that_start_while_the_server_does(cluster: Cluster, bench: Bench) 
     end = time.monotonic() + 8.0
     while time.monotonic() < end:
         # A task each, with a connection of its own, for which there has been no trouble yet.
-        found = bench.api("long-fresh", connection=_credentials.connect(bench.params, {})).get(CONFIG_MAP, "long-fresh", NAMESPACE)
+        found = bench.api("long-fresh", connection=_credentials.connect(bench.params, {})).get(
+            CONFIG_MAP, "long-fresh", NAMESPACE
+        )
         assert found is not None
         assert found["data"] == {"x": "1"}
 

@@ -18,8 +18,19 @@ from faults.conftest import NAMESPACE, SHORT, Bench, manifest
 from faults.operations import LISTED, OPERATIONS
 from faults.proxy import Call, Fault
 
-ASKED: t.Final = {"429-retry-after-1": 1.0, "503-retry-after-1": 1.0, "429-retry-after-3600": SHORT.longest_pause, "503-retry-after-3600": SHORT.longest_pause}
-WRITING: t.Final = {"create": ("create",), "apply-new": ("apply",), "apply-change": ("apply", "dry-run"), "merge-patch": ("patch",), "delete": ("delete",)}
+ASKED: t.Final = {
+    "429-retry-after-1": 1.0,
+    "503-retry-after-1": 1.0,
+    "429-retry-after-3600": SHORT.longest_pause,
+    "503-retry-after-3600": SHORT.longest_pause,
+}
+WRITING: t.Final = {
+    "create": ("create",),
+    "apply-new": ("apply",),
+    "apply-change": ("apply", "dry-run"),
+    "merge-patch": ("patch",),
+    "delete": ("delete",),
+}
 WAITING: t.Final = {"wait": ("watch",), "wait-deleted": ("watch",)}
 # An operation gets through with these, so it does not ask again. One 401 means a token that has just expired; two in a row mean no access.
 HARMLESS: t.Final = {"dripping", "doubled_events", "unauthorized"}
@@ -37,7 +48,10 @@ def specials(operation: str) -> dict[str, Fault]:
 
 
 CELLS: t.Final[dict[Cell, Fault]] = {
-    (operation, name, times): fault for operation in OPERATIONS for name, fault in {**faults.ANY_REQUEST, **specials(operation)}.items() for times in (1, 5)
+    (operation, name, times): fault
+    for operation in OPERATIONS
+    for name, fault in {**faults.ANY_REQUEST, **specials(operation)}.items()
+    for times in (1, 5)
 }
 
 
@@ -46,7 +60,9 @@ def script(cell: Cell, fault: Fault) -> faults.Each:
     only: t.Container[str] | None = None
     if name in specials(operation):
         only = {**WRITING, **WAITING, "list": ("page",)}[operation]
-    return faults.Each(fault, 1 if fault is faults.unauthorized else times, only, watches=1 if name in HARMLESS else times)
+    return faults.Each(
+        fault, 1 if fault is faults.unauthorized else times, only, watches=1 if name in HARMLESS else times
+    )
 
 
 @pytest.fixture(scope="module")

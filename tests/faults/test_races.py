@@ -20,7 +20,11 @@ from integration.patience import at_best
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ApiError, ConflictError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    ApiError,
+    ConflictError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import pending
 
 
@@ -55,10 +59,17 @@ class Always:
 
 
 def somebody_elses(name: str) -> dict[str, t.Any]:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": NAMESPACE}, "data": {"x": "1"}}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "data": {"x": "1"},
+    }
 
 
-@pytest.mark.parametrize("then", [Exchange.passed, faults.reset_before, faults.silent_before], ids=lambda then: then.__name__)
+@pytest.mark.parametrize(
+    "then", [Exchange.passed, faults.reset_before, faults.silent_before], ids=lambda then: then.__name__
+)
 def test_a_create_that_somebody_else_won_is_a_conflict_and_no_change(bench: Bench, then: Fault) -> None:
     name = f"won-{then.__name__.replace('_', '-')}"
     api = bench.api(name, Between("create", lambda: bench.client.create(somebody_elses(name)), then))
@@ -69,7 +80,11 @@ def test_a_create_that_somebody_else_won_is_a_conflict_and_no_change(bench: Benc
 
 
 @pytest.mark.parametrize("verb", ["dry-run", "apply"])
-@pytest.mark.parametrize("then", [Exchange.passed, faults.reset_before, faults.reset_after, faults.conflict], ids=lambda then: then.__name__)
+@pytest.mark.parametrize(
+    "then",
+    [Exchange.passed, faults.reset_before, faults.reset_after, faults.conflict],
+    ids=lambda then: then.__name__,
+)
 def test_an_apply_keeps_what_somebody_else_wrote_meanwhile(bench: Bench, verb: str, then: Fault) -> None:
     name = f"kept-{verb}-{then.__name__.replace('_', '-')}"
     before(bench, name, x="1")
@@ -81,11 +96,15 @@ def test_an_apply_keeps_what_somebody_else_wrote_meanwhile(bench: Bench, verb: s
     assert changes(api) == [({"x": "1"}, {"x": "2"})]
 
 
-@pytest.mark.parametrize("then", [Exchange.passed, faults.reset_before, faults.reset_after], ids=lambda then: then.__name__)
+@pytest.mark.parametrize(
+    "then", [Exchange.passed, faults.reset_before, faults.reset_after], ids=lambda then: then.__name__
+)
 def test_an_object_that_is_deleted_under_an_apply_is_made_again(bench: Bench, then: Fault) -> None:
     name = f"again-{then.__name__.replace('_', '-')}"
     before(bench, name, x="1")
-    api = bench.api(name, Between("apply", lambda: bench.client.delete("v1", "configmaps", name, NAMESPACE), then))
+    api = bench.api(
+        name, Between("apply", lambda: bench.client.delete("v1", "configmaps", name, NAMESPACE), then)
+    )
     api.apply(manifest(name, x="2"))
     live = bench.read(name)
     assert live is not None
@@ -118,7 +137,12 @@ def test_a_token_file_is_read_again_after_a_401(bench: Bench, tmp_path: Path) ->
     config = {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": "c", "cluster": {"server": bench.proxy.url, "certificate-authority": bench.params["ca_cert"]}}],
+        "clusters": [
+            {
+                "name": "c",
+                "cluster": {"server": bench.proxy.url, "certificate-authority": bench.params["ca_cert"]},
+            }
+        ],
         "users": [{"name": "u", "user": {"tokenFile": str(file)}}],
         "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
         "current-context": "x",
@@ -147,7 +171,13 @@ LATEST: t.Final = 2.1
 PATIENT: t.Final[dict[str, Fault]] = {
     fault.__name__: fault
     for fault in (
-        *(faults.silent_before, faults.stalled, faults.dripping_for_ever, faults.reset_before, faults.cut_off_headers),
+        *(
+            faults.silent_before,
+            faults.stalled,
+            faults.dripping_for_ever,
+            faults.reset_before,
+            faults.cut_off_headers,
+        ),
         *(faults.answered(503, "3600"), faults.answered(429, "1"), faults.answered(500)),
     )
 }
@@ -163,7 +193,9 @@ def test_the_deadline_is_kept_within_a_second(bench: Bench, fault: str) -> None:
             "list": lambda: api.list(CONFIG_MAP, NAMESPACE),
             "apply": lambda: api.apply(manifest(name, x="1")),
             "delete": lambda: api.delete(CONFIG_MAP, name, NAMESPACE),
-            "wait": lambda: api.wait({"one": Query(CONFIG_MAP, NAMESPACE)}, lambda _seen: pending("Never", "never"), "one"),
+            "wait": lambda: api.wait(
+                {"one": Query(CONFIG_MAP, NAMESPACE)}, lambda _seen: pending("Never", "never"), "one"
+            ),
         }
         started = time.monotonic()
         with pytest.raises(AcceleratorError):

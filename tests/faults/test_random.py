@@ -40,7 +40,9 @@ def test_random_faults_pass(bench: Bench) -> None:
 
     with ThreadPoolExecutor(WORKERS) as workers:
         failures = [failure for failure in workers.map(run, range(FIRST, FIRST + RUNS)) if failure]
-    faults = [call.fault for seed in range(FIRST, FIRST + RUNS) for call in bench.proxy.calls(f"random-{seed}")]
+    faults = [
+        call.fault for seed in range(FIRST, FIRST + RUNS) for call in bench.proxy.calls(f"random-{seed}")
+    ]
     bench.client.request("DELETE", f"/api/v1/namespaces/{NAMESPACE}/configmaps")
     assert not failures, "\n".join(failures)
     if RUNS >= 1000:

@@ -36,11 +36,18 @@ MIB: t.Final = 1 << 20
 
 
 def api_of(params: dict[str, t.Any], seconds: float = 20.0, limits: Limits = USUAL) -> Api:
-    return Api(Http(lambda: _credentials.connect(params, {}), Deadline(seconds), "test", lambda _line: None, limits))
+    return Api(
+        Http(lambda: _credentials.connect(params, {}), Deadline(seconds), "test", lambda _line: None, limits)
+    )
 
 
 def manifest(name: str = "a", **data: str) -> dict[str, t.Any]:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "x"}, "data": data}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "x"},
+        "data": data,
+    }
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +90,9 @@ def test_addresses(pki: tuple[Path, tuple[Path, Path]], address: str, prefix: st
 
 
 @pytest.mark.parametrize("how", ["option", "environment", "kubeconfig"])
-def test_a_proxy_that_wants_to_know_us(pki: tuple[Path, tuple[Path, Path]], how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_proxy_that_wants_to_know_us(
+    pki: tuple[Path, tuple[Path, Path]], how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tunnel = Tunnel("joe:secret")
     named = tunnel.url.replace("//", "//joe:secret@")
     with Served(certificate=pki[1]) as served:
@@ -115,7 +124,9 @@ def test_a_proxy_that_refuses_us_is_told_at_once(pki: tuple[Path, tuple[Path, Pa
     tunnel = Tunnel("joe:secret")
     with Served(certificate=pki[1]) as served:
         with pytest.raises(ApiError) as caught:
-            api_of({"host": served.url, "ca_cert": str(pki[0]), "proxy": tunnel.url, **TOKEN}).get(CONFIG_MAP, "a", "x")
+            api_of({"host": served.url, "ca_cert": str(pki[0]), "proxy": tunnel.url, **TOKEN}).get(
+                CONFIG_MAP, "a", "x"
+            )
         assert caught.value.code == "API-PROXY"
         assert "407" in caught.value.message
         assert served.seen == []
@@ -155,7 +166,14 @@ def nodes(number: int, size: int) -> bytes:
     """A page of objects of that size, in which not everything repeats."""
     chance = random.Random(number)
     items = [
-        {"metadata": {"name": f"n{item}", "namespace": "x", "annotations": {"ä": f"{chance.getrandbits(size):x}"}}, "data": {"pad": "label" * (size // 8)}}
+        {
+            "metadata": {
+                "name": f"n{item}",
+                "namespace": "x",
+                "annotations": {"ä": f"{chance.getrandbits(size):x}"},
+            },
+            "data": {"pad": "label" * (size // 8)},
+        }
         for item in range(number)
     ]
     return json.dumps({"metadata": {"resourceVersion": "1"}, "items": items}).encode()
@@ -186,7 +204,9 @@ GZIP: t.Final = (("Content-Type", "application/json"), ("Content-Encoding", "gzi
 
 
 @pytest.mark.parametrize("chunked", [False, True], ids=["length", "chunked"])
-def test_a_compressed_answer_that_is_cut_off_is_asked_for_again(chunked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compressed_answer_that_is_cut_off_is_asked_for_again(
+    chunked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Connection, "is_near", False)
     whole, tries = compressed(nodes(20, 20000)), []
 
@@ -198,7 +218,9 @@ def test_a_compressed_answer_that_is_cut_off_is_asked_for_again(chunked: bool, m
         half = whole[: len(whole) * len(tries) // 4]
         if chunked:
             exchange.begin(200, ("Transfer-Encoding", "chunked"), *GZIP)
-            exchange.wfile.write(b"%x\r\n%s\r\n" % (len(half), half) + (b"0\r\n\r\n" if len(tries) == 2 else b""))
+            exchange.wfile.write(
+                b"%x\r\n%s\r\n" % (len(half), half) + (b"0\r\n\r\n" if len(tries) == 2 else b"")
+            )
         else:
             exchange.begin(200, ("Content-Length", str(len(half) if len(tries) == 2 else len(whole))), *GZIP)
             exchange.wfile.write(half)
@@ -250,7 +272,9 @@ def drip(exchange: Exchange, data: bytes, times: float = math.inf) -> None:
         times -= 1
 
 
-DRIPS: t.Final = {act.__name__: act for act in (drip_headers, drip_body, drip_long_body, drip_compressed, drip_then_silence)}
+DRIPS: t.Final = {
+    act.__name__: act for act in (drip_headers, drip_body, drip_long_body, drip_compressed, drip_then_silence)
+}
 
 
 def test_a_dripping_answer_does_not_keep_us_past_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,7 +298,9 @@ def test_a_dripping_answer_does_not_keep_us_past_the_deadline(monkeypatch: pytes
 
 def test_an_answer_that_drips_and_ends_is_read() -> None:
     def act(exchange: Exchange) -> None:
-        body = json.dumps({"metadata": {"resourceVersion": "1"}, "items": [{"metadata": {"name": "a"}}]}).encode()
+        body = json.dumps(
+            {"metadata": {"resourceVersion": "1"}, "items": [{"metadata": {"name": "a"}}]}
+        ).encode()
         head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body)
         for byte in head + body:
             exchange.wfile.write(bytes((byte,)))
@@ -286,8 +312,15 @@ def test_an_answer_that_drips_and_ends_is_read() -> None:
 
 
 def test_a_list_with_an_object_of_twenty_megabytes() -> None:
-    big = json.dumps({"metadata": {"resourceVersion": "1"}, "items": [manifest("big", x="y" * (20 * MIB)), manifest("small")]}).encode()
-    with Served(act=lambda exchange: exchange.reply(200, big, ("Content-Type", "application/json"))) as served:
+    big = json.dumps(
+        {
+            "metadata": {"resourceVersion": "1"},
+            "items": [manifest("big", x="y" * (20 * MIB)), manifest("small")],
+        }
+    ).encode()
+    with Served(
+        act=lambda exchange: exchange.reply(200, big, ("Content-Type", "application/json"))
+    ) as served:
         api, another = (api_of({"host": served.url, **TOKEN}) for _task in range(2))
         tracemalloc.start()
         found = api.list(CONFIG_MAP, "x")
@@ -353,7 +386,9 @@ def test_a_fork_opens_a_connection_of_its_own(pki: tuple[Path, tuple[Path, Path]
         assert len(set(peers)) == 3
 
 
-def test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     served = Served()
     kinds = [_kinds.known(name) for name in ("ConfigMap", "Pod", "Namespace")]
     api = api_of({"host": served.url, **TOKEN}, seconds=60)
@@ -371,15 +406,24 @@ def test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one(monk
         return ready() if all(seen.values()) else pending("Absent", "absent")
 
     with ThreadPoolExecutor(1) as worker:
-        waiting = worker.submit(api.wait, {kind.plural: Query(kind, "x" if kind.namespaced else None) for kind in kinds}, done, "three")
-        until(lambda: sum("watch=" in one.path for one in list(served.seen)) >= 3, "three watches", pause=0.01)
+        waiting = worker.submit(
+            api.wait,
+            {kind.plural: Query(kind, "x" if kind.namespaced else None) for kind in kinds},
+            done,
+            "three",
+        )
+        until(
+            lambda: sum("watch=" in one.path for one in list(served.seen)) >= 3, "three watches", pause=0.01
+        )
         served.close()
         gone = time.monotonic()
         time.sleep(8.0)
         back = time.monotonic()
         for kind in kinds:
             namespace = {"namespace": "x"} if kind.namespaced else {}
-            served.state.put({"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "late", **namespace}})
+            served.state.put(
+                {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": "late", **namespace}}
+            )
         with Served(port=served.port, state=served.state):
             waiting.result(timeout=20)
             seen = time.monotonic()

@@ -18,16 +18,29 @@ Data = dict[str, t.Any]
 
 def judge(cluster: Cluster, **options: t.Any) -> Data:
     """The module's result, or its failure."""
-    checked = ArgumentSpecValidator(dict(special_resource.SPEC.options)).validate({"kubeconfig": str(cluster.kubeconfig), **options})
+    checked = ArgumentSpecValidator(dict(special_resource.SPEC.options)).validate(
+        {"kubeconfig": str(cluster.kubeconfig), **options}
+    )
     assert not checked.errors.messages, checked.errors.messages
-    return _module.execute("special_resource", special_resource.ensure, checked.validated_parameters, check_mode=False, diff=False)
+    return _module.execute(
+        "special_resource",
+        special_resource.ensure,
+        checked.validated_parameters,
+        check_mode=False,
+        diff=False,
+    )
 
 
 def before_the_operator(cluster: Cluster, package: str, **options: t.Any) -> None:
     """The custom resource is not served: the stages say how far OLM is."""
     found = judge(cluster, **options)
     assert found["code"] == "API-KIND-NOT-SERVED", found
-    stages = {one["name"]: (one["verdict"], one["consequence_of"]) for one in found["special_resource"]["stages"]}
-    assert stages == {"catalogue": ("pending", ""), **dict.fromkeys(("install plan", "csv", "crd"), ("waiting", "catalogue"))}
+    stages = {
+        one["name"]: (one["verdict"], one["consequence_of"]) for one in found["special_resource"]["stages"]
+    }
+    assert stages == {
+        "catalogue": ("pending", ""),
+        **dict.fromkeys(("install plan", "csv", "crd"), ("waiting", "catalogue")),
+    }
     assert f"no Subscription for {package} in the operator's namespace" in found["evidence"][0]
     assert found["evidence"][-1] == "install plan, csv, crd wait for catalogue"

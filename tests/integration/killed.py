@@ -17,13 +17,26 @@ from integration.patience import until
 from integration.playbook import Playbook
 
 
-def kill(playbook: Playbook, directory: Path, when: t.Callable[[], t.Any], module: str, **options: t.Any) -> None:
+def kill(
+    playbook: Playbook, directory: Path, when: t.Callable[[], t.Any], module: str, **options: t.Any
+) -> None:
     """Runs one task, and kills it with everything that it started as soon as the condition holds."""
     task = {f"accelerators.openshift.{module}": {**options, "kubeconfig": str(playbook.kubeconfig)}}
-    (directory / "play.yml").write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
-    command = [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "localhost,", "-c", "local", "play.yml"]
+    (directory / "play.yml").write_text(
+        yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}])
+    )
+    command = [
+        str(Path(sys.executable).parent / "ansible-playbook"),
+        "-i",
+        "localhost,",
+        "-c",
+        "local",
+        "play.yml",
+    ]
     environment = {**os.environ, **playbook._environment()}
-    run = subprocess.Popen(command, cwd=directory, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
+    run = subprocess.Popen(
+        command, cwd=directory, env=environment, stdout=subprocess.DEVNULL, start_new_session=True
+    )
     try:
         until(when, "the moment in which the task is killed")
         assert run.poll() is None, "the task had ended before"

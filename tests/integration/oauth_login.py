@@ -32,14 +32,25 @@ class OAuth:
         return str(oauth.users(self.sandbox)[login]["password"])
 
     def options(self, login: str = "kubeadmin") -> dict[str, str]:
-        return {"host": self.url, "ca_cert": self.authority, "username": login, "password": self.password(login)}
+        return {
+            "host": self.url,
+            "ca_cert": self.authority,
+            "username": login,
+            "password": self.password(login),
+        }
 
-    def request(self, method: str, path: str, token: str, server: str | None = None) -> urllib3.BaseHTTPResponse:
-        return self._pool.request(method, (server or self.url) + path, headers={"Authorization": f"Bearer {token}"})
+    def request(
+        self, method: str, path: str, token: str, server: str | None = None
+    ) -> urllib3.BaseHTTPResponse:
+        return self._pool.request(
+            method, (server or self.url) + path, headers={"Authorization": f"Bearer {token}"}
+        )
 
     def log_in(self, login: str = "kubeadmin", password: str | None = None) -> str | int:
         """A token, or the status of the refusal."""
-        pair = f"{login}:{self.password(login) if password is None else password}".encode().decode("latin-1")  # urllib3 encodes it again
+        pair = f"{login}:{self.password(login) if password is None else password}".encode().decode(
+            "latin-1"
+        )  # urllib3 encodes it again
         headers = urllib3.make_headers(basic_auth=pair) | {"X-Csrf-Token": "1"}
         answer = self._pool.request("GET", self.url + AUTHORIZE, headers=headers, redirect=False)
         fragment = parse_qs(urlsplit(answer.headers.get("Location", "")).fragment)

@@ -68,20 +68,35 @@ class Playbook:
         self.kubeconfig = kubeconfig
         self._runs = 0
 
-    def tasks(self, *tasks: Data, in_process: bool = True, kubeconfig: Path | None = None, defaults: Data | str | None = None, cmdline: str = "") -> Run:
+    def tasks(
+        self,
+        *tasks: Data,
+        in_process: bool = True,
+        kubeconfig: Path | None = None,
+        defaults: Data | str | None = None,
+        cmdline: str = "",
+    ) -> Run:
         """One play of these tasks; ordinary modules when not in process. defaults: connection options in place of the kubeconfig."""
         play = {
             "hosts": "localhost",
             "gather_facts": False,
-            "module_defaults": {"group/accelerators.openshift.gpu": defaults or {"kubeconfig": str(kubeconfig or self.kubeconfig)}},
+            "module_defaults": {
+                "group/accelerators.openshift.gpu": defaults
+                or {"kubeconfig": str(kubeconfig or self.kubeconfig)}
+            },
             "environment": {} if in_process else ORDINARY,
             "tasks": list(tasks),
         }
         return self._run([play], cmdline)
 
-    def module(self, module: str, in_process: bool = True, check: bool = False, **options: t.Any) -> TaskResult:
+    def module(
+        self, module: str, in_process: bool = True, check: bool = False, **options: t.Any
+    ) -> TaskResult:
         """One task; a failure is a result too."""
-        run = self.tasks({"name": module, f"accelerators.openshift.{module}": options, "check_mode": check}, in_process=in_process)
+        run = self.tasks(
+            {"name": module, f"accelerators.openshift.{module}": options, "check_mode": check},
+            in_process=in_process,
+        )
         return run.tasks[-1]
 
     def playbook(self, name: str, *arguments: str, **extra_vars: t.Any) -> Run:
@@ -98,7 +113,16 @@ class Playbook:
         runner = ansible_runner.run(
             private_data_dir=str(private),
             playbook=str(playbook),
-            inventory={"all": {"hosts": {"localhost": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}}}},
+            inventory={
+                "all": {
+                    "hosts": {
+                        "localhost": {
+                            "ansible_connection": "local",
+                            "ansible_python_interpreter": sys.executable,
+                        }
+                    }
+                }
+            },
             envvars=self._environment(),
             cmdline=cmdline or None,
             extravars=extra_vars or None,

@@ -24,15 +24,31 @@ DEFAULTS: t.Final = {"enforceNodeGroupMinSize": "Disabled"}
 
 def pool(name: str = "it-burst", least: int = 0, most: int = 4, **more: t.Any) -> Data:
     candidates = [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a", "us-east-2b"]}]
-    own: Data = {"name": name, "candidates": candidates, "taints": [TAINT], "accelerator": name, "autoscale": {"min": least, "max": most}, **more}
+    own: Data = {
+        "name": name,
+        "candidates": candidates,
+        "taints": [TAINT],
+        "accelerator": name,
+        "autoscale": {"min": least, "max": most},
+        **more,
+    }
     return {key: value for key, value in own.items() if value is not None}
 
 
 def pod(name: str, **tolerated: t.Any) -> Data:
     gpu = {"nvidia.com/gpu": "1"}
     container = {"name": "c", "image": "example.com/none", "resources": {"requests": gpu, "limits": gpu}}
-    spec = {"containers": [container], "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}], **tolerated}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": spec}
+    spec = {
+        "containers": [container],
+        "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
+        **tolerated,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": spec,
+    }
 
 
 def sets(cluster: Cluster, name: str = "it-burst") -> list[Data]:
@@ -62,7 +78,10 @@ def autoscaler(cluster: Cluster) -> Data | None:
 
 def bounds(cluster: Cluster) -> list[tuple[int, int]]:
     found = cluster.client.list("autoscaling.openshift.io/v1beta1", "machineautoscalers", NAMESPACE)
-    return [(one["spec"]["minReplicas"], one["spec"]["maxReplicas"]) for one in sorted(found, key=lambda one: str(one["metadata"]["name"]))]
+    return [
+        (one["spec"]["minReplicas"], one["spec"]["maxReplicas"])
+        for one in sorted(found, key=lambda one: str(one["metadata"]["name"]))
+    ]
 
 
 @pytest.fixture
@@ -72,7 +91,9 @@ def clean(cluster: Cluster, playbook: Playbook) -> t.Iterator[None]:
     cluster.client.delete("autoscaling.openshift.io/v1", "clusterautoscalers", "default")
 
 
-def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:
+def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(
+    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
+) -> None:
     cluster.needs_sandbox()
     made = playbook.tasks(
         {"accelerators.openshift.gpu_machineset": {"pool": pool()}},
@@ -85,7 +106,10 @@ def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(cluster: Clust
     cluster.client.create(pod("it-trainer"))
     (node,) = until(lambda: ready_nodes(cluster, "it-burst"), "a node for the pod")
     labels, taints = node["metadata"]["labels"], node["spec"]["taints"]
-    assert {"cluster-api/accelerator": "it-burst", "node-role.kubernetes.io/gpu": ""}.items() <= labels.items()
+    assert {
+        "cluster-api/accelerator": "it-burst",
+        "node-role.kubernetes.io/gpu": "",
+    }.items() <= labels.items()
     assert TAINT in [{key: one.get(key) for key in TAINT} for one in taints]
 
     # The autoscaler has written a number and the operator its annotations: neither is drift.
@@ -100,7 +124,10 @@ def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(cluster: Clust
 
     # A higher minimum is reached, though the autoscaler owns the number.
     raised = pool(least=2)
-    run = playbook.tasks({"accelerators.openshift.gpu_machineset": {"pool": raised}}, {"accelerators.openshift.gpu_autoscaler": {"pools": [raised]}})
+    run = playbook.tasks(
+        {"accelerators.openshift.gpu_machineset": {"pool": raised}},
+        {"accelerators.openshift.gpu_autoscaler": {"pools": [raised]}},
+    )
     assert run.rc == 0, run.output[-3000:]
     assert (replicas(cluster), sum(least for least, _most in bounds(cluster))) == (2, 2)
 
@@ -113,9 +140,13 @@ def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(cluster: Clust
     assert audit.writes(again) == []
 
 
-def test_machines_of_a_scaled_pool_are_not_replaced_behind_the_autoscaler(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:
+def test_machines_of_a_scaled_pool_are_not_replaced_behind_the_autoscaler(
+    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
+) -> None:
     assert not playbook.module("gpu_machineset", pool=pool(least=1)).failed
-    refused = playbook.module("gpu_machineset", pool=pool(least=1, disk={"size_gib": 200}), on_change="replace")
+    refused = playbook.module(
+        "gpu_machineset", pool=pool(least=1, disk={"size_gib": 200}), on_change="replace"
+    )
     assert (refused["code"], refused["layer"]) == ("POOL-AUTOSCALED", "machine")
     assert len(refused["evidence"]) == 1
     larger = [{"instance_type": "g4dn.2xlarge", "zones": ["us-east-2a", "us-east-2b"]}]
@@ -124,11 +155,15 @@ def test_machines_of_a_scaled_pool_are_not_replaced_behind_the_autoscaler(cluste
     assert audit.writes(refused, other) == []
     same = playbook.module("gpu_machineset", pool=pool(least=1), on_change="replace")
     assert (same.failed, same.changed) == (False, False)
-    fixed = playbook.module("gpu_machineset", pool=pool(autoscale=None, replicas=1, disk={"size_gib": 200}), on_change="replace")
+    fixed = playbook.module(
+        "gpu_machineset", pool=pool(autoscale=None, replicas=1, disk={"size_gib": 200}), on_change="replace"
+    )
     assert len(fixed["replaced"]) == 1
 
 
-def test_a_node_added_by_hand_becomes_right_by_itself(cluster: Cluster, playbook: Playbook, clean: None) -> None:
+def test_a_node_added_by_hand_becomes_right_by_itself(
+    cluster: Cluster, playbook: Playbook, clean: None
+) -> None:
     task = playbook.module("gpu_machineset", pool=pool(autoscale=None, replicas=0, labels={"team": "ml"}))
     assert not task.failed, task.result
     scale(cluster, sets(cluster)[0]["metadata"]["name"], 1)
@@ -137,12 +172,24 @@ def test_a_node_added_by_hand_becomes_right_by_itself(cluster: Cluster, playbook
     assert "nvidia.com/gpu" in [one["key"] for one in node["spec"]["taints"]]
 
 
-def test_limits_are_merged_and_given_back(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:
+def test_limits_are_merged_and_given_back(
+    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
+) -> None:
     theirs = {
         "scaleDown": {"enabled": False},
-        "resourceLimits": {"maxNodesTotal": 40, "gpus": [{"type": "nvidia-a100", "min": 1, "max": 16}, {"type": "it-burst", "min": 1, "max": 2}]},
+        "resourceLimits": {
+            "maxNodesTotal": 40,
+            "gpus": [{"type": "nvidia-a100", "min": 1, "max": 16}, {"type": "it-burst", "min": 1, "max": 2}],
+        },
     }
-    cluster.client.create({"apiVersion": "autoscaling.openshift.io/v1", "kind": "ClusterAutoscaler", "metadata": {"name": "default"}, "spec": theirs})
+    cluster.client.create(
+        {
+            "apiVersion": "autoscaling.openshift.io/v1",
+            "kind": "ClusterAutoscaler",
+            "metadata": {"name": "default"},
+            "spec": theirs,
+        }
+    )
     run = playbook.tasks(
         {"accelerators.openshift.gpu_machineset": {"pool": pool()}},
         {"accelerators.openshift.gpu_autoscaler": {"pools": [pool()]}, "register": "made"},
@@ -154,7 +201,10 @@ def test_limits_are_merged_and_given_back(cluster: Cluster, playbook: Playbook, 
     assert now["spec"] == {
         **theirs,
         **DEFAULTS,
-        "resourceLimits": {"maxNodesTotal": 40, "gpus": [{"type": "nvidia-a100", "min": 1, "max": 16}, {"type": "it-burst", "min": 1, "max": 4}]},
+        "resourceLimits": {
+            "maxNodesTotal": 40,
+            "gpus": [{"type": "nvidia-a100", "min": 1, "max": 16}, {"type": "it-burst", "min": 1, "max": 4}],
+        },
     }
     assert "scaleDown.enabled is not true" in run.tasks[-1]["made.warnings"][0]
     assert audit.writes(playbook.module("gpu_autoscaler", pools=[pool()])) == []
@@ -168,15 +218,38 @@ def test_limits_are_merged_and_given_back(cluster: Cluster, playbook: Playbook, 
     assert bounds(cluster) == []
 
 
-def test_limits_that_argo_cd_keeps_are_not_written(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:
-    tracked = {"name": "default", "annotations": {"argocd.argoproj.io/tracking-id": "infra:autoscaling.openshift.io/ClusterAutoscaler:/default"}}
-    spec = {"scaleDown": {"enabled": True}, "resourceLimits": {"gpus": [{"type": "nvidia-a100", "min": 0, "max": 16}]}}
-    cluster.client.create({"apiVersion": "autoscaling.openshift.io/v1", "kind": "ClusterAutoscaler", "metadata": tracked, "spec": spec})
+def test_limits_that_argo_cd_keeps_are_not_written(
+    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
+) -> None:
+    tracked = {
+        "name": "default",
+        "annotations": {
+            "argocd.argoproj.io/tracking-id": "infra:autoscaling.openshift.io/ClusterAutoscaler:/default"
+        },
+    }
+    spec = {
+        "scaleDown": {"enabled": True},
+        "resourceLimits": {"gpus": [{"type": "nvidia-a100", "min": 0, "max": 16}]},
+    }
+    cluster.client.create(
+        {
+            "apiVersion": "autoscaling.openshift.io/v1",
+            "kind": "ClusterAutoscaler",
+            "metadata": tracked,
+            "spec": spec,
+        }
+    )
     planned = playbook.module("gpu_plan", pools=[pool()])
-    assert (planned["code"], planned["problems"][0]["path"]) == ("POOL-ACCELERATOR", "gpu_pools[0].accelerator")
+    assert (planned["code"], planned["problems"][0]["path"]) == (
+        "POOL-ACCELERATOR",
+        "gpu_pools[0].accelerator",
+    )
     assert len(audit.of(planned)) == (2 if audit.log else 0)
 
-    run = playbook.tasks({"accelerators.openshift.gpu_machineset": {"pool": pool()}}, {"accelerators.openshift.gpu_autoscaler": {"pools": [pool()]}})
+    run = playbook.tasks(
+        {"accelerators.openshift.gpu_machineset": {"pool": pool()}},
+        {"accelerators.openshift.gpu_autoscaler": {"pools": [pool()]}},
+    )
     assert run.failure["code"] == "MACH-AUTOSCALER-FOREIGN"
     assert "Argo CD" in run.failure["msg"]
     assert "{type: it-burst, min: 0, max: 4}" in run.failure["remedy"]
@@ -193,21 +266,40 @@ def told(run: Run, step: str) -> tuple[list[str], list[str]]:
     """The table of a run in check mode: objects that would be made, and what the autoscaler would get."""
     assert run.rc == 0, run.output[-4000:]
     table = next(task for task in run.tasks if task.name == step)["msg"]
-    return [line.split(maxsplit=1)[1] for line in table if line.startswith("make")], [" ".join(line.split()) for line in table if line.startswith("scale")]
+    return [line.split(maxsplit=1)[1] for line in table if line.startswith("make")], [
+        " ".join(line.split()) for line in table if line.startswith("scale")
+    ]
 
 
-def test_the_whole_chain_with_no_node(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:
+def test_the_whole_chain_with_no_node(
+    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
+) -> None:
     """Nothing to label and nothing to validate is a success; what was made had been told, and a second run writes nothing."""
-    names = [f"{cluster.client.get('config.openshift.io/v1', 'infrastructures', 'cluster')['status']['infrastructureName']}-it-burst-{zone}" for zone in ZONES]
-    planned, checked = playbook.playbook("plan", gpu_pools=[pool()]), playbook.playbook("enable_gpus", "--check", "--diff", gpu_pools=[pool()])
+    names = [
+        f"{cluster.client.get('config.openshift.io/v1', 'infrastructures', 'cluster')['status']['infrastructureName']}-it-burst-{zone}"
+        for zone in ZONES
+    ]
+    planned, checked = (
+        playbook.playbook("plan", gpu_pools=[pool()]),
+        playbook.playbook("enable_gpus", "--check", "--diff", gpu_pools=[pool()]),
+    )
     assert audit.writes(*planned.tasks, *checked.tasks) == []
     for run, step in ((planned, "Show the plan"), (checked, "Show what would be done")):
         objects, scaling = told(run, step)
-        assert [f"MachineAutoscaler {NAMESPACE}/{name}" for name in names] == [one for one in objects if one.startswith("MachineAutoscaler")]
+        assert [f"MachineAutoscaler {NAMESPACE}/{name}" for name in names] == [
+            one for one in objects if one.startswith("MachineAutoscaler")
+        ]
         assert "ClusterAutoscaler default" in objects
-        assert scaling == [*(f"scale {name} from 0 to 4 machines" for name in names), "scale it-burst from 0 to 4 GPUs in the whole cluster"]
+        assert scaling == [
+            *(f"scale {name} from 0 to 4 machines" for name in names),
+            "scale it-burst from 0 to 4 GPUs in the whole cluster",
+        ]
     foreseen = next(task for task in checked.tasks if task.name.endswith("Hand pools over to the autoscaler"))
-    assert [one["after"]["spec"]["maxReplicas"] for one in foreseen["diff"] if "MachineAutoscaler" in one["after_header"]] == [4, 4]
+    assert [
+        one["after"]["spec"]["maxReplicas"]
+        for one in foreseen["diff"]
+        if "MachineAutoscaler" in one["after_header"]
+    ] == [4, 4]
 
     run = playbook.playbook("enable_gpus", gpu_pools=[pool()])
     assert run.rc == 0, run.output[-4000:]

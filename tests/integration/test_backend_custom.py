@@ -25,8 +25,17 @@ STACKS: t.Final = (API, "fpgastacks")
 
 
 def definition(name: str = "it-fpga", devices: int = 2, **spec: t.Any) -> Data:
-    wanted = {"image": "registry.example.com/fpga/device-plugin:v1.2.0", "resourceName": "example.com/fpga", "devicesPerNode": devices}
-    return {"apiVersion": API, "kind": "FpgaStack", "metadata": {"name": name, "namespace": SPACE}, "spec": wanted | {"nodeSelector": {LABEL: "true"}} | spec}
+    wanted = {
+        "image": "registry.example.com/fpga/device-plugin:v1.2.0",
+        "resourceName": "example.com/fpga",
+        "devicesPerNode": devices,
+    }
+    return {
+        "apiVersion": API,
+        "kind": "FpgaStack",
+        "metadata": {"name": name, "namespace": SPACE},
+        "spec": wanted | {"nodeSelector": {LABEL: "true"}} | spec,
+    }
 
 
 def options(devices: int = 2, name: str = "it-fpga", **more: t.Any) -> Data:
@@ -55,7 +64,10 @@ def trouble(cluster: Cluster, name: str, **fields: t.Any) -> t.Iterator[None]:
 def fpga(cluster: Cluster, playbook: Playbook) -> t.Iterator[list[str]]:
     """Names of two workers with cards."""
     cluster.needs_sandbox()
-    nodes = [node["metadata"]["name"] for node in cluster.client.list("v1", "nodes", labels="node-role.kubernetes.io/worker")][:2]
+    nodes = [
+        node["metadata"]["name"]
+        for node in cluster.client.list("v1", "nodes", labels="node-role.kubernetes.io/worker")
+    ][:2]
     early = playbook.module("special_resource", **options())
     assert early["code"] == "API-KIND-NOT-SERVED", early.result
     planned = playbook.module("special_resource", check=True, **options())
@@ -83,11 +95,19 @@ def test_the_truth_is_on_the_nodes(cluster: Cluster, playbook: Playbook, fpga: l
     done = playbook.module("special_resource", **options())
     assert not done.failed, done.result
     found = done["special_resource"]
-    assert (found["state"], found["reason"], [one["name"] for one in found["nodes"]]) == ("ready", "Ready", sorted(fpga))
+    assert (found["state"], found["reason"], [one["name"] for one in found["nodes"]]) == (
+        "ready",
+        "Ready",
+        sorted(fpga),
+    )
     with trouble(cluster, "devices_lost", node=fpga[0]):
         lost = playbook.module("special_resource", **options(settle=3))
     assert lost["code"] == "GPU-ALLOC"
-    assert {one["name"]: one["verdict"] for one in lost["special_resource"]["stages"]} == {"crd": "ready", "nodes": "ready", "allocatable": "failed"}
+    assert {one["name"]: one["verdict"] for one in lost["special_resource"]["stages"]} == {
+        "crd": "ready",
+        "nodes": "ready",
+        "allocatable": "failed",
+    }
     assert f"Node {fpga[0]}: offers example.com/fpga 1 of 2" in lost["msg"]
     assert lost["special_resource"]["nodes"][0]["allocatable"] == {"example.com/fpga": 1}
     with trouble(cluster, "fpga_degraded", text="firmware 7 is too old"):
@@ -102,10 +122,14 @@ def test_the_truth_is_on_the_nodes(cluster: Cluster, playbook: Playbook, fpga: l
     assert [one["metadata"]["name"] for one in sets] == []
 
 
-def test_the_example_runs_and_runs_again(cluster: Cluster, playbook: Playbook, audit: Audit, fpga: list[str]) -> None:
+def test_the_example_runs_and_runs_again(
+    cluster: Cluster, playbook: Playbook, audit: Audit, fpga: list[str]
+) -> None:
     run = playbook.playbook("../examples/fpga")
     assert run.rc == 0, run.output[-3000:]
-    assert [one["allocatable"] for one in run.tasks[-1]["special_resource"]["nodes"]] == [{"example.com/fpga": 2}] * 2
+    assert [one["allocatable"] for one in run.tasks[-1]["special_resource"]["nodes"]] == [
+        {"example.com/fpga": 2}
+    ] * 2
     again = playbook.playbook("../examples/fpga")
     assert (again.rc, audit.writes(*again.tasks)) == (0, [])
     gone = playbook.module("special_resource", **options(name="fpga", state="absent"))
@@ -114,7 +138,13 @@ def test_the_example_runs_and_runs_again(cluster: Cluster, playbook: Playbook, a
 
 def test_a_lie_is_seen_through(cluster: Cluster, playbook: Playbook, fpga: list[str]) -> None:
     """Available before a single plugin runs: here on nodes whose taint keeps it away."""
-    cluster.client.patch("v1", "nodes", fpga[0], None, {"spec": {"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}})
+    cluster.client.patch(
+        "v1",
+        "nodes",
+        fpga[0],
+        None,
+        {"spec": {"taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}},
+    )
     try:
         with trouble(cluster, "fpga_lies"):
             found = playbook.module("special_resource", **options())
@@ -124,7 +154,9 @@ def test_a_lie_is_seen_through(cluster: Cluster, playbook: Playbook, fpga: list[
         playbook.module("special_resource", **options(state="absent"))
 
 
-def test_somebody_elses_object_is_reported_then_taken_and_never_deleted(cluster: Cluster, playbook: Playbook, audit: Audit, fpga: list[str]) -> None:
+def test_somebody_elses_object_is_reported_then_taken_and_never_deleted(
+    cluster: Cluster, playbook: Playbook, audit: Audit, fpga: list[str]
+) -> None:
     cluster.client.create(definition(devices=2))
     reported = playbook.module("special_resource", **options(devices=3))
     assert reported["code"] == "GPU-ALLOC"

@@ -29,15 +29,29 @@ SELECTOR: t.Final = {LABEL: "true"}
 
 
 def module(devices: int = 2, **more: t.Any) -> Data:
-    plugin = {"image": "quay.io/acme/plugin:1", "args": ["--resource-name=example.com/card", f"--devices={devices}"]}
-    mappings = [{"regexp": r"^5\.14\.0-.*\.el9", "container_image": "quay.io/acme/card:${KERNEL_FULL_VERSION}"}]
+    plugin = {
+        "image": "quay.io/acme/plugin:1",
+        "args": ["--resource-name=example.com/card", f"--devices={devices}"],
+    }
+    mappings = [
+        {"regexp": r"^5\.14\.0-.*\.el9", "container_image": "quay.io/acme/card:${KERNEL_FULL_VERSION}"}
+    ]
     base = {"module_name": "card", "kernel_mappings": mappings, "device_plugin": plugin}
     return base | {"service_account": "card-loader", "create_service_accounts": True} | more
 
 
 def options(devices: int = 2, kmm: Data | None = None, **more: t.Any) -> Data:
-    pools = [{"name": "cards", "node_selector": SELECTOR, "replicas": 2, "expected": {"example.com/card": devices}}]
-    base: Data = {"backend": "kmm", "name": "card", "kmm": module(devices, **(kmm or {})), "pools": pools, "grace": 1, "wait_timeout": 120}
+    pools = [
+        {"name": "cards", "node_selector": SELECTOR, "replicas": 2, "expected": {"example.com/card": devices}}
+    ]
+    base: Data = {
+        "backend": "kmm",
+        "name": "card",
+        "kmm": module(devices, **(kmm or {})),
+        "pools": pools,
+        "grace": 1,
+        "wait_timeout": 120,
+    }
     return base | more
 
 
@@ -62,7 +76,10 @@ def cards(cluster: Cluster, playbook: Playbook) -> t.Iterator[list[str]]:
     assert (planned.failed, planned.changed) == (False, True), planned.result
     run = playbook.tasks(task("olm_operator", name="kernel-module-management", namespace=SPACE))
     assert run.rc == 0, run.output[-3000:]
-    nodes = sorted(node["metadata"]["name"] for node in cluster.client.list("v1", "nodes", labels="node-role.kubernetes.io/worker"))[:2]
+    nodes = sorted(
+        node["metadata"]["name"]
+        for node in cluster.client.list("v1", "nodes", labels="node-role.kubernetes.io/worker")
+    )[:2]
     for name in nodes:
         cluster.client.patch("v1", "nodes", name, None, {"metadata": {"labels": SELECTOR}})
     yield nodes
@@ -80,15 +97,28 @@ def test_twelve_steps(playbook: Playbook, audit: Audit, cards: list[str]) -> Non
     walks.compare(case)
 
 
-def test_an_upgrade_goes_from_node_to_node(cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str]) -> None:
+def test_an_upgrade_goes_from_node_to_node(
+    cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str]
+) -> None:
     first = playbook.module("special_resource", **options(kmm={"version": "1"}))
     assert (first.failed, first["special_resource"]["rolled"]) == (False, []), first.result
     assert versions(cluster, cards) == {"1"}
     assert [one["version"] for one in first["special_resource"]["nodes"]] == ["1", "1"]
 
-    container = {"name": "c", "image": "example.com/none", "resources": {"requests": {"example.com/card": "1"}, "limits": {"example.com/card": "1"}}}
+    container = {
+        "name": "c",
+        "image": "example.com/none",
+        "resources": {"requests": {"example.com/card": "1"}, "limits": {"example.com/card": "1"}},
+    }
     spec = {"nodeName": cards[1], "containers": [container], "tolerations": [{"operator": "Exists"}]}
-    cluster.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "it-card-user", "namespace": "default"}, "spec": spec})
+    cluster.client.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "it-card-user", "namespace": "default"},
+            "spec": spec,
+        }
+    )
     held = playbook.module("special_resource", **options(kmm={"version": "2"}))
     assert (held["code"], "default/it-card-user" in held["msg"]) == ("GPU-KMM-INUSE", True)
     assert [labels(cluster, name)[VERSION] for name in cards] == ["2", "1"]
@@ -118,26 +148,37 @@ def versions(cluster: Cluster, names: list[str]) -> set[str | None]:
     return {labels(cluster, name).get(VERSION) for name in names}
 
 
-def test_what_cannot_work_is_found_before_anything_is_written(playbook: Playbook, audit: Audit, cards: list[str]) -> None:
+def test_what_cannot_work_is_found_before_anything_is_written(
+    playbook: Playbook, audit: Audit, cards: list[str]
+) -> None:
     other = [{"regexp": r"^6\.", "container_image": "quay.io/acme/card:6"}]
     unfit = playbook.module("special_resource", **options(kmm={"kernel_mappings": other}))
     assert unfit["code"] == "GPU-KMM-KERNEL"
     assert all(name in unfit["msg"] for name in cards)
-    unsigned = playbook.module("special_resource", **options(kmm={"sign": signing("it-none"), "build": {"dockerfile": "FROM dtk"}}))
+    unsigned = playbook.module(
+        "special_resource", **options(kmm={"sign": signing("it-none"), "build": {"dockerfile": "FROM dtk"}})
+    )
     assert unsigned["code"] == "GPU-KMM-MISSING"
     assert "kmm.sign.key_secret: there is no Secret it-none" in unsigned["msg"]
     lonely = playbook.module("special_resource", **options(kmm={"create_service_accounts": False}))
     assert "kmm.service_account: there is no ServiceAccount card-loader" in lonely["msg"]
     assert audit.writes(unfit, unsigned, lonely) == []
-    wrong = playbook.module("special_resource", **options(kmm={"kernel_mappings": [{"regexp": "(", "container_image": "i"}]}))
+    wrong = playbook.module(
+        "special_resource", **options(kmm={"kernel_mappings": [{"regexp": "(", "container_image": "i"}]})
+    )
     assert (wrong["code"], audit.of(wrong)) == ("INPUT-VALUE", [])
     nothing = playbook.module("special_resource", **options(kmm={"sign": signing() | {"files_to_sign": []}}))
     assert "kmm.sign.files_to_sign is missing" in nothing["msg"]
     source = playbook.module("special_resource", **options(kmm={"sign": signing()}))
-    assert "kmm.kernel_mappings[0] is to be signed, and has neither build nor sign.unsigned_image" in source["msg"]
+    assert (
+        "kmm.kernel_mappings[0] is to be signed, and has neither build nor sign.unsigned_image"
+        in source["msg"]
+    )
 
 
-def test_each_step_that_fails_is_named_with_its_log(cluster: Cluster, playbook: Playbook, cards: list[str]) -> None:
+def test_each_step_that_fails_is_named_with_its_log(
+    cluster: Cluster, playbook: Playbook, cards: list[str]
+) -> None:
     """Pull, build, load: nodes tell what the Module itself has no word for."""
     kernel = cluster.client.get("v1", "nodes", cards[0])["status"]["nodeInfo"]["kernelVersion"]
     with trouble(cluster, "kmm_image_missing", image="quay.io/acme/none:1"):
@@ -145,8 +186,14 @@ def test_each_step_that_fails_is_named_with_its_log(cluster: Cluster, playbook: 
         pulled = playbook.module("special_resource", **options(kmm={"kernel_mappings": [mapping]}))
     assert pulled["code"] == "GPU-IMAGE"
     assert "manifest unknown" in pulled["msg"]
-    with trouble(cluster, "kmm_build_fails", text="card.c:12: error: implicit declaration of function 'get_user_pages'"):
-        built = {"literal": kernel, "container_image": "quay.io/acme/built:1", "build": {"dockerfile": "FROM dtk"}}
+    with trouble(
+        cluster, "kmm_build_fails", text="card.c:12: error: implicit declaration of function 'get_user_pages'"
+    ):
+        built = {
+            "literal": kernel,
+            "container_image": "quay.io/acme/built:1",
+            "build": {"dockerfile": "FROM dtk"},
+        }
         broken = playbook.module("special_resource", **options(kmm={"kernel_mappings": [built]}))
     assert broken["code"] == "GPU-KMM-BUILD"
     assert any("implicit declaration" in line for line in broken["evidence"])
@@ -161,10 +208,21 @@ def test_each_step_that_fails_is_named_with_its_log(cluster: Cluster, playbook: 
 @pytest.fixture
 def secrets(cluster: Cluster) -> t.Iterator[None]:
     """A key with its certificate, and what is none."""
-    contents = {"it-key": {"key": b"-----BEGIN PRIVATE KEY-----"}, "it-cert": {"cert": b"\x30\x82"}, "it-no-key": {"key": b"hello"}}
+    contents = {
+        "it-key": {"key": b"-----BEGIN PRIVATE KEY-----"},
+        "it-cert": {"cert": b"\x30\x82"},
+        "it-no-key": {"key": b"hello"},
+    }
     for name, data in contents.items():
         encoded = {key: base64.b64encode(value).decode() for key, value in data.items()}
-        cluster.client.create({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name, "namespace": SPACE}, "data": encoded})
+        cluster.client.create(
+            {
+                "apiVersion": "v1",
+                "kind": "Secret",
+                "metadata": {"name": name, "namespace": SPACE},
+                "data": encoded,
+            }
+        )
     yield
     for name in contents:
         cluster.client.delete("v1", "secrets", name, SPACE)
@@ -175,19 +233,32 @@ def signing(key: str = "it-key") -> Data:
 
 
 def unready(found: t.Any) -> dict[str, str]:
-    return {one["name"]: one["verdict"] for one in found["special_resource"]["stages"] if one["verdict"] != "ready"}
+    return {
+        one["name"]: one["verdict"]
+        for one in found["special_resource"]["stages"]
+        if one["verdict"] != "ready"
+    }
 
 
-def test_secure_boot_wants_signed_modules(cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str], secrets: None) -> None:
+def test_secure_boot_wants_signed_modules(
+    cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str], secrets: None
+) -> None:
     """An unsigned module is refused by its node, a key that is none by the step that signs; with a key the same task repairs it."""
 
     def image(tag: str, sign: Data | None = None) -> Data:
-        mapping = {"regexp": r"^5\.14\.", "container_image": f"quay.io/acme/card:{tag}", "build": {"dockerfile": "FROM dtk"}}
+        mapping = {
+            "regexp": r"^5\.14\.",
+            "container_image": f"quay.io/acme/card:{tag}",
+            "build": {"dockerfile": "FROM dtk"},
+        }
         return options(kmm={"kernel_mappings": [mapping]} | ({"sign": sign} if sign else {}))
 
     with trouble(cluster, "kmm_secure_boot", trusts="it-cert"):
         unsigned = playbook.module("special_resource", **image("unsigned"))
-        assert (unsigned["code"], "could not insert 'card': Required key not available" in unsigned["msg"]) == ("GPU-DRV-SIGN", True)
+        assert (
+            unsigned["code"],
+            "could not insert 'card': Required key not available" in unsigned["msg"],
+        ) == ("GPU-DRV-SIGN", True)
         assert any(name in unsigned["msg"] for name in cards)
         assert unready(unsigned) == {"driver": "failed", "device plugin": "waiting", "allocatable": "waiting"}
         assert all(word in unsigned["remedy"] for word in ("kmm.sign", "another container_image"))
@@ -196,7 +267,9 @@ def test_secure_boot_wants_signed_modules(cluster: Cluster, playbook: Playbook, 
         assert "sign-file: /run/secrets/key/key" in keyless["msg"]
         assert "under `key` of key_secret" in keyless["remedy"]
         assert any("sign-file" in line for line in keyless["evidence"])
-        assert unready(keyless) == {"signing": "failed"} | dict.fromkeys(("driver", "device plugin", "allocatable"), "waiting")
+        assert unready(keyless) == {"signing": "failed"} | dict.fromkeys(
+            ("driver", "device plugin", "allocatable"), "waiting"
+        )
         signed = playbook.module("special_resource", **image("signed", signing()))
         assert (signed.failed, unready(signed)) == (False, {}), signed.result
         assert {one["image"] for one in signed["special_resource"]["nodes"]} == {"quay.io/acme/card:signed"}
@@ -207,38 +280,78 @@ def test_secure_boot_wants_signed_modules(cluster: Cluster, playbook: Playbook, 
     assert (untrusted["code"], "Key was rejected by service" in untrusted["msg"]) == ("GPU-DRV-SIGN", True)
 
 
-CLASS: t.Final = {"name": "cards.example.com", "selectors": [{"cel": {"expression": "device.driver == 'card.example.com'"}}]}
+CLASS: t.Final = {
+    "name": "cards.example.com",
+    "selectors": [{"cel": {"expression": "device.driver == 'card.example.com'"}}],
+}
 
 
 def claimed(devices: int = 2, expected: Data | None = None, **more: t.Any) -> Data:
     """Options for a Module with a DRA driver."""
-    driver = {"image": "quay.io/acme/dra:1", "args": [f"--devices={devices}"], "driver_name": "card.example.com", "device_classes": [CLASS]}
-    pools = [{"name": "cards", "node_selector": SELECTOR, "replicas": 2, **({"expected": expected} if expected else {})}]
+    driver = {
+        "image": "quay.io/acme/dra:1",
+        "args": [f"--devices={devices}"],
+        "driver_name": "card.example.com",
+        "device_classes": [CLASS],
+    }
+    pools = [
+        {
+            "name": "cards",
+            "node_selector": SELECTOR,
+            "replicas": 2,
+            **({"expected": expected} if expected else {}),
+        }
+    ]
     return options(kmm={"device_plugin": None, "dra": driver} | more, pools=pools)
 
 
-def test_a_dra_driver_is_ready_when_its_devices_can_be_claimed(cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str]) -> None:
+def test_a_dra_driver_is_ready_when_its_devices_can_be_claimed(
+    cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str]
+) -> None:
     playbook.module("special_resource", **ABSENT)
     made = playbook.module("special_resource", **claimed(expected={"card.example.com": 2}))
     assert not made.failed, made.result
     nodes = made["special_resource"]["nodes"]
-    assert [(one["name"], one["offered"], len(one["devices"])) for one in nodes] == [(name, {"card.example.com": 2}, 2) for name in cards]
+    assert [(one["name"], one["offered"], len(one["devices"])) for one in nodes] == [
+        (name, {"card.example.com": 2}, 2) for name in cards
+    ]
     again = playbook.module("special_resource", **claimed())
     assert (again.failed, again.changed, audit.writes(again)) == (False, False, [])
     with trouble(cluster, "devices_lost", node=cards[0]):
         until(lambda: len(slices(cluster, cards[0])) == 1, "a device is lost")
         short = playbook.module("special_resource", **claimed(expected={"card.example.com": 2}))
-    assert (short["code"], f"Node {cards[0]}: driver card.example.com offers 1 of 2 devices" in short["msg"]) == ("GPU-DRA-SLICES", True)
+    assert (
+        short["code"],
+        f"Node {cards[0]}: driver card.example.com offers 1 of 2 devices" in short["msg"],
+    ) == ("GPU-DRA-SLICES", True)
 
     device = {"name": "card", "exactly": {"deviceClassName": "cards.example.com"}}
-    claim = {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": "it-card", "namespace": "default"}}
+    claim = {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "ResourceClaim",
+        "metadata": {"name": "it-card", "namespace": "default"},
+    }
     cluster.client.create({**claim, "spec": {"devices": {"requests": [device]}}})
     container = {"name": "c", "image": "example.com/none", "resources": {"claims": [{"name": "card"}]}}
     spec = {"containers": [container], "resourceClaims": [{"name": "card", "resourceClaimName": "it-card"}]}
-    cluster.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "it-claims", "namespace": "default"}, "spec": spec})
-    until(lambda: (cluster.client.get(*CLAIMS, "it-card", "default").get("status") or {}).get("reservedFor"), "the claim is allocated")
+    cluster.client.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "it-claims", "namespace": "default"},
+            "spec": spec,
+        }
+    )
+    until(
+        lambda: (cluster.client.get(*CLAIMS, "it-card", "default").get("status") or {}).get("reservedFor"),
+        "the claim is allocated",
+    )
     refused = playbook.module("special_resource", **ABSENT)
-    assert (refused["code"], "default/it-card" in refused["msg"], audit.writes(refused)) == ("GPU-DRA-BUSY", True, [])
+    assert (refused["code"], "default/it-card" in refused["msg"], audit.writes(refused)) == (
+        "GPU-DRA-BUSY",
+        True,
+        [],
+    )
     cluster.client.delete("v1", "pods", "it-claims", "default")
     cluster.client.delete(*CLAIMS, "it-card", "default")
     until(lambda: not cluster.client.get(*CLAIMS, "it-card", "default"), "the claim is gone")
@@ -248,29 +361,55 @@ def test_a_dra_driver_is_ready_when_its_devices_can_be_claimed(cluster: Cluster,
 
 def slices(cluster: Cluster, node: str) -> list[Data]:
     found = cluster.client.list("resource.k8s.io/v1", "resourceslices")
-    return [device for one in found if one["spec"].get("nodeName") == node for device in one["spec"].get("devices") or []]
+    return [
+        device
+        for one in found
+        if one["spec"].get("nodeName") == node
+        for device in one["spec"].get("devices") or []
+    ]
 
 
 def test_a_kernel_to_come_is_verified(playbook: Playbook, audit: Audit, cards: list[str]) -> None:
     assert not playbook.module("special_resource", **options()).failed
-    asked = {"backend": "kmm", "kmm": {"preflight": {"kernel_version": "5.14.0-611.el9.x86_64", "dtk_image": "quay.io/openshift/dtk:1"}}}
+    asked = {
+        "backend": "kmm",
+        "kmm": {
+            "preflight": {"kernel_version": "5.14.0-611.el9.x86_64", "dtk_image": "quay.io/openshift/dtk:1"}
+        },
+    }
     good = playbook.module("special_resource", **asked)
-    assert [(one["name"], one["status"]) for one in good["special_resource"]["preflight"]["modules"]] == [("card", "Success")]
+    assert [(one["name"], one["status"]) for one in good["special_resource"]["preflight"]["modules"]] == [
+        ("card", "Success")
+    ]
     again = playbook.module("special_resource", **asked)
     assert (again.changed, audit.writes(again)) == (False, [])
-    bad = playbook.module("special_resource", backend="kmm", kmm={"preflight": {"kernel_version": "6.12.0-1.el10.x86_64"}})
+    bad = playbook.module(
+        "special_resource", backend="kmm", kmm={"preflight": {"kernel_version": "6.12.0-1.el10.x86_64"}}
+    )
     assert bad["code"] == "GPU-KMM-PREFLIGHT"
-    assert f"1 of 1 Modules would not load on kernel 6.12.0-1.el10.x86_64: {SPACE}/card: mapping not found" in bad["msg"]
+    assert (
+        f"1 of 1 Modules would not load on kernel 6.12.0-1.el10.x86_64: {SPACE}/card: mapping not found"
+        in bad["msg"]
+    )
     for one in (asked, {"backend": "kmm", "kmm": {"preflight": {"kernel_version": "6.12.0-1.el10.x86_64"}}}):
         assert playbook.module("special_resource", **one | {"state": "absent"}).changed
 
 
-def test_somebody_elses_module_is_only_reported(cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str]) -> None:
+def test_somebody_elses_module_is_only_reported(
+    cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str]
+) -> None:
     playbook.module("special_resource", **ABSENT)
     mapping = {"regexp": "^.+$", "containerImage": "quay.io/acme/theirs:1"}
     container = {"modprobe": {"moduleName": "card"}, "kernelMappings": [mapping]}
     spec = {"selector": SELECTOR, "moduleLoader": {"container": container}}
-    cluster.client.create({"apiVersion": MODULES[0], "kind": "Module", "metadata": {"name": "card", "namespace": SPACE}, "spec": spec})
+    cluster.client.create(
+        {
+            "apiVersion": MODULES[0],
+            "kind": "Module",
+            "metadata": {"name": "card", "namespace": SPACE},
+            "spec": spec,
+        }
+    )
     seen = playbook.module("special_resource", **options())
     assert (seen["code"], seen.changed, audit.writes(seen)) == ("GPU-ALLOC", False, [])
     assert "spec.devicePlugin.container.image" in [one["path"] for one in seen["special_resource"]["differs"]]

@@ -82,7 +82,12 @@ def test_no_capacity_in_one_zone_then_success_in_the_other(pools: Pools) -> None
         assert [(one["zone"], one["replicas"]) for one in told["machine_sets"]] == [(A, 1), (B, 1)]
         made = pools.ensure(PAIR)
         (attempt,) = made["attempts"]
-        assert (attempt["zones"], attempt["wanted"], attempt["obtained"], attempt["code"]) == ([A], 1, 0, "MACH-CAPACITY")
+        assert (attempt["zones"], attempt["wanted"], attempt["obtained"], attempt["code"]) == (
+            [A],
+            1,
+            0,
+            "MACH-CAPACITY",
+        )
         assert places(pools) == [(T4, A, 0), (T4, B, 2)]
         assert writes_nothing(pools, PAIR)
     assert writes_nothing(pools, PAIR)
@@ -94,7 +99,9 @@ def test_the_next_candidate_wins_and_stays(pools: Pools) -> None:
         made = pools.ensure(PAIR)
         assert {(one["instance_type"], one["code"]) for one in made["attempts"]} == {(T4, "MACH-CAPACITY")}
         assert places(pools) == [(A10G, B, 2)]
-        assert {one["machine_set"] for one in made["machines"]} == {one["name"] for one in made["machine_sets"]}
+        assert {one["machine_set"] for one in made["machines"]} == {
+            one["name"] for one in made["machine_sets"]
+        }
         assert len(pools.nodes(PAIR)) == len(pools.machines(PAIR)) == 2
     # the first candidate has machines again, the winner has none: neither moves a pool that is complete
     with pools.trouble("no_capacity", instance_type=A10G):
@@ -128,11 +135,19 @@ def test_a_machine_is_lost_and_its_type_is_sold_out(pools: Pools) -> None:
         moved = pools.ensure(PAIR, reselect=True)
         assert places(pools) == [(A10G, B, 2)]
         assert {one["instance_type"] for one in moved["nodes"]} == {A10G}
-        removal = next(one for one in pools.audit.of(moved) if one.verb == "delete" and one.resource.startswith("machinesets"))
+        removal = next(
+            one
+            for one in pools.audit.of(moved)
+            if one.verb == "delete" and one.resource.startswith("machinesets")
+        )
         whole_seconds = len("2026-01-01T00:00:00")
         for node in pools.nodes(PAIR):
-            ready = next(one["lastTransitionTime"] for one in node["status"]["conditions"] if one["type"] == "Ready")
-            assert ready[:whole_seconds] <= removal.event["requestReceivedTimestamp"][:whole_seconds], "the old nodes went before the new ones were ready"
+            ready = next(
+                one["lastTransitionTime"] for one in node["status"]["conditions"] if one["type"] == "Ready"
+            )
+            assert ready[:whole_seconds] <= removal.event["requestReceivedTimestamp"][:whole_seconds], (
+                "the old nodes went before the new ones were ready"
+            )
     assert writes_nothing(pools, PAIR)
     assert writes_nothing(pools, PAIR, reselect=True)
 
@@ -187,12 +202,17 @@ def test_spot_first_then_on_demand(pools: Pools) -> None:
         made = pools.ensure(wanted)
     assert {one["market"] for one in made["attempts"]} == {"spot"}
     sets = pools.client.list(API, "machinesets", NAMESPACE, labels=f"{LABEL}=cand")
-    assert [one for one in sets if "spotMarketOptions" in one["spec"]["template"]["spec"]["providerSpec"]["value"]] == []
+    assert [
+        one for one in sets if "spotMarketOptions" in one["spec"]["template"]["spec"]["providerSpec"]["value"]
+    ] == []
     assert writes_nothing(pools, wanted)
 
 
 def test_nothing_is_left_when_no_candidate_has_any(pools: Pools) -> None:
-    with pools.trouble("no_capacity", instance_type=T4), pools.trouble("quota_exceeded", instance_type=A10G, limit=0):
+    with (
+        pools.trouble("no_capacity", instance_type=T4),
+        pools.trouble("quota_exceeded", instance_type=A10G, limit=0),
+    ):
         found = pools.attempt(PAIR)
     assert found["code"] == "MACH-QUOTA"
     assert [(one["instance_type"], one["code"], one["obtained"]) for one in found["attempts"]] == [
@@ -210,14 +230,23 @@ def test_what_is_given_back_is_drained_like_any_other(pools: Pools) -> None:
     gpu: Data = {"limits": {"nvidia.com/gpu": "1"}}
 
     def works(node: str) -> Data:
-        body = {"nodeName": node, "containers": [{"name": "main", "image": "example.com/job", "resources": gpu}]}
+        body = {
+            "nodeName": node,
+            "containers": [{"name": "main", "image": "example.com/job", "resources": gpu}],
+        }
         return {"apiVersion": "v1", "kind": "Pod", "metadata": job, "spec": body}
 
     with pools.trouble("no_capacity", zone=B), pools.trouble("no_capacity", zone=A, available=1):
         pools.attempt(wanted, wait=False)
         (node,) = until(lambda: pools.nodes(wanted), "the node in zone a")
         pools.client.create(works(node["metadata"]["name"]))
-        until(lambda: (pools.client.get("v1", "pods", "early-bird", "default") or {}).get("status", {}).get("phase") == "Running", "the pod")
+        until(
+            lambda: (
+                (pools.client.get("v1", "pods", "early-bird", "default") or {}).get("status", {}).get("phase")
+                == "Running"
+            ),
+            "the pod",
+        )
         kept = pools.attempt(wanted)
         assert kept["code"] == "NODE-BUSY", kept.result
         assert "default/early-bird" in kept["msg"]
@@ -232,13 +261,40 @@ def test_what_is_given_back_is_drained_like_any_other(pools: Pools) -> None:
 
 
 def test_killed_while_it_waits_for_the_second_candidate(pools: Pools, tmp_path: Path) -> None:
-    task = {"accelerators.openshift.gpu_machineset": {"pool": PAIR, "capacity_timeout": 2, "kubeconfig": str(pools.playbook.kubeconfig)}}
-    (tmp_path / "play.yml").write_text(json.dumps([{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [task]}]))
-    with pools.trouble("no_capacity", instance_type=T4), pools.trouble("slow_machines", instance_type=A10G, seconds=4):
+    task = {
+        "accelerators.openshift.gpu_machineset": {
+            "pool": PAIR,
+            "capacity_timeout": 2,
+            "kubeconfig": str(pools.playbook.kubeconfig),
+        }
+    }
+    (tmp_path / "play.yml").write_text(
+        json.dumps([{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [task]}])
+    )
+    with (
+        pools.trouble("no_capacity", instance_type=T4),
+        pools.trouble("slow_machines", instance_type=A10G, seconds=4),
+    ):
         command = [str(Path(sys.executable).parent / "ansible-playbook"), str(tmp_path / "play.yml")]
-        variables = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"), "ANSIBLE_HOME": str(tmp_path / "home")}
-        with subprocess.Popen(command, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True) as run:
-            until(lambda: len([one for one in pools.machines(PAIR) if "cand-us-east-2b" in one["metadata"]["name"]]) == 2, "the second candidate's Machines")
+        variables = {
+            **os.environ,
+            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
+            "ANSIBLE_HOME": str(tmp_path / "home"),
+        }
+        with subprocess.Popen(
+            command,
+            env=variables,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as run:
+            until(
+                lambda: (
+                    len([one for one in pools.machines(PAIR) if "cand-us-east-2b" in one["metadata"]["name"]])
+                    == 2
+                ),
+                "the second candidate's Machines",
+            )
             os.killpg(run.pid, signal.SIGKILL)
         assert run.returncode == -signal.SIGKILL
         asked = uids(pools)
@@ -251,13 +307,17 @@ def test_killed_while_it_waits_for_the_second_candidate(pools: Pools, tmp_path: 
 def told(run: Run) -> list[str]:
     """The table of plan.yml, or of enable_gpus.yml in check mode."""
     assert run.rc == 0, run.output
-    lines: list[str] = next(task for task in run.tasks if task.name in ("Show the plan", "Show what would be done"))["msg"]
+    lines: list[str] = next(
+        task for task in run.tasks if task.name in ("Show the plan", "Show what would be done")
+    )["msg"]
     return lines
 
 
 def test_the_whole_run_with_candidates(pools: Pools, tmp_path: Path) -> None:
     pair, prices = [TRAINING, BATCH], {"p4d.24xlarge": 22, "g4dn.12xlarge": 4}
-    planned = pools.playbook.playbook("plan", gpu_pools=pair, gpu_prices=prices, plan_output=str(tmp_path / "plan.json"))
+    planned = pools.playbook.playbook(
+        "plan", gpu_pools=pair, gpu_prices=prices, plan_output=str(tmp_path / "plan.json")
+    )
     table = told(planned)
     assert [line.split() for line in table[1:3]] == [
         ["training", "p4d.24xlarge", "(else", "g4dn.12xlarge)", "0/1", "8", "4.00-22.00", "medium"],
@@ -268,18 +328,34 @@ def test_the_whole_run_with_candidates(pools: Pools, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "plan.json").read_text())["table"] == table
     assert pools.audit.writes(*planned.tasks) == []
 
-    with pools.trouble("no_capacity", instance_type="p4d.24xlarge"), pools.trouble("no_capacity", instance_type=A10G, available=1):
+    with (
+        pools.trouble("no_capacity", instance_type="p4d.24xlarge"),
+        pools.trouble("no_capacity", instance_type=A10G, available=1),
+    ):
         run = pools.playbook.playbook("enable_gpus", gpu_pools=pair, gpu_node_pool_capacity_timeout=2)
     assert run.rc == 0, run.output
     # what was made is what had been told, but for the candidates that the cloud does not have
     foretold_objects = {line.split(maxsplit=1)[1] for line in table if line.startswith("make")}
-    for name in ("Subscription openshift-nfd/nfd", "ClusterPolicy gpu-cluster-policy", "ResourceQuota team-a/gpu-quota"):
+    for name in (
+        "Subscription openshift-nfd/nfd",
+        "ClusterPolicy gpu-cluster-policy",
+        "ResourceQuota team-a/gpu-quota",
+    ):
         assert name in foretold_objects
     obtained = next(task for task in run.tasks if task.name.endswith("Plan with what was obtained"))["plan"]
-    assert [(one["name"], one["expected"]) for one in obtained["pools"]] == [("training", {"nvidia.com/gpu": 4}), ("batch", {"nvidia.com/gpu": 1})]
-    assert places(pools, "training") == [("g4dn.12xlarge", "us-east-2b", 1), ("g4dn.12xlarge", "us-east-2c", 0)]
+    assert [(one["name"], one["expected"]) for one in obtained["pools"]] == [
+        ("training", {"nvidia.com/gpu": 4}),
+        ("batch", {"nvidia.com/gpu": 1}),
+    ]
+    assert places(pools, "training") == [
+        ("g4dn.12xlarge", "us-east-2b", 1),
+        ("g4dn.12xlarge", "us-east-2c", 0),
+    ]
     assert places(pools, "batch") == [(T4, B, 1), (A10G, A, 1)]
-    allocatable = {name: sorted(node["status"]["allocatable"]["nvidia.com/gpu"] for node in pools.nodes({"name": name})) for name in ("training", "batch")}
+    allocatable = {
+        name: sorted(node["status"]["allocatable"]["nvidia.com/gpu"] for node in pools.nodes({"name": name}))
+        for name in ("training", "batch")
+    }
     assert allocatable == {"training": ["4"], "batch": ["1", "1"]}
 
     again = pools.playbook.playbook("enable_gpus", gpu_pools=pair)
@@ -289,7 +365,9 @@ def test_the_whole_run_with_candidates(pools: Pools, tmp_path: Path) -> None:
     checked = pools.playbook.playbook("enable_gpus", "--check", gpu_pools=larger)
     kinds = [line.split() for line in told(checked)[1:]]
     assert kinds[0][:6] == ["training", "g4dn.12xlarge", "(else", "p4d.24xlarge)", "1/2", "8"]
-    assert {tuple(line[:2]) for line in kinds if line[0] in ("make", "change", "remove", "drain", "drift")} == {("change", "MachineSet")}
+    assert {
+        tuple(line[:2]) for line in kinds if line[0] in ("make", "change", "remove", "drain", "drift")
+    } == {("change", "MachineSet")}
     assert [line for line in kinds if line[0] == "keep" and line[1] == "ClusterPolicy"]
     assert pools.audit.writes(*checked.tasks) == []
     assert pools.playbook.playbook("remove_gpus", gpu_pools=pair).rc == 0

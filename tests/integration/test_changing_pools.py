@@ -57,20 +57,31 @@ class Pool:
 
     def apply(self, check: bool = False, **changes: t.Any) -> TaskResult:
         """What is given with `keep_` is how the pool is from here on."""
-        self.options |= {key.removeprefix("keep_"): value for key, value in changes.items() if key.startswith("keep_")}
+        self.options |= {
+            key.removeprefix("keep_"): value for key, value in changes.items() if key.startswith("keep_")
+        }
         once = {key: value for key, value in changes.items() if not key.startswith("keep_")}
         return self.playbook.module("gpu_machineset", check=check, **{**self.options, **once})
 
     def resize(self, replicas: int) -> Run:
         """By the playbook; the pool is as it was but for that."""
         self.options["replicas"] = replicas
-        return self.playbook.playbook("resize_pool", gpu_pools=[{**self.described, "replicas": 5}], pool=NAME, replicas=replicas)
+        return self.playbook.playbook(
+            "resize_pool", gpu_pools=[{**self.described, "replicas": 5}], pool=NAME, replicas=replicas
+        )
 
     @property
     def described(self) -> Data:
         """As an entry of gpu_pools."""
         candidates = [{"instance_type": self.options["instance_type"], "zones": self.options["zones"]}]
-        return {**{key: self.options[key] for key in ("name", "labels", "taints", "disk", "replicas") if key in self.options}, "candidates": candidates}
+        return {
+            **{
+                key: self.options[key]
+                for key in ("name", "labels", "taints", "disk", "replicas")
+                if key in self.options
+            },
+            "candidates": candidates,
+        }
 
     @property
     def nodes(self) -> list[Data]:
@@ -91,13 +102,20 @@ class Pool:
 
     @property
     def disks(self) -> list[int]:
-        return [one["spec"]["providerSpec"]["value"]["blockDevices"][0]["ebs"]["volumeSize"] for one in self.machines]
+        return [
+            one["spec"]["providerSpec"]["value"]["blockDevices"][0]["ebs"]["volumeSize"]
+            for one in self.machines
+        ]
 
     def is_tidy(self, replicas: int) -> bool:
         """No extra machine, no cordoned node, no replacement under way."""
         marked = "accelerators.openshift/replacing" in self.set["metadata"]["annotations"]
         cordoned = [node for node in self.nodes if node["spec"].get("unschedulable")]
-        return not marked and not cordoned and len(self.machines) == len(self.nodes) == self.set["spec"]["replicas"] == replicas
+        return (
+            not marked
+            and not cordoned
+            and len(self.machines) == len(self.nodes) == self.set["spec"]["replicas"] == replicas
+        )
 
 
 @pytest.fixture(scope="module")
@@ -117,8 +135,14 @@ def pool(cluster: Cluster, playbook: Playbook) -> t.Iterator[Pool]:
 def working(pool: Pool, name: str, node: str, gpus: int = 1, **spec: t.Any) -> t.Iterator[None]:
     """A pod of nobody on that node; nodeName instead of the scheduler, which would want the device to be advertised."""
     resources = {"limits": {"nvidia.com/gpu": str(gpus)}} if gpus else {}
-    body: Data = {"nodeName": node, "containers": [{"name": "main", "image": "example.com/job", "resources": resources}], **spec}
-    pool.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": SPACE}, "spec": body})
+    body: Data = {
+        "nodeName": node,
+        "containers": [{"name": "main", "image": "example.com/job", "resources": resources}],
+        **spec,
+    }
+    pool.client.create(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": SPACE}, "spec": body}
+    )
     running(pool, name)
     try:
         yield
@@ -128,7 +152,12 @@ def working(pool: Pool, name: str, node: str, gpus: int = 1, **spec: t.Any) -> t
 
 
 def running(pool: Pool, name: str) -> None:
-    until(lambda: ((pool.client.get("v1", "pods", name, SPACE) or {}).get("status") or {}).get("phase") == "Running", f"pod {name}")
+    until(
+        lambda: (
+            ((pool.client.get("v1", "pods", name, SPACE) or {}).get("status") or {}).get("phase") == "Running"
+        ),
+        f"pod {name}",
+    )
 
 
 @contextlib.contextmanager
@@ -146,9 +175,27 @@ def served(pool: Pool, minimum: int) -> t.Iterator[None]:
     place = {"name": "served", "namespace": SPACE}
     pool.client.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": place, "spec": deployment})
     budget = {"minAvailable": minimum, "selector": {"matchLabels": labels}}
-    pool.client.apply({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": place, "spec": budget})
-    until(lambda: (pool.client.get("apps/v1", "deployments", "served", SPACE) or {}).get("status", {}).get("readyReplicas") == 2, "the pods")
-    until(lambda: (pool.client.get("policy/v1", "poddisruptionbudgets", "served", SPACE) or {}).get("status", {}).get("currentHealthy") == 2, "the budget")
+    pool.client.apply(
+        {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": place, "spec": budget}
+    )
+    until(
+        lambda: (
+            (pool.client.get("apps/v1", "deployments", "served", SPACE) or {})
+            .get("status", {})
+            .get("readyReplicas")
+            == 2
+        ),
+        "the pods",
+    )
+    until(
+        lambda: (
+            (pool.client.get("policy/v1", "poddisruptionbudgets", "served", SPACE) or {})
+            .get("status", {})
+            .get("currentHealthy")
+            == 2
+        ),
+        "the budget",
+    )
     try:
         yield
     finally:
@@ -172,7 +219,11 @@ def test_labels_and_taints_reach_machines_and_nodes_and_leave_them(pool: Pool, a
     done = pool.apply(**{f"keep_{key}": value for key, value in options.items()})
     assert done.changed, done.result
     fields = {one["field"]: (one["live"], one["wanted"]) for one in done["drift"]}
-    assert fields == {"labels.team": ("ml", "ai"), "labels.tier": ("one", None), "taints.nvidia.com/gpu:NoSchedule": ("a", "b")}
+    assert fields == {
+        "labels.team": ("ml", "ai"),
+        "labels.tier": ("one", None),
+        "taints.nvidia.com/gpu:NoSchedule": ("a", "b"),
+    }
     for machine in pool.machines:
         assert "tier" not in machine["spec"]["metadata"]["labels"]
         assert machine["spec"]["taints"] == options["taints"]
@@ -196,7 +247,10 @@ def test_what_differs_is_told_and_nothing_is_written(pool: Pool, audit: Audit) -
 def test_new_machines_get_it(pool: Pool, audit: Audit) -> None:
     done = pool.apply(keep_disk={"size_gib": 200})
     assert done.changed
-    assert pool.set["spec"]["template"]["spec"]["providerSpec"]["value"]["blockDevices"][0]["ebs"]["volumeSize"] == 200
+    assert (
+        pool.set["spec"]["template"]["spec"]["providerSpec"]["value"]["blockDevices"][0]["ebs"]["volumeSize"]
+        == 200
+    )
     assert pool.disks == [120, 120]
     again = pool.apply()
     assert (again.changed, audit.writes(again)) == (False, [])
@@ -227,9 +281,13 @@ def test_every_machine_is_replaced_and_a_budget_is_kept_to(pool: Pool, audit: Au
         seen: list[bool] = []
 
         def yields() -> None:
-            until(lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")], "a cordoned node")
+            until(
+                lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")], "a cordoned node"
+            )
             seen.append(len(pool.machines) == 3)
-            pool.client.patch("policy/v1", "poddisruptionbudgets", "served", SPACE, {"spec": {"minAvailable": 1}})
+            pool.client.patch(
+                "policy/v1", "poddisruptionbudgets", "served", SPACE, {"spec": {"minAvailable": 1}}
+            )
 
         colleague = threading.Thread(target=yields)
         colleague.start()
@@ -268,15 +326,34 @@ def test_killed_in_the_middle(pool: Pool, tmp_path: Path) -> None:
     play = {
         "hosts": "localhost",
         "gather_facts": False,
-        "tasks": [{"accelerators.openshift.gpu_machineset": {**pool.options, "on_change": "replace", "kubeconfig": str(pool.playbook.kubeconfig)}}],
+        "tasks": [
+            {
+                "accelerators.openshift.gpu_machineset": {
+                    **pool.options,
+                    "on_change": "replace",
+                    "kubeconfig": str(pool.playbook.kubeconfig),
+                }
+            }
+        ],
     }
     (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
     environment = {**os.environ, **pool.playbook._environment()}
     with served(pool, minimum=2):
-        command = [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "localhost,", "-c", "local", "play.yml"]
-        run = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
+        command = [
+            str(Path(sys.executable).parent / "ansible-playbook"),
+            "-i",
+            "localhost,",
+            "-c",
+            "local",
+            "play.yml",
+        ]
+        run = subprocess.Popen(
+            command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, start_new_session=True
+        )
         try:
-            until(lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")], "a cordoned node")
+            until(
+                lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")], "a cordoned node"
+            )
         finally:
             os.killpg(run.pid, signal.SIGKILL)
             run.wait()
@@ -312,7 +389,11 @@ def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: 
     name, labels = min(pool.names), {"app": "agent"}
 
     def agents() -> list[Data]:
-        return [one for one in pool.client.list("v1", "pods", SPACE, "app=agent") if "deletionTimestamp" not in one["metadata"]]
+        return [
+            one
+            for one in pool.client.list("v1", "pods", SPACE, "app=agent")
+            if "deletionTimestamp" not in one["metadata"]
+        ]
 
     spec: Data = {
         "nodeSelector": {"kubernetes.io/hostname": name},
@@ -320,7 +401,11 @@ def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: 
         "terminationGracePeriodSeconds": 0,
         "containers": [{"name": "main", "image": "example.com/agent"}],
     }
-    deployment: Data = {"replicas": 1, "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": spec}}
+    deployment: Data = {
+        "replicas": 1,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": spec},
+    }
     place = {"name": "agent", "namespace": SPACE}
     pool.client.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": place, "spec": deployment})
     until(lambda: [one for one in agents() if one.get("status", {}).get("phase") == "Running"], "the agent")
@@ -352,12 +437,20 @@ def test_a_budget_that_yields_after_three_minutes(pool: Pool, audit: Audit) -> N
 
         def of_node() -> list[str]:
             pods = pool.client.list("v1", "pods", SPACE, "app=served")
-            return [pod["metadata"]["name"] for pod in pods if pod["spec"].get("nodeName") == name and "deletionTimestamp" not in pod["metadata"]]
+            return [
+                pod["metadata"]["name"]
+                for pod in pods
+                if pod["spec"].get("nodeName") == name and "deletionTimestamp" not in pod["metadata"]
+            ]
 
         def yields() -> None:
-            until(lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")], "a cordoned node")
+            until(
+                lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")], "a cordoned node"
+            )
             over.wait(LONG)
-            pool.client.patch("policy/v1", "poddisruptionbudgets", "served", SPACE, {"spec": {"minAvailable": 1}})
+            pool.client.patch(
+                "policy/v1", "poddisruptionbudgets", "served", SPACE, {"spec": {"minAvailable": 1}}
+            )
 
         here = set(of_node())
         colleague = threading.Thread(target=yields)
@@ -400,9 +493,13 @@ def test_fewer_nodes_spare_the_one_that_works(pool: Pool, audit: Audit) -> None:
         with working(pool, "job", busy):
             foretold = pool.apply(check=True, replicas=1)
             assert {one["node"] for one in foretold["removed"]} == pool.names - {busy}
-            told = pool.playbook.playbook("plan", "--tags", "gpu_node_pool", gpu_pools=[{**pool.described, "replicas": 1}])
+            told = pool.playbook.playbook(
+                "plan", "--tags", "gpu_node_pool", gpu_pools=[{**pool.described, "replicas": 1}]
+            )
             table = next(task for task in told.tasks if task.name == "Show the plan")["msg"]
-            assert [line.split()[1] for line in table if line.startswith("drain")] == [one["node"] for one in foretold["removed"]]
+            assert [line.split()[1] for line in table if line.startswith("drain")] == [
+                one["node"] for one in foretold["removed"]
+            ]
             done = pool.resize(1)
             assert (done.rc, done.changed) == (0, 1), done.output
             assert pool.names == {busy}
@@ -452,7 +549,9 @@ def test_another_instance_type(pool: Pool, audit: Audit) -> None:
     done = pool.apply(keep_instance_type="g4dn.2xlarge", on_change="replace", max_surge=2)
     assert not done.failed, done.result
     assert before & pool.names == set()
-    assert [one["metadata"]["labels"]["machine.openshift.io/instance-type"] for one in pool.machines] == ["g4dn.2xlarge"]
+    assert [one["metadata"]["labels"]["machine.openshift.io/instance-type"] for one in pool.machines] == [
+        "g4dn.2xlarge"
+    ]
     with contextlib.suppress(ApiError):
         assert pool.is_tidy(1)
 
@@ -460,7 +559,11 @@ def test_another_instance_type(pool: Pool, audit: Audit) -> None:
 def test_the_zone_whose_node_works_keeps_it(pool: Pool) -> None:
     zones = ["us-east-2a", "us-east-2b"]
     assert not pool.apply(zones=zones, replicas=2).failed
-    busy = next(node["metadata"]["name"] for node in pool.nodes if node["metadata"]["labels"]["topology.kubernetes.io/zone"] == zones[1])
+    busy = next(
+        node["metadata"]["name"]
+        for node in pool.nodes
+        if node["metadata"]["labels"]["topology.kubernetes.io/zone"] == zones[1]
+    )
     with working(pool, "job", busy):
         done = pool.apply(zones=zones, replicas=1)
         assert not done.failed, done.result
@@ -474,7 +577,9 @@ def test_whoever_deletes_a_machine_waits_for_us(pool: Pool, audit: Audit) -> Non
     made = ensure()
     assert not made.failed, made.result
     (machine,) = pool.machines
-    assert [hook["owner"] for hook in machine["spec"]["lifecycleHooks"]["preDrain"]] == ["accelerators.openshift"]
+    assert [hook["owner"] for hook in machine["spec"]["lifecycleHooks"]["preDrain"]] == [
+        "accelerators.openshift"
+    ]
     assert audit.writes(ensure()) == []
     (before,) = pool.names
     with working(pool, "job", before):

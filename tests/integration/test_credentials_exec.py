@@ -58,19 +58,34 @@ def test_what_the_plugin_is_told(tmp_path: Path) -> None:
         "import json, os, sys; info = json.loads(os.environ['KUBERNETES_EXEC_INFO']);"
         f"print(json.dumps(dict(apiVersion={V1!r}, status=dict(token='t', info=info, where=os.getcwd(), own=os.environ['OWN'], read=sys.stdin.read()))))"
     )
-    extensions = [{"name": "other", "extension": 1}, {"name": "client.authentication.k8s.io/exec", "extension": {"audience": "a"}}]
+    extensions = [
+        {"name": "other", "extension": 1},
+        {"name": "client.authentication.k8s.io/exec", "extension": {"audience": "a"}},
+    ]
     cluster = {"server": "https://a", "extensions": extensions}
-    status = _credentials_exec.run(plugin(code, env=[{"name": "OWN", "value": 1}], provideClusterInfo=True), str(tmp_path), cluster)
+    status = _credentials_exec.run(
+        plugin(code, env=[{"name": "OWN", "value": 1}], provideClusterInfo=True), str(tmp_path), cluster
+    )
     assert (status["where"], status["own"], status["read"]) == (str(tmp_path), "1", "")
-    assert status["info"]["spec"] == {"interactive": False, "cluster": {"server": "https://a", "config": {"audience": "a"}}}
-    assert "cluster" not in _credentials_exec.run(plugin(code, env=[{"name": "OWN", "value": ""}]), "", cluster)["info"]["spec"]
+    assert status["info"]["spec"] == {
+        "interactive": False,
+        "cluster": {"server": "https://a", "config": {"audience": "a"}},
+    }
+    assert (
+        "cluster"
+        not in _credentials_exec.run(plugin(code, env=[{"name": "OWN", "value": ""}]), "", cluster)["info"][
+            "spec"
+        ]
+    )
 
 
 def test_a_relative_command_starts_beside_the_kubeconfig(tmp_path: Path) -> None:
     script = tmp_path / "helper"
     script.write_text(f"#!{sys.executable}\nprint({answer(token='t')!r})\n")
     script.chmod(0o700)
-    assert _credentials_exec.run({"apiVersion": V1, "command": "./helper"}, str(tmp_path), None) == {"token": "t"}
+    assert _credentials_exec.run({"apiVersion": V1, "command": "./helper"}, str(tmp_path), None) == {
+        "token": "t"
+    }
 
 
 @pytest.mark.parametrize(
@@ -82,8 +97,14 @@ def test_a_relative_command_starts_beside_the_kubeconfig(tmp_path: Path) -> None
         (plugin("print('{\"status\": null}')"), "no ExecCredential"),
         (plugin(f"print({answer()!r})"), "neither a token nor a certificate"),
         (plugin(f"print({answer(clientCertificateData='c')!r})"), "neither a token nor a certificate"),
-        (plugin(f"print({answer(token='t')!r})", apiVersion="client.authentication.k8s.io/v1beta1"), "wants client.authentication.k8s.io/v1beta1"),
-        ({"apiVersion": V1, "command": "/no/such/plugin"}, "/no/such/plugin gives no credentials: it cannot be started: No such file"),
+        (
+            plugin(f"print({answer(token='t')!r})", apiVersion="client.authentication.k8s.io/v1beta1"),
+            "wants client.authentication.k8s.io/v1beta1",
+        ),
+        (
+            {"apiVersion": V1, "command": "/no/such/plugin"},
+            "/no/such/plugin gives no credentials: it cannot be started: No such file",
+        ),
         ({"apiVersion": V1}, "no command"),
         ({"command": "x"}, "no apiVersion"),
     ],
@@ -93,12 +114,20 @@ def test_failures_are_told(spec: dict[str, t.Any], words: str) -> None:
 
 
 def test_the_plugins_own_words_are_evidence() -> None:
-    assert failure(plugin("import sys; sys.exit('session is over: log in')")).evidence == ["session is over: log in"]
+    assert failure(plugin("import sys; sys.exit('session is over: log in')")).evidence == [
+        "session is over: log in"
+    ]
 
 
-def test_a_plugin_that_hangs_is_ended_with_its_children(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_plugin_that_hangs_is_ended_with_its_children(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr(_credentials_exec, "SECONDS", 2.0)
     # A shell, which is there sooner than Python on a busy machine.
-    spec = {"apiVersion": V1, "command": "sh", "args": ["-c", f"sleep 1000 & echo $! > {tmp_path / 'pid'}; wait"]}
+    spec = {
+        "apiVersion": V1,
+        "command": "sh",
+        "args": ["-c", f"sleep 1000 & echo $! > {tmp_path / 'pid'}; wait"],
+    }
     assert "has not ended after 2 s" in failure(spec).message
     assert until(lambda: has_ended(int((tmp_path / "pid").read_text())), "the plugin's child has ended")

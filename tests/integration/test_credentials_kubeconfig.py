@@ -21,7 +21,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from integration.patience import at_best
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _credentials_exec, _module, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _credentials,
+    _credentials_exec,
+    _module,
+    _secrets,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
@@ -33,7 +38,11 @@ V1: t.Final = "client.authentication.k8s.io/v1"
 @pytest.fixture(autouse=True)
 def _own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(_secrets, "_seen", set())
-    for name in [name for name in os.environ if name.lower().endswith("_proxy") or name.startswith(("K8S_AUTH_", "KUBERNETES_SERVICE"))]:
+    for name in [
+        name
+        for name in os.environ
+        if name.lower().endswith("_proxy") or name.startswith(("K8S_AUTH_", "KUBERNETES_SERVICE"))
+    ]:
         monkeypatch.delenv(name)
     monkeypatch.delenv("KUBECONFIG", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -85,13 +94,29 @@ def pair(tmp_path: Path) -> t.Callable[..., Pair]:
     def make(seconds: float = 3600.0, password: str = "") -> Pair:
         key = ec.generate_private_key(ec.SECP256R1())
         name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "joe")])
-        builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(1)
+        builder = (
+            x509.CertificateBuilder()
+            .subject_name(name)
+            .issuer_name(name)
+            .public_key(key.public_key())
+            .serial_number(1)
+        )
         end = NOW + datetime.timedelta(seconds=seconds)
         builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        made = builder.not_valid_before(NOW - datetime.timedelta(days=2)).not_valid_after(end).sign(key, hashes.SHA256())
-        lock = serialization.BestAvailableEncryption(password.encode()) if password else serialization.NoEncryption()
+        made = (
+            builder.not_valid_before(NOW - datetime.timedelta(days=2))
+            .not_valid_after(end)
+            .sign(key, hashes.SHA256())
+        )
+        lock = (
+            serialization.BestAvailableEncryption(password.encode())
+            if password
+            else serialization.NoEncryption()
+        )
         (tmp_path / "joe.crt").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-        (tmp_path / "joe.key").write_bytes(key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, lock))
+        (tmp_path / "joe.key").write_bytes(
+            key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, lock)
+        )
         return Pair(str(tmp_path / "joe.crt"), str(tmp_path / "joe.key"))
 
     return make
@@ -118,11 +143,17 @@ def test_an_empty_variable_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_path_under_home_and_one_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "own", config("own"))
     monkeypatch.chdir(tmp_path)
-    assert reached(kubeconfig="~/own") == reached(kubeconfig="own") == ("https://own:6443", bearer("token-of-own"))
+    assert (
+        reached(kubeconfig="~/own")
+        == reached(kubeconfig="own")
+        == ("https://own:6443", bearer("token-of-own"))
+    )
 
 
 @pytest.mark.parametrize("way", ["option", "KUBECONFIG"])
-def test_of_several_files_the_first_says_what_is_current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+def test_of_several_files_the_first_says_what_is_current(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
     write(tmp_path / "none-is-current", config("zero", **{"current-context": ""}))
     write(tmp_path / "a", config("a"))
     write(tmp_path / "b", config("b"))
@@ -137,8 +168,13 @@ def test_of_several_files_the_first_says_what_is_current(tmp_path: Path, monkeyp
 
 def test_files_that_are_completed_by_another(tmp_path: Path) -> None:
     write(tmp_path / "who", config("a", clusters=[]))
-    write(tmp_path / "elsewhere" / "where", {"clusters": config("a", cluster={"certificate-authority": "ca.crt"})["clusters"]})
-    assert refused(kubeconfig=f"{tmp_path}/who:{tmp_path}/elsewhere/where").message.endswith(f"File does not exist: {tmp_path}/elsewhere/ca.crt")
+    write(
+        tmp_path / "elsewhere" / "where",
+        {"clusters": config("a", cluster={"certificate-authority": "ca.crt"})["clusters"]},
+    )
+    assert refused(kubeconfig=f"{tmp_path}/who:{tmp_path}/elsewhere/where").message.endswith(
+        f"File does not exist: {tmp_path}/elsewhere/ca.crt"
+    )
 
 
 def test_a_dictionary_is_left_as_it_is() -> None:
@@ -151,22 +187,34 @@ def test_a_dictionary_is_left_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("fields", "code", "words"),
     [
-        (config("a", **{"current-context": None}), "CRED-CONTEXT", "names no current context, and the task none either; it has a."),
+        (
+            config("a", **{"current-context": None}),
+            "CRED-CONTEXT",
+            "names no current context, and the task none either; it has a.",
+        ),
         (config("a", contexts=None), "CRED-CONTEXT", "has no context a; it has none."),
         (config("a", clusters=[]), "CRED-INVALID", "object with name a in"),
-        (config("a", users=[{"name": "a", "token": "token-at-the-wrong-place"}]), "CRED-INVALID", "Expected key user in"),
+        (
+            config("a", users=[{"name": "a", "token": "token-at-the-wrong-place"}]),
+            "CRED-INVALID",
+            "Expected key user in",
+        ),
         ({"users": "x", "contexts": 5}, "CRED-INVALID", "cannot be used"),
         ({"kind": "Config"}, "CRED-CONTEXT", "names no current context"),
     ],
 )
 @pytest.mark.parametrize("way", ["file", "dict"])
-def test_what_is_wrong_with_a_kubeconfig(tmp_path: Path, fields: Fields, code: str, words: str, way: str) -> None:
+def test_what_is_wrong_with_a_kubeconfig(
+    tmp_path: Path, fields: Fields, code: str, words: str, way: str
+) -> None:
     error = refused(kubeconfig=write(tmp_path / "k", fields) if way == "file" else fields)
     assert (error.code, words in error.message) == (code, True), error.message
     assert "token-at-the-wrong-place" not in error.message
 
 
-@pytest.mark.parametrize("text", ["", "- a", "a: [", "\x00", "just words", "users:\n- user: {token: !!python/name:os.system }"])
+@pytest.mark.parametrize(
+    "text", ["", "- a", "a: [", "\x00", "just words", "users:\n- user: {token: !!python/name:os.system }"]
+)
 def test_what_is_no_kubeconfig(tmp_path: Path, text: str) -> None:
     (tmp_path / "k").write_text(text)
     error = refused(kubeconfig=str(tmp_path / "k"))
@@ -235,9 +283,18 @@ def test_client_certificates(tmp_path: Path, pair: t.Callable[..., Pair], way: s
         "data": {"client-certificate-data": data(certificate), "client-key-data": data(key)},
     }
     if way == "option":
-        params: Fields = {"host": "https://a", "client_cert": "~/joe.crt", "client_key": "~/joe.key", "ca_cert": "~/joe.crt"}
+        params: Fields = {
+            "host": "https://a",
+            "client_cert": "~/joe.crt",
+            "client_key": "~/joe.key",
+            "ca_cert": "~/joe.crt",
+        }
     else:
-        params = {"kubeconfig": write(tmp_path / "k", config("a", users[way], {"certificate-authority-data": data(certificate)}))}
+        params = {
+            "kubeconfig": write(
+                tmp_path / "k", config("a", users[way], {"certificate-authority-data": data(certificate)})
+            )
+        }
     connection = _credentials.connect(params, {})
     assert connection.headers() == []
     assert connection.ends == ("The client certificate", NOW + datetime.timedelta(seconds=60))
@@ -255,27 +312,42 @@ def test_the_end_of_a_token_that_nothing_renews(tmp_path: Path) -> None:
     assert _credentials.connect({"host": "https://a", "api_key": token}, {}).ends == ("The token", NOW)
     assert _credentials.connect({"kubeconfig": config("a", {"token": token})}, {}).ends == ("The token", NOW)
     (tmp_path / "token").write_text(token)
-    assert _credentials.connect({"kubeconfig": config("a", {"tokenFile": str(tmp_path / "token")})}, {}).ends is None
+    assert (
+        _credentials.connect({"kubeconfig": config("a", {"tokenFile": str(tmp_path / "token")})}, {}).ends
+        is None
+    )
     assert _credentials.connect({"host": "https://a", "api_key": "sha256~abc"}, {}).ends is None
 
 
 def jwt(end: datetime.datetime) -> str:
-    return f"h.{base64.urlsafe_b64encode(json.dumps({'exp': end.timestamp()}).encode()).decode().rstrip('=')}.s"
+    return (
+        f"h.{base64.urlsafe_b64encode(json.dumps({'exp': end.timestamp()}).encode()).decode().rstrip('=')}.s"
+    )
 
 
 AS: t.Final = {"as": "jim", "as-uid": "7", "as-groups": ["a", "b"], "as-user-extra": {"reason": ["x", "y"]}}
 
 
 def test_a_user_entry_that_acts_as_somebody() -> None:
-    own = [("Impersonate-User", "jim"), ("Impersonate-Uid", "7"), ("Impersonate-Group", "a"), ("Impersonate-Group", "b")]
+    own = [
+        ("Impersonate-User", "jim"),
+        ("Impersonate-Uid", "7"),
+        ("Impersonate-Group", "a"),
+        ("Impersonate-Group", "b"),
+    ]
     extra = [("Impersonate-Extra-reason", "x"), ("Impersonate-Extra-reason", "y")]
     kubeconfig = config("a", {"token": "token-of-a", **AS})
     assert reached(kubeconfig=kubeconfig)[1] == [*bearer("token-of-a"), *own, *extra]
-    assert reached(kubeconfig=kubeconfig, impersonate_user="joe")[1] == [*bearer("token-of-a"), ("Impersonate-User", "joe")]
+    assert reached(kubeconfig=kubeconfig, impersonate_user="joe")[1] == [
+        *bearer("token-of-a"),
+        ("Impersonate-User", "joe"),
+    ]
 
 
 def test_the_name_in_the_certificate() -> None:
-    connection = _credentials.connect({"kubeconfig": config("a", {"token": "t" * 9, "as": "x"}, {"tls-server-name": "kubernetes"})}, {})
+    connection = _credentials.connect(
+        {"kubeconfig": config("a", {"token": "t" * 9, "as": "x"}, {"tls-server-name": "kubernetes"})}, {}
+    )
     assert connection.pool.connection_pool_kw["server_hostname"] == "kubernetes"
 
 
@@ -287,11 +359,28 @@ def test_an_exec_plugin_is_asked_again_after_a_refusal(tmp_path: Path, pair: t.C
     count.write_text("0")
     script = tmp_path / "plugin"
     end = (NOW + datetime.timedelta(seconds=5)).isoformat().replace("+00:00", "Z")
-    answer = {"apiVersion": V1, "kind": "ExecCredential", "status": {"token": "token-NUMBER", "expirationTimestamp": end}}
-    script.write_text(f"#!/bin/sh\nn=$(($(cat {count}) + 1)); echo $n > {count}\nsed s/NUMBER/$n/ <<END\n{json.dumps(answer)}\nEND\n")
+    answer = {
+        "apiVersion": V1,
+        "kind": "ExecCredential",
+        "status": {"token": "token-NUMBER", "expirationTimestamp": end},
+    }
+    script.write_text(
+        f"#!/bin/sh\nn=$(($(cat {count}) + 1)); echo $n > {count}\nsed s/NUMBER/$n/ <<END\n{json.dumps(answer)}\nEND\n"
+    )
     script.chmod(0o700)
-    connection = _credentials.connect({"kubeconfig": write(tmp_path / "k", config("a", {"exec": {"apiVersion": V1, "command": "./plugin"}}))}, {})
-    assert (connection.headers(), connection.headers(), connection.ends) == (bearer("token-1"), bearer("token-1"), None)
+    connection = _credentials.connect(
+        {
+            "kubeconfig": write(
+                tmp_path / "k", config("a", {"exec": {"apiVersion": V1, "command": "./plugin"}})
+            )
+        },
+        {},
+    )
+    assert (connection.headers(), connection.headers(), connection.ends) == (
+        bearer("token-1"),
+        bearer("token-1"),
+        None,
+    )
     connection.renew()
     assert connection.headers() == bearer("token-2")
     assert count.read_text() == "2\n"
@@ -299,15 +388,26 @@ def test_an_exec_plugin_is_asked_again_after_a_refusal(tmp_path: Path, pair: t.C
 
 def test_an_exec_plugin_that_gives_a_certificate(tmp_path: Path, pair: t.Callable[..., Pair]) -> None:
     certificate, key = (Path(path).read_text() for path in pair(60))
-    answer = {"apiVersion": V1, "kind": "ExecCredential", "status": {"clientCertificateData": certificate, "clientKeyData": key}}
+    answer = {
+        "apiVersion": V1,
+        "kind": "ExecCredential",
+        "status": {"clientCertificateData": certificate, "clientKeyData": key},
+    }
     (tmp_path / "answer").write_text(json.dumps(answer))
     plugin = {"exec": {"apiVersion": V1, "command": "cat", "args": [str(tmp_path / "answer")]}}
     connection = _credentials.connect({"kubeconfig": config("a", plugin)}, {})
-    assert (connection.headers(), connection.ends) == ([], ("The client certificate", NOW + datetime.timedelta(seconds=60)))
+    assert (connection.headers(), connection.ends) == (
+        [],
+        ("The client certificate", NOW + datetime.timedelta(seconds=60)),
+    )
 
 
-@pytest.mark.parametrize("plugin", [{"command": "false"}, {"command": "cat"}, {"command": "sleep", "args": ["60"]}])
-def test_an_exec_plugin_that_fails_or_hangs_is_never_nobody(monkeypatch: pytest.MonkeyPatch, plugin: Fields) -> None:
+@pytest.mark.parametrize(
+    "plugin", [{"command": "false"}, {"command": "cat"}, {"command": "sleep", "args": ["60"]}]
+)
+def test_an_exec_plugin_that_fails_or_hangs_is_never_nobody(
+    monkeypatch: pytest.MonkeyPatch, plugin: Fields
+) -> None:
     monkeypatch.setattr(_credentials_exec, "SECONDS", 0.5)
     assert refused(kubeconfig=config("a", {"exec": {"apiVersion": V1, **plugin}})).code == "CRED-EXEC"
 
@@ -318,7 +418,9 @@ def test_an_exec_plugin_that_hangs_does_not_keep_us_past_the_deadline() -> None:
     def taken() -> float:
         started = time.monotonic()
         with pytest.raises(CredentialsError, match="has not ended after 1 s"):
-            _module.connect({"kubeconfig": config("a", {"exec": plugin}), "wait_timeout": 1}, "exec").list(known("Node"))
+            _module.connect({"kubeconfig": config("a", {"exec": plugin}), "wait_timeout": 1}, "exec").list(
+                known("Node")
+            )
         return time.monotonic() - started
 
     assert at_best(taken, 2) <= 2

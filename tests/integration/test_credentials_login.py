@@ -21,7 +21,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
 REMEMBERED: t.Final = 10.0  # seconds for which an API server believes a token that it has just believed
-MAP: t.Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "login", "namespace": "default"}, "data": {"a": "b"}}
+MAP: t.Final = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "login", "namespace": "default"},
+    "data": {"a": "b"},
+}
 HELD: t.Final = {"name": "login-held", "namespace": "default"}
 NODES: t.Final = "query('accelerators.openshift.gpu_nodes', 'none', **credentials)"
 
@@ -34,10 +39,15 @@ def oauth(cluster: Cluster) -> OAuth:
 @pytest.fixture
 def held(cluster: Cluster) -> t.Iterator[Data]:
     """An object of ours whose removal takes longer than anybody waits."""
-    marks = {"labels": {"app.kubernetes.io/managed-by": "accelerators.openshift"}, "finalizers": ["accelerators.test/hold"]}
+    marks = {
+        "labels": {"app.kubernetes.io/managed-by": "accelerators.openshift"},
+        "finalizers": ["accelerators.test/hold"],
+    }
     cluster.client.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {**HELD, **marks}})
     yield {"apiVersion": "v1", "kind": "ConfigMap", "metadata": HELD}
-    cluster.client.patch("v1", "configmaps", HELD["name"], HELD["namespace"], {"metadata": {"finalizers": None}})
+    cluster.client.patch(
+        "v1", "configmaps", HELD["name"], HELD["namespace"], {"metadata": {"finalizers": None}}
+    )
 
 
 def manifests(obj: Data, **more: t.Any) -> Data:
@@ -55,7 +65,11 @@ def test_the_endpoint_is_like_the_real_one(oauth: OAuth) -> None:
     assert oauth.log_out(token) == 200
     assert oauth.log_out(token) == 401
     refused = "a revoked token that is no longer believed"
-    assert until(lambda: oauth.request("GET", "/api/v1/nodes", token, oauth.sandbox.url).status == 401, refused, REMEMBERED + SECONDS)
+    assert until(
+        lambda: oauth.request("GET", "/api/v1/nodes", token, oauth.sandbox.url).status == 401,
+        refused,
+        REMEMBERED + SECONDS,
+    )
 
 
 def test_every_task_logs_in_as_the_user_and_leaves_no_token(
@@ -81,24 +95,36 @@ def test_every_task_logs_in_as_the_user_and_leaves_no_token(
 
 
 def test_a_lookup_leaves_no_token(oauth: OAuth, playbook: Playbook) -> None:
-    debug = {"ansible.builtin.debug": {"msg": "{{ " + NODES + " }}"}, "vars": {"credentials": oauth.options()}}
+    debug = {
+        "ansible.builtin.debug": {"msg": "{{ " + NODES + " }}"},
+        "vars": {"credentials": oauth.options()},
+    }
     run = playbook.tasks(debug)
     assert (run.rc, run.tasks[-1]["msg"]) == (0, []), run.output
     assert oauth.others() == []
 
 
-def test_from_the_environment(oauth: OAuth, playbook: Playbook, audit: Audit, monkeypatch: pytest.MonkeyPatch, in_process: bool) -> None:
+def test_from_the_environment(
+    oauth: OAuth, playbook: Playbook, audit: Audit, monkeypatch: pytest.MonkeyPatch, in_process: bool
+) -> None:
     options = oauth.options()
     for name in ("host", "username", "password"):
         monkeypatch.setenv(f"K8S_AUTH_{name.upper()}", options[name])
-    run = playbook.tasks(manifests(MAP), manifests(MAP, state="absent"), in_process=in_process, defaults={"ca_cert": options["ca_cert"]})
+    run = playbook.tasks(
+        manifests(MAP),
+        manifests(MAP, state="absent"),
+        in_process=in_process,
+        defaults={"ca_cert": options["ca_cert"]},
+    )
     assert run.rc == 0, run.output
     assert {request.user for task in run.tasks for request in audit.of(task)} == {"kube:admin"}
     assert oauth.others() == []
 
 
 def test_a_wrong_password_is_told_without_it(oauth: OAuth, playbook: Playbook, in_process: bool) -> None:
-    run = playbook.tasks(manifests(MAP), in_process=in_process, defaults={**oauth.options(), "password": "pass-that-is-wrong"})
+    run = playbook.tasks(
+        manifests(MAP), in_process=in_process, defaults={**oauth.options(), "password": "pass-that-is-wrong"}
+    )
     assert run.failure["code"] == "CRED-LOGIN"
     assert "did not accept the user kubeadmin" in run.failure["message"]
     assert run.failure["remedy"] == "Check username and password."
@@ -119,11 +145,18 @@ def test_an_api_server_without_a_login(oauth: OAuth, playbook: Playbook) -> None
 
 
 @pytest.mark.parametrize("patience", [30.0, 1.5])
-def test_an_endpoint_that_is_silent_is_not_waited_for_beyond_the_tasks_time(monkeypatch: pytest.MonkeyPatch, patience: float) -> None:
+def test_an_endpoint_that_is_silent_is_not_waited_for_beyond_the_tasks_time(
+    monkeypatch: pytest.MonkeyPatch, patience: float
+) -> None:
     """Nor is it by the last of several tries."""
     monkeypatch.setattr(_credentials_package, "_LOGIN_SECONDS", patience)
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        params = {"host": f"https://127.0.0.1:{silent.getsockname()[1]}", "username": "joe", "password": "pass-of-joe", "wait_timeout": 2}
+        params = {
+            "host": f"https://127.0.0.1:{silent.getsockname()[1]}",
+            "username": "joe",
+            "password": "pass-of-joe",
+            "wait_timeout": 2,
+        }
 
         def taken() -> float:
             started = time.monotonic()

@@ -19,14 +19,23 @@ import pytest
 import yaml
 from integration.patience import at_best
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _credentials_kubeconfig, _module, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _credentials,
+    _credentials_kubeconfig,
+    _module,
+    _secrets,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from openshift_sandbox.pki import Authority
 
 
 def jwt(seconds: float, name: str = "") -> str:
-    claims = base64.urlsafe_b64encode(json.dumps({"exp": time.time() + seconds, "sub": name}).encode()).decode().rstrip("=")
+    claims = (
+        base64.urlsafe_b64encode(json.dumps({"exp": time.time() + seconds, "sub": name}).encode())
+        .decode()
+        .rstrip("=")
+    )
     return f"aGVhZA.{claims}.c2ln"
 
 
@@ -65,7 +74,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(400, {"error": "invalid_grant", "error_description": "the session is over"})
             return
         rotated = {"refresh_token": "refresh-two"} if self.server.is_rotating else {}
-        self._answer(200, {"access_token": "access", "token_type": "Bearer", "id_token": self.server.renewed, **rotated})
+        self._answer(
+            200,
+            {"access_token": "access", "token_type": "Bearer", "id_token": self.server.renewed, **rotated},
+        )
 
     def _answer(self, status: int, body: dict[str, t.Any]) -> None:
         content = json.dumps(body).encode()
@@ -93,7 +105,13 @@ def issuer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> t.Iterator[Issuer
 
 
 def kubeconfig(issuer: Issuer, id_token: str, **provider: str) -> dict[str, t.Any]:
-    settings = {"client-id": "me", "id-token": id_token, "refresh-token": "refresh-one", "idp-issuer-url": issuer.url, **provider}
+    settings = {
+        "client-id": "me",
+        "id-token": id_token,
+        "refresh-token": "refresh-one",
+        "idp-issuer-url": issuer.url,
+        **provider,
+    }
     return {
         "clusters": [{"name": "c", "cluster": {"server": "https://a"}}],
         "users": [{"name": "u", "user": {"auth-provider": {"name": "oidc", "config": settings}}}],
@@ -121,9 +139,15 @@ def test_a_token_that_is_good_is_used(issuer: Issuer) -> None:
 @pytest.mark.parametrize("authority", ["file", "data"])
 @pytest.mark.parametrize("secret", ["secret-of-client", None])
 @pytest.mark.parametrize("rotating", [True, False])
-def test_a_token_that_has_expired_is_renewed(issuer: Issuer, authority: str, secret: str | None, rotating: bool) -> None:
+def test_a_token_that_has_expired_is_renewed(
+    issuer: Issuer, authority: str, secret: str | None, rotating: bool
+) -> None:
     issuer.is_rotating = rotating
-    trust = trusted(issuer) if authority == "file" else {"idp-certificate-authority-data": base64.b64encode(issuer.authority.read_bytes()).decode()}
+    trust = (
+        trusted(issuer)
+        if authority == "file"
+        else {"idp-certificate-authority-data": base64.b64encode(issuer.authority.read_bytes()).decode()}
+    )
     fields = kubeconfig(issuer, jwt(-60), **trust, **({"client-secret": secret} if secret else {}))
     assert connected(fields) == f"Bearer {issuer.renewed}"
     ((header, form),) = issuer.asked
@@ -134,7 +158,9 @@ def test_a_token_that_has_expired_is_renewed(issuer: Issuer, authority: str, sec
 
 
 @pytest.mark.parametrize("persist", [True, False, None])
-def test_what_was_renewed_is_kept_only_when_asked_for(issuer: Issuer, tmp_path: Path, persist: bool | None) -> None:
+def test_what_was_renewed_is_kept_only_when_asked_for(
+    issuer: Issuer, tmp_path: Path, persist: bool | None
+) -> None:
     path = tmp_path / "config"
     before = yaml.safe_dump(kubeconfig(issuer, jwt(-60), **trusted(issuer)))
     path.write_text(before)
@@ -143,7 +169,9 @@ def test_what_was_renewed_is_kept_only_when_asked_for(issuer: Issuer, tmp_path: 
     assert path.stat().st_mode & 0o777 == 0o600
     if persist:
         kept = yaml.safe_load(path.read_text())
-        assert kept == kubeconfig(issuer, issuer.renewed, **trusted(issuer), **{"refresh-token": "refresh-two"})
+        assert kept == kubeconfig(
+            issuer, issuer.renewed, **trusted(issuer), **{"refresh-token": "refresh-two"}
+        )
     else:
         assert path.read_text() == before
 
@@ -186,7 +214,9 @@ def test_an_issuer_that_is_silent_does_not_keep_us_past_the_deadline(issuer: Iss
     def taken() -> float:
         started = time.monotonic()
         with pytest.raises(CredentialsError, match="timed out after 1 s"):
-            _module.connect({"kubeconfig": kubeconfig(issuer, jwt(-60), **trusted(issuer)), "wait_timeout": 1}, "oidc").list(known("Node"))
+            _module.connect(
+                {"kubeconfig": kubeconfig(issuer, jwt(-60), **trusted(issuer)), "wait_timeout": 1}, "oidc"
+            ).list(known("Node"))
         return time.monotonic() - started
 
     assert at_best(taken, 2) <= 2

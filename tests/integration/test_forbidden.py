@@ -19,7 +19,9 @@ CASES = [
 
 
 @pytest.mark.parametrize(("module", "options", "resource"), CASES, ids=[case[0] for case in CASES])
-def test_forbidden_names_verb_and_resource(cluster: Cluster, playbook: Playbook, module: str, options: dict[str, t.Any], resource: str) -> None:
+def test_forbidden_names_verb_and_resource(
+    cluster: Cluster, playbook: Playbook, module: str, options: dict[str, t.Any], resource: str
+) -> None:
     restricted = cluster.needs_sandbox().directory / "kubeconfig-restricted"
     run = playbook.tasks({f"accelerators.openshift.{module}": options}, kubeconfig=restricted)
     assert run.failure["code"] == "API-FORBIDDEN"

@@ -11,7 +11,12 @@ import pytest
 from integration.playbook import Playbook, TaskResult
 from integration.wire import Audit
 
-GOOD = {"name": "a", "candidates": [{"instance_type": "g4dn.12xlarge", "zones": ["us-east-2a"]}], "replicas": 2, "quota": [{"namespace": "team-a", "gpus": 8}]}
+GOOD = {
+    "name": "a",
+    "candidates": [{"instance_type": "g4dn.12xlarge", "zones": ["us-east-2a"]}],
+    "replicas": 2,
+    "quota": [{"namespace": "team-a", "gpus": 8}],
+}
 BAD = [{**GOOD, "replica": 2}, {**GOOD, "name": "B"}]
 
 
@@ -28,7 +33,9 @@ def test_a_good_list_both_ways(playbook: Playbook, audit: Audit) -> None:
     for task in (here, there):
         assert task.changed is False
         if audit.log is not None:
-            assert [(one.verb, one.resource) for one in audit.of(task)] == [("get", "infrastructures.config.openshift.io")]
+            assert [(one.verb, one.resource) for one in audit.of(task)] == [
+                ("get", "infrastructures.config.openshift.io")
+            ]
 
 
 def test_a_bad_list_both_ways_and_not_one_request(playbook: Playbook, audit: Audit) -> None:

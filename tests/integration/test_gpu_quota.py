@@ -17,12 +17,26 @@ GPU = "requests.nvidia.com/gpu"
 
 def pod(name: str, gpus: int) -> dict[str, t.Any]:
     amounts = {"nvidia.com/gpu": str(gpus)}
-    container = {"name": "c", "image": "example.com/none", "resources": {"requests": amounts, "limits": amounts}}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "it-held"}, "spec": {"containers": [container]}}
+    container = {
+        "name": "c",
+        "image": "example.com/none",
+        "resources": {"requests": amounts, "limits": amounts},
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": "it-held"},
+        "spec": {"containers": [container]},
+    }
 
 
 def test_the_refusal_is_the_servers_own(playbook: Playbook, audit: Audit, in_process: bool) -> None:
-    options = {"namespace": f"it-proof-{in_process}".lower(), "gpus": 1, "create_namespace": True, "prove": True}
+    options = {
+        "namespace": f"it-proof-{in_process}".lower(),
+        "gpus": 1,
+        "create_namespace": True,
+        "prove": True,
+    }
     task = playbook.module("gpu_quota", in_process, **options)
     assert not task.failed, task.result
     expected = f"exceeded quota: gpu-quota, requested: {GPU}=2, used: {GPU}=0, limited: {GPU}=1"
@@ -43,7 +57,9 @@ def test_the_refusal_is_the_servers_own(playbook: Playbook, audit: Audit, in_pro
         ({}, "INPUT-OPTION", "state is present but any of the following are missing: gpus, hard"),
     ],
 )
-def test_bad_input_sends_no_request(options: dict[str, t.Any], code: str, words: str, playbook: Playbook, audit: Audit, in_process: bool) -> None:
+def test_bad_input_sends_no_request(
+    options: dict[str, t.Any], code: str, words: str, playbook: Playbook, audit: Audit, in_process: bool
+) -> None:
     task = playbook.module("gpu_quota", in_process, namespace="default", **options)
     assert task.failed
     assert (task["code"], task["layer"]) == (code, "input")
@@ -70,15 +86,21 @@ def test_who_holds_what_and_two_quotas(cluster: Cluster, playbook: Playbook) -> 
         {"accelerators.openshift.gpu_quota": {**common, "name": "loose", "gpus": 9}, "register": "loose"},
         {"ansible.builtin.debug": {"var": "loose.warnings"}},
     )
-    assert any("Quota gpu-quota (requests.nvidia.com/gpu: 4)" in text for text in second.tasks[-1]["loose.warnings"])
+    assert any(
+        "Quota gpu-quota (requests.nvidia.com/gpu: 4)" in text for text in second.tasks[-1]["loose.warnings"]
+    )
     assert playbook.module("gpu_quota", namespace="it-held", state="absent").changed
-    assert [quota["metadata"]["name"] for quota in cluster.client.list("v1", "resourcequotas", "it-held")] == ["loose"]
+    assert [
+        quota["metadata"]["name"] for quota in cluster.client.list("v1", "resourcequotas", "it-held")
+    ] == ["loose"]
 
 
 def test_somebody_elses_quota_stays(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
     cluster.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "it-theirs"}})
     metadata = {"name": "gpu-quota", "namespace": "it-theirs"}
-    cluster.client.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": {GPU: "1"}}})
+    cluster.client.apply(
+        {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": {GPU: "1"}}}
+    )
     task = playbook.module("gpu_quota", namespace="it-theirs", state="absent")
     assert (task.failed, task.changed) == (False, False)
     assert audit.writes(task) == []
@@ -88,7 +110,9 @@ def test_somebody_elses_quota_stays(cluster: Cluster, playbook: Playbook, audit:
 def test_what_the_identity_may_not_do_is_named(cluster: Cluster, playbook: Playbook) -> None:
     sandbox = cluster.needs_sandbox()
     restricted = sandbox.directory / "kubeconfig-restricted"
-    run = playbook.tasks({"accelerators.openshift.gpu_quota": {"namespace": "default", "gpus": 1}}, kubeconfig=restricted)
+    run = playbook.tasks(
+        {"accelerators.openshift.gpu_quota": {"namespace": "default", "gpus": 1}}, kubeconfig=restricted
+    )
     assert run.failure["code"] == "API-FORBIDDEN"
     assert "resourcequotas" in run.failure["message"] or "namespaces" in run.failure["message"]
     assert "Grant verb" in run.failure["remedy"]

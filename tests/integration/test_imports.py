@@ -14,12 +14,20 @@ import pytest
 from cluster import ROOT, Cluster
 from integration.playbook import Playbook
 
-MAP: t.Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "imports", "namespace": "default"}}
+MAP: t.Final = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "imports", "namespace": "default"},
+}
 TASK: t.Final = {"accelerators.openshift.manifests": {"objects": [MAP], "state": "absent"}}
 
 
-@pytest.mark.parametrize(("files", "programs"), [(1, []), (2, ["ansible-playbook (parent)"])], ids=["spared", "needed"])
-def test_no_task_imports_the_client(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int, programs: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("files", "programs"), [(1, []), (2, ["ansible-playbook (parent)"])], ids=["spared", "needed"]
+)
+def test_no_task_imports_the_client(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int, programs: list[str]
+) -> None:
     """A kubeconfig of several files is one that only the package reads."""
     log = tmp_path / "imports.jsonl"
     log.touch()

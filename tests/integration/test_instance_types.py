@@ -37,16 +37,28 @@ def test_the_examples_run(playbook: Playbook) -> None:
     assert "g5.48xlarge" not in big
     assert [one["instance_type"] for one in near][:1] == ["Standard_ND96isr_H100_v5"]
     assert [one["meets"] for one in near] == [True, False, False]
-    assert [(one["cloud"], one["gpus"], one["mig_capable"], one["source"]) for one in own] == [("openstack", 2, True, "user")]
+    assert [(one["cloud"], one["gpus"], one["mig_capable"], one["source"]) for one in own] == [
+        ("openstack", 2, True, "user")
+    ]
 
 
 @pytest.mark.parametrize("dump", [yaml.safe_dump, json.dumps], ids=["yaml", "json"])
-def test_a_file_by_option_and_by_variable(playbook: Playbook, tmp_path: Path, dump: t.Callable[[t.Any], str]) -> None:
+def test_a_file_by_option_and_by_variable(
+    playbook: Playbook, tmp_path: Path, dump: t.Callable[[t.Any], str]
+) -> None:
     path = tmp_path / "types-of-ours"
-    path.write_text(dump([{"cloud": "aws", "instance_type": "p9.48xlarge", "gpus": 8, "gpu_model": "B300", "rdma": True}]))
-    run = playbook.tasks(debug("'p9.48xlarge', catalogue=file", file=str(path)), debug("'p9.48xlarge'", gpu_instance_types_catalogue=str(path)))
+    path.write_text(
+        dump([{"cloud": "aws", "instance_type": "p9.48xlarge", "gpus": 8, "gpu_model": "B300", "rdma": True}])
+    )
+    run = playbook.tasks(
+        debug("'p9.48xlarge', catalogue=file", file=str(path)),
+        debug("'p9.48xlarge'", gpu_instance_types_catalogue=str(path)),
+    )
     assert run.rc == 0, run.output
-    assert [[(one["gpus"], one["gpu_memory_gib"], one["rdma"], one["as_of"]) for one in task["msg"]] for task in run.tasks] == [[(8, 268, True, None)]] * 2
+    assert [
+        [(one["gpus"], one["gpu_memory_gib"], one["rdma"], one["as_of"]) for one in task["msg"]]
+        for task in run.tasks
+    ] == [[(8, 268, True, None)]] * 2
 
 
 @pytest.mark.parametrize(
@@ -56,7 +68,10 @@ def test_a_file_by_option_and_by_variable(playbook: Playbook, tmp_path: Path, du
         ("nearest='8'", "INPUT-WISH"),
         ("gpu_modle='A100'", "Did you mean gpu_model?"),
         ("catalogue='/nowhere/types.yml'", "INPUT-CATALOGUE"),
-        ("catalogue=[{'cloud': 'aws', 'instance_type': 'p9', 'gpus': 0, 'gpu_model': 'L4'}]", "catalogue[0].gpus"),
+        (
+            "catalogue=[{'cloud': 'aws', 'instance_type': 'p9', 'gpus': 0, 'gpu_model': 'L4'}]",
+            "catalogue[0].gpus",
+        ),
         ("'p4d.24xlarg'", "Nearest: p4d.24xlarge"),
         ("cloud='asw'", "asw"),
     ],

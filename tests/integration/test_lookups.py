@@ -17,8 +17,19 @@ NAME: t.Final = "lookup-gpu-0"
 @pytest.fixture
 def gpu_node(cluster: Cluster) -> t.Iterator[None]:
     """A node that some other tool made: only its label says that it has a GPU."""
-    labels = {"nvidia.com/gpu.present": "true", "node.kubernetes.io/instance-type": "g4dn.xlarge", "team": "lookup"}
-    cluster.client.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NAME, "labels": labels}, "spec": {"unschedulable": True}})
+    labels = {
+        "nvidia.com/gpu.present": "true",
+        "node.kubernetes.io/instance-type": "g4dn.xlarge",
+        "team": "lookup",
+    }
+    cluster.client.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": NAME, "labels": labels},
+            "spec": {"unschedulable": True},
+        }
+    )
     yield
     cluster.client.delete("v1", "nodes", NAME)
 
@@ -37,13 +48,19 @@ def test_instance_types_need_no_cluster(playbook: Playbook) -> None:
 @pytest.mark.usefixtures("gpu_node")
 def test_gpu_nodes_with_a_query(playbook: Playbook, cluster: Cluster) -> None:
     call = f"query('accelerators.openshift.gpu_nodes', label_selector='team=lookup', kubeconfig='{cluster.kubeconfig}'"
-    assert looked_up(playbook, call + ", query='[].[name, instance_type, schedulable]')") == [[NAME, "g4dn.xlarge", False]]
+    assert looked_up(playbook, call + ", query='[].[name, instance_type, schedulable]')") == [
+        [NAME, "g4dn.xlarge", False]
+    ]
     assert looked_up(playbook, call + ", query='[?schedulable].name')") == []
 
 
 def test_a_wrong_query_names_itself(playbook: Playbook, cluster: Cluster) -> None:
     run = playbook.tasks(
-        {"ansible.builtin.debug": {"msg": f"{{{{ query('accelerators.openshift.gpu_nodes', kubeconfig='{cluster.kubeconfig}', query='[') }}}}"}}
+        {
+            "ansible.builtin.debug": {
+                "msg": f"{{{{ query('accelerators.openshift.gpu_nodes', kubeconfig='{cluster.kubeconfig}', query='[') }}}}"
+            }
+        }
     )
     assert run.rc != 0
     assert "INPUT-JMESPATH" in run.output

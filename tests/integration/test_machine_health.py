@@ -18,7 +18,11 @@ from openshift_sandbox import faults
 Data = dict[str, t.Any]
 API: t.Final = "machine.openshift.io/v1beta1"
 NAMESPACE: t.Final = "openshift-machine-api"
-POOL: t.Final[Data] = {"name": "ill", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "replicas": 1}
+POOL: t.Final[Data] = {
+    "name": "ill",
+    "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
+    "replicas": 1,
+}
 LABEL: t.Final = "accelerators.openshift/pool=ill"
 PAUSED: t.Final = "cluster.x-k8s.io/paused"
 
@@ -35,7 +39,9 @@ def checks(cluster: Cluster, labels: str = LABEL) -> list[Data]:
     return cluster.client.list(API, "machinehealthchecks", NAMESPACE, labels)
 
 
-def test_made_and_removed(cluster: Cluster, playbook: Playbook, audit: Audit, in_process: bool, clean: None) -> None:
+def test_made_and_removed(
+    cluster: Cluster, playbook: Playbook, audit: Audit, in_process: bool, clean: None
+) -> None:
     made = playbook.module("gpu_machine_health", in_process, name="ill", max_unhealthy="40%")
     assert made.changed, made.result
     [check] = checks(cluster)
@@ -62,10 +68,15 @@ def test_wrong_options_send_no_request(playbook: Playbook, audit: Audit) -> None
     assert audit.of(task) == []
 
 
-def test_a_role_makes_it_and_a_lost_machine_comes_back(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:
+def test_a_role_makes_it_and_a_lost_machine_comes_back(
+    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
+) -> None:
     sandbox = cluster.needs_sandbox()
     pool = POOL | {"health": {"unhealthy_after": "5m"}}
-    role = {"ansible.builtin.include_role": {"name": "accelerators.openshift.gpu_node_pool"}, "vars": {"gpu_node_pool_pools": [pool]}}
+    role = {
+        "ansible.builtin.include_role": {"name": "accelerators.openshift.gpu_node_pool"},
+        "vars": {"gpu_node_pool_pools": [pool]},
+    }
     run = playbook.tasks(role)
     assert run.rc == 0, run.output
     [check] = checks(cluster)
@@ -88,10 +99,15 @@ def test_a_role_makes_it_and_a_lost_machine_comes_back(cluster: Cluster, playboo
         cluster.client.delete(API, "machinehealthchecks", "somebody-elses", NAMESPACE)
 
 
-def test_what_was_deleted_before_the_task_began_is_told(cluster: Cluster, playbook: Playbook, clean: None) -> None:
+def test_what_was_deleted_before_the_task_began_is_told(
+    cluster: Cluster, playbook: Playbook, clean: None
+) -> None:
     """Two Machines in a row: one that lost its instance, and one that never got one."""
     sandbox = cluster.needs_sandbox()
-    made = playbook.tasks({"accelerators.openshift.gpu_machineset": {"pool": POOL}}, {"accelerators.openshift.gpu_machine_health": {"pool": POOL}})
+    made = playbook.tasks(
+        {"accelerators.openshift.gpu_machineset": {"pool": POOL}},
+        {"accelerators.openshift.gpu_machine_health": {"pool": POOL}},
+    )
     assert made.rc == 0, made.output
     [first], before = machines(cluster), deleted_by_check(cluster)
     troubles = [("image_missing", {}), ("instance_lost", {"machine": first})]
@@ -123,14 +139,23 @@ def machines(cluster: Cluster) -> list[str]:
 
 def deleted_by_check(cluster: Cluster) -> set[str]:
     """Of the pool, by the events, which outlive the tests."""
-    names = {one["involvedObject"]["name"] for one in cluster.client.list("v1", "events", NAMESPACE) if one["reason"] == "MachineDeleted"}
+    names = {
+        one["involvedObject"]["name"]
+        for one in cluster.client.list("v1", "events", NAMESPACE)
+        if one["reason"] == "MachineDeleted"
+    }
     return {name for name in names if "-ill-" in name}
 
 
-def test_it_rests_while_machines_are_replaced(cluster: Cluster, playbook: Playbook, audit: Audit, clean: None) -> None:
+def test_it_rests_while_machines_are_replaced(
+    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
+) -> None:
     sandbox = cluster.needs_sandbox()
     larger = POOL | {"disk": {"size_gib": 200}}
-    made = playbook.tasks({"accelerators.openshift.gpu_machineset": {"pool": POOL}}, {"accelerators.openshift.gpu_machine_health": {"pool": POOL}})
+    made = playbook.tasks(
+        {"accelerators.openshift.gpu_machineset": {"pool": POOL}},
+        {"accelerators.openshift.gpu_machine_health": {"pool": POOL}},
+    )
     assert made.rc == 0, made.output
     trouble = {"instance_type": "g4dn.xlarge"}
     faults.add(sandbox, "no_capacity", trouble)
@@ -144,7 +169,11 @@ def test_it_rests_while_machines_are_replaced(cluster: Cluster, playbook: Playbo
     done = playbook.module("gpu_machineset", pool=larger, on_change="replace")
     [replaced] = done["replaced"]
     writes = [line.split()[1].partition(".")[0] for line in audit.writes(done)]
-    assert (writes[0], writes[-1], writes.count("machinehealthchecks")) == ("machinehealthchecks", "machinehealthchecks", 2)
+    assert (writes[0], writes[-1], writes.count("machinehealthchecks")) == (
+        "machinehealthchecks",
+        "machinehealthchecks",
+        2,
+    )
     assert paused_by(cluster) is None
 
     # A run that was killed left it paused; the next that replaces something lets it go on, by whatever way.
@@ -167,7 +196,13 @@ def paused_by(cluster: Cluster) -> str | None:
 
 def pause(cluster: Cluster, value: str) -> None:
     [check] = checks(cluster)
-    cluster.client.patch(API, "machinehealthchecks", check["metadata"]["name"], NAMESPACE, {"metadata": {"annotations": {PAUSED: value}}})
+    cluster.client.patch(
+        API,
+        "machinehealthchecks",
+        check["metadata"]["name"],
+        NAMESPACE,
+        {"metadata": {"annotations": {PAUSED: value}}},
+    )
 
 
 def until_replaced(cluster: Cluster, playbook: Playbook, pool: Data, name: str) -> t.Any:

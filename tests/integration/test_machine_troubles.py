@@ -29,8 +29,17 @@ class Pool:
     def __init__(self, cluster: Cluster, playbook: Playbook) -> None:
         self._cluster, self._playbook = cluster, playbook
 
-    def ask(self, zones: t.Sequence[str] = ("us-east-2a",), replicas: int = 1, **options: t.Any) -> TaskResult:
-        usual = {"name": "slow", "instance_type": TYPE, "zones": list(zones), "replicas": replicas, "capacity_timeout": 2, "wait_timeout": 90}
+    def ask(
+        self, zones: t.Sequence[str] = ("us-east-2a",), replicas: int = 1, **options: t.Any
+    ) -> TaskResult:
+        usual = {
+            "name": "slow",
+            "instance_type": TYPE,
+            "zones": list(zones),
+            "replicas": replicas,
+            "capacity_timeout": 2,
+            "wait_timeout": 90,
+        }
         return self._playbook.module("gpu_machineset", **{**usual, **options})
 
     def remove(self) -> None:
@@ -60,12 +69,20 @@ def pool(cluster: Cluster, playbook: Playbook) -> t.Iterator[Pool]:
     ("kind", "fields", "code", "words", "remedy"),
     [
         ("quota_exceeded", {"limit": 0}, "MACH-QUOTA", "current vCPU limit of 0 allows", "Service Quotas"),
-        ("machine_failed", {"message": "error launching instance: Invalid IAM Instance Profile name"}, "MACH-CONFIG", "Invalid IAM", "oc delete machine"),
+        (
+            "machine_failed",
+            {"message": "error launching instance: Invalid IAM Instance Profile name"},
+            "MACH-CONFIG",
+            "Invalid IAM",
+            "oc delete machine",
+        ),
         ("subnet_full", {}, "MACH-SUBNET", "not enough free addresses", "subnet"),
         ("unauthorized", {}, "MACH-FORBIDDEN", "not authorized", "credentials"),
     ],
 )
-def test_what_is_final_ends_the_task_at_once(pool: Pool, kind: str, fields: Data, code: str, words: str, remedy: str) -> None:
+def test_what_is_final_ends_the_task_at_once(
+    pool: Pool, kind: str, fields: Data, code: str, words: str, remedy: str
+) -> None:
     with pool.trouble(kind, instance_type=TYPE, **fields):
         task = pool.ask()
     assert (task["code"], task["layer"]) == (code, "machine")
@@ -94,34 +111,53 @@ def test_an_instance_that_never_joins(pool: Pool) -> None:
     assert "aws ec2 get-console-output --latest --instance-id i-0" in task["remedy"]
 
 
-def test_requests_that_nobody_approves(cluster: Cluster, playbook: Playbook, pool: Pool, audit: Audit) -> None:
+def test_requests_that_nobody_approves(
+    cluster: Cluster, playbook: Playbook, pool: Pool, audit: Audit
+) -> None:
     with pool.trouble("csr_pending", instance_type=TYPE), pool.trouble("foreign_csr", name=STRANGER):
         waited = pool.ask(wait_timeout=12)
         assert waited["code"] == "MACH-CSR-PENDING", waited.result
         [mine] = named(cluster, stranger=False)
         [foreign] = named(cluster, stranger=True)
         assert f"oc adm certificate approve {mine}`" in waited["remedy"]
-        assert [line for line in waited["evidence"] if foreign in line and "fits no machine of the pool" in line]
+        assert [
+            line for line in waited["evidence"] if foreign in line and "fits no machine of the pool" in line
+        ]
 
         approved = pool.ask(approve_csrs=True)
         assert not approved.failed, approved.result
-        approvals = [line.rpartition("/")[2] for line in audit.writes(approved) if "certificatesigningrequests" in line]
+        approvals = [
+            line.rpartition("/")[2] for line in audit.writes(approved) if "certificatesigningrequests" in line
+        ]
         assert sorted(approvals) == sorted(named(cluster, stranger=False))
         assert len(approvals) == 2, "the client's and the serving one"
         again = pool.ask(approve_csrs=True)
         assert (again.changed, audit.writes(again)) == (False, [])
 
         # The machine that takes another's place is let in by the same rules.
-        replaced = playbook.module("gpu_node", name=approved["machines"][0]["name"], state="replaced", approve_csrs=True, wait_timeout=90)
+        replaced = playbook.module(
+            "gpu_node",
+            name=approved["machines"][0]["name"],
+            state="replaced",
+            approve_csrs=True,
+            wait_timeout=90,
+        )
         assert not replaced.failed, replaced.result
         assert len([line for line in audit.writes(replaced) if "certificatesigningrequests" in line]) == 2
-        states = {one["metadata"]["name"]: certificate_requests.approved(one) for one in cluster.client.list(*CERTIFICATES)}
+        states = {
+            one["metadata"]["name"]: certificate_requests.approved(one)
+            for one in cluster.client.list(*CERTIFICATES)
+        }
         assert states == {**dict.fromkeys(named(cluster, stranger=False), True), foreign: False}
 
 
 def named(cluster: Cluster, stranger: bool) -> list[str]:
     found = cluster.client.list(*CERTIFICATES)
-    return [one["metadata"]["name"] for one in found if (certificate_requests.node_of(one) == STRANGER) is stranger]
+    return [
+        one["metadata"]["name"]
+        for one in found
+        if (certificate_requests.node_of(one) == STRANGER) is stranger
+    ]
 
 
 def test_many_machines_cost_one_watch(pool: Pool, audit: Audit) -> None:

@@ -18,18 +18,33 @@ SPACE = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "it-plain
 
 
 def config_map(name: str, **data: str) -> Data:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "it-plain"}, "data": data}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "it-plain"},
+        "data": data,
+    }
 
 
 def definition(plural: str = "widgets", kind: str = "Widget") -> Data:
-    schema = {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}}}}
+    schema = {
+        "openAPIV3Schema": {
+            "type": "object",
+            "properties": {"spec": {"type": "object", "properties": {"size": {"type": "integer"}}}},
+        }
+    }
     spec = {
         "group": "example.com",
         "names": {"plural": plural, "kind": kind},
         "scope": "Namespaced",
         "versions": [{"name": "v1", "served": True, "storage": True, "schema": schema}],
     }
-    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": f"{plural}.example.com"}, "spec": spec}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.example.com"},
+        "spec": spec,
+    }
 
 
 WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "one"}, "spec": {"size": 1}}
@@ -38,12 +53,20 @@ WIDGET = {"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name":
 @pytest.mark.parametrize(
     ("objects", "words"),
     [
-        ([SPACE, config_map("a"), {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}}], "objects[2].metadata.name is missing"),
-        ([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}], "objects[0].metadata.namespace is missing"),
+        (
+            [SPACE, config_map("a"), {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}}],
+            "objects[2].metadata.name is missing",
+        ),
+        (
+            [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}}],
+            "objects[0].metadata.namespace is missing",
+        ),
         ("kind: [", "objects is not YAML"),
     ],
 )
-def test_a_wrong_object_is_named_and_nothing_is_sent(objects: t.Any, words: str, playbook: Playbook, audit: Audit) -> None:
+def test_a_wrong_object_is_named_and_nothing_is_sent(
+    objects: t.Any, words: str, playbook: Playbook, audit: Audit
+) -> None:
     task = playbook.module("manifests", objects=objects)
     assert (task.failed, task["code"]) == (True, "INPUT-MANIFEST")
     assert words in task["msg"]
@@ -56,10 +79,14 @@ def test_only_what_differs_is_written(playbook: Playbook, audit: Audit) -> None:
     second = playbook.module("manifests", objects=[config_map("a", x="1"), config_map("b", x="2"), SPACE])
     assert [entry["changed"] for entry in second["objects"]] == [False, False, True]
     assert audit.writes(second) in (["patch configmaps it-plain/b"], [])
-    assert playbook.module("manifests", objects=[config_map("a"), config_map("b"), SPACE], state="absent").changed
+    assert playbook.module(
+        "manifests", objects=[config_map("a"), config_map("b"), SPACE], state="absent"
+    ).changed
 
 
-def test_a_definition_and_its_first_object_in_one_task(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+def test_a_definition_and_its_first_object_in_one_task(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
     objects = [WIDGET, definition(), SPACE]
     checked = playbook.module("manifests", objects=objects, namespace="it-plain", check=True)
     assert checked.changed

@@ -17,8 +17,22 @@ POOL: t.Final = {"accelerators.openshift/pool": "it-chart"}
 RULE: t.Final = ("nfd.k8s-sigs.io/v1alpha1", "nodefeaturerules")
 MATCH: t.Final = [{"feature": "pci.device", "matchExpressions": {"vendor": {"op": "In", "value": ["10de"]}}}]
 OPTIONS: t.Final[dict[str, t.Any]] = {
-    "rules": [{"name": "it-gpus", "rules": [{"name": "gpus", "labels": {"example.com/gpu": True}, "matchFeatures": MATCH}]}],
-    "expect": [{"node_selector": POOL, "labels": {PCI: True, "example.com/gpu": True, "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION": None}}],
+    "rules": [
+        {
+            "name": "it-gpus",
+            "rules": [{"name": "gpus", "labels": {"example.com/gpu": True}, "matchFeatures": MATCH}],
+        }
+    ],
+    "expect": [
+        {
+            "node_selector": POOL,
+            "labels": {
+                PCI: True,
+                "example.com/gpu": True,
+                "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION": None,
+            },
+        }
+    ],
 }
 
 
@@ -31,10 +45,20 @@ def chart() -> t.Iterator[Cluster]:
 
 def test_an_nfd_of_somebody_else_s_chart(chart: Cluster, tmp_path_factory: pytest.TempPathFactory) -> None:
     assert chart.sandbox
-    playbook, audit = Playbook(tmp_path_factory.mktemp("chart"), chart.kubeconfig), Audit(chart.sandbox.directory / "audit.log", chart.client)
+    playbook, audit = (
+        Playbook(tmp_path_factory.mktemp("chart"), chart.kubeconfig),
+        Audit(chart.sandbox.directory / "audit.log", chart.client),
+    )
     labels = {"accelerators.openshift.nfd_labels": OPTIONS}
     run = playbook.tasks(
-        {"accelerators.openshift.gpu_machineset": {"name": "it-chart", "instance_type": "g4dn.xlarge", "zones": ["us-east-2b"], "replicas": 1}},
+        {
+            "accelerators.openshift.gpu_machineset": {
+                "name": "it-chart",
+                "instance_type": "g4dn.xlarge",
+                "zones": ["us-east-2b"],
+                "replicas": 1,
+            }
+        },
         {**labels, "check_mode": True},
         {**labels, "register": "made"},
         labels,
@@ -45,7 +69,12 @@ def test_an_nfd_of_somebody_else_s_chart(chart: Cluster, tmp_path_factory: pytes
     assert (foretold.changed, made.changed, again.changed) == (True, True, False)
     assert audit.writes(foretold) == audit.writes(again) == []
     facts = made["nfd"]
-    assert (facts["name"], facts["namespace"], facts["manager"], facts["available"]) == ("", "node-feature-discovery", "Helm (nfd)", True)
+    assert (facts["name"], facts["namespace"], facts["manager"], facts["available"]) == (
+        "",
+        "node-feature-discovery",
+        "Helm (nfd)",
+        True,
+    )
     (warning,) = told["msg"]["warnings"]
     assert "Namespace node-feature-discovery has an NFD of its own (Helm (nfd))" in warning
     assert "uninstall the chart with its CRDs and install the operator nfd" in warning

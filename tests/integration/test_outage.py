@@ -16,7 +16,11 @@ from integration.patience import until
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+)
 from openshift_sandbox import faults
 
 AWAY: t.Final = 20.0
@@ -24,7 +28,12 @@ CONFIG_MAP: t.Final = _kinds.known("ConfigMap")
 
 
 def manifest(name: str) -> dict[str, t.Any]:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "default"}, "data": {"x": "1"}}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": "default"},
+        "data": {"x": "1"},
+    }
 
 
 @pytest.mark.parametrize("hang", [False, True], ids=["refused", "silent"])
@@ -33,7 +42,9 @@ def test_twenty_seconds_without_api(cluster: Cluster, hang: bool) -> None:
     lines: list[str] = []
 
     def api() -> Api:
-        return connect({"kubeconfig": str(cluster.kubeconfig), "wait_timeout": 120}, "outage", show=lines.append)
+        return connect(
+            {"kubeconfig": str(cluster.kubeconfig), "wait_timeout": 120}, "outage", show=lines.append
+        )
 
     server = sandbox.processes.find("kube-apiserver")
     assert server is not None

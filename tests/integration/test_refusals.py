@@ -12,16 +12,30 @@ from integration.playbook import Playbook
 from integration.wire import Audit
 
 Data = dict[str, t.Any]
-POOL: t.Final[Data] = {"name": "never", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "replicas": 1}
-EXISTING: t.Final[Data] = {"name": "there", "existing": {"node_selector": {"rack": "b2"}, "expected": {"nvidia.com/gpu": 1}}}
-SCALED: t.Final[Data] = {**{key: POOL[key] for key in ("name", "candidates")}, "autoscale": {"min": 0, "max": 2}}
+POOL: t.Final[Data] = {
+    "name": "never",
+    "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
+    "replicas": 1,
+}
+EXISTING: t.Final[Data] = {
+    "name": "there",
+    "existing": {"node_selector": {"rack": "b2"}, "expected": {"nvidia.com/gpu": 1}},
+}
+SCALED: t.Final[Data] = {
+    **{key: POOL[key] for key in ("name", "candidates")},
+    "autoscale": {"min": 0, "max": 2},
+}
 
 
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
         ({"pool": EXISTING}, "POOL-CONFLICT", "existing nodes"),
-        ({"pool": POOL, "replicas": 4, "labels": {"team": "ml"}}, "POOL-CONFLICT", "replicas, labels beside pool"),
+        (
+            {"pool": POOL, "replicas": 4, "labels": {"team": "ml"}},
+            "POOL-CONFLICT",
+            "replicas, labels beside pool",
+        ),
         ({"pool": POOL, "market": "spot"}, "POOL-CONFLICT", "market beside pool"),
         ({"pool": POOL, "max_surge": 0}, "INPUT-VALUE", "max_surge is 0"),
         ({"pool": POOL, "capacity_timeout": -1}, "INPUT-VALUE", "capacity_timeout is -1"),
@@ -43,24 +57,38 @@ def test_a_pool_is_not_resized_to_what_is_no_number(playbook: Playbook, audit: A
     assert audit.writes(*run.tasks) == []
 
 
-@pytest.mark.parametrize(("pool", "words"), [(SCALED, "autoscaler: change min and max"), (EXISTING, "existing nodes")])
-def test_a_pool_whose_number_is_not_ours_is_not_resized(playbook: Playbook, audit: Audit, pool: Data, words: str) -> None:
+@pytest.mark.parametrize(
+    ("pool", "words"), [(SCALED, "autoscaler: change min and max"), (EXISTING, "existing nodes")]
+)
+def test_a_pool_whose_number_is_not_ours_is_not_resized(
+    playbook: Playbook, audit: Audit, pool: Data, words: str
+) -> None:
     run = playbook.playbook("resize_pool", gpu_pools=[pool], pool=pool["name"], replicas=2)
     assert words in run.failure["msg"]
     assert audit.of(*run.tasks) == []
 
 
 @pytest.mark.parametrize("state", ["present", "absent"])
-def test_the_role_takes_existing_nodes_as_their_user_writes_them(playbook: Playbook, audit: Audit, state: str) -> None:
+def test_the_role_takes_existing_nodes_as_their_user_writes_them(
+    playbook: Playbook, audit: Audit, state: str
+) -> None:
     options = {"gpu_node_pool_pools": [EXISTING], "gpu_node_pool_state": state}
-    run = playbook.tasks({"ansible.builtin.include_role": {"name": "accelerators.openshift.gpu_node_pool"}, "vars": options})
+    run = playbook.tasks(
+        {"ansible.builtin.include_role": {"name": "accelerators.openshift.gpu_node_pool"}, "vars": options}
+    )
     assert run.rc == 0, run.failure
     assert audit.writes(*run.tasks) == []
 
 
-@pytest.mark.parametrize(("name", "more"), [("resize_pool", {"pool": "own", "replicas": 2}), ("remove_gpus", {})])
-def test_types_of_ones_own_are_known_when_a_pool_changes_or_goes(playbook: Playbook, name: str, more: Data) -> None:
+@pytest.mark.parametrize(
+    ("name", "more"), [("resize_pool", {"pool": "own", "replicas": 2}), ("remove_gpus", {})]
+)
+def test_types_of_ones_own_are_known_when_a_pool_changes_or_goes(
+    playbook: Playbook, name: str, more: Data
+) -> None:
     own = POOL | {"name": "own", "candidates": [{"instance_type": "g9x.large", "zones": ["us-east-2a"]}]}
-    catalogue = [{"cloud": "aws", "instance_type": "g9x.large", "gpus": 1, "gpu_model": "T4", "gpu_memory_gib": 16}]
+    catalogue = [
+        {"cloud": "aws", "instance_type": "g9x.large", "gpus": 1, "gpu_model": "T4", "gpu_memory_gib": 16}
+    ]
     run = playbook.playbook(name, "--check", gpu_pools=[own], gpu_instance_types_catalogue=catalogue, **more)
     assert run.rc == 0, run.output

@@ -32,14 +32,25 @@ def manifests(*objects: Data, **options: t.Any) -> Data:
 
 
 def config_map(name: str, value: str = "1") -> Data:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": SPACE}, "data": {"value": value}}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": SPACE},
+        "data": {"value": value},
+    }
 
 
 NAMESPACE: t.Final = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}}
 # In the table of kinds, and on a cluster only with an operator that other tests may have installed: a group of its own is never there.
-UNKNOWN: t.Final = {"apiVersion": "requests.example.com/v1", "kind": "Widget", "metadata": {"name": "one", "namespace": SPACE}}
+UNKNOWN: t.Final = {
+    "apiVersion": "requests.example.com/v1",
+    "kind": "Widget",
+    "metadata": {"name": "one", "namespace": SPACE},
+}
 QUOTA: t.Final = {"accelerators.openshift.gpu_quota": {"namespace": SPACE, "gpus": 1}}
-POOLS: t.Final = [{"name": "one", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "replicas": 1}]
+POOLS: t.Final = [
+    {"name": "one", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "replicas": 1}
+]
 NODES: t.Final = "{{ query('accelerators.openshift.gpu_nodes', query='[].name') }}"
 
 # Name, task, verbs in order of what it asks. Each stands on what those before it left.
@@ -100,7 +111,11 @@ def named(run: Run, name: str) -> TaskResult:
     return next(task for task in run.tasks if task.name == name)
 
 
-@pytest.mark.parametrize(("name", "verbs"), [(name, verbs) for name, _task, verbs in STEPS], ids=[name for name, _task, _verbs in STEPS])
+@pytest.mark.parametrize(
+    ("name", "verbs"),
+    [(name, verbs) for name, _task, verbs in STEPS],
+    ids=[name for name, _task, _verbs in STEPS],
+)
 def test_one_task_asks_no_more(run: Run, audit: Audit, name: str, verbs: list[str]) -> None:
     asked = audit.of(named(run, name))
     assert [one.verb for one in asked] == verbs, [one.uri for one in asked]
@@ -116,11 +131,17 @@ def test_a_missing_operator_costs_one_request(audit: Audit, cluster: Cluster) ->
     with pytest.raises(KindNotServedError, match="the operator widgets provides it"):
         connect({"kubeconfig": str(cluster.kubeconfig)}, "missing-operator").get(missing, "one", SPACE)
     audit.flush()
-    assert [one.uri for one in requests.read(log, start, "accelerators.openshift/missing-operator")] == [missing.path(SPACE, "one")]
+    assert [one.uri for one in requests.read(log, start, "accelerators.openshift/missing-operator")] == [
+        missing.path(SPACE, "one")
+    ]
 
 
-@pytest.mark.parametrize("task", [QUOTA, manifests(NAMESPACE, config_map("again"))], ids=["gpu_quota", "manifests"])
-def test_the_second_run_writes_nothing(playbook: Playbook, audit: Audit, cluster: Cluster, task: Data) -> None:
+@pytest.mark.parametrize(
+    "task", [QUOTA, manifests(NAMESPACE, config_map("again"))], ids=["gpu_quota", "manifests"]
+)
+def test_the_second_run_writes_nothing(
+    playbook: Playbook, audit: Audit, cluster: Cluster, task: Data
+) -> None:
     cluster.needs_sandbox()
     run = playbook.tasks(manifests(NAMESPACE), {"name": "first", **task}, {"name": "second", **task})
     assert run.rc == 0, run.output[-4000:]
@@ -139,7 +160,10 @@ def chain(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.Itera
     sandbox = Sandbox(FOLDER / f"{os.getpid()}-chain")
     try:
         lifecycle.up(sandbox, "aws", fresh=True)
-        yield Playbook(tmp_path_factory.mktemp("chain"), sandbox.kubeconfig), Audit(sandbox.audit_log, Client(sandbox.kubeconfig, "integration-tests"))
+        yield (
+            Playbook(tmp_path_factory.mktemp("chain"), sandbox.kubeconfig),
+            Audit(sandbox.audit_log, Client(sandbox.kubeconfig, "integration-tests")),
+        )
     finally:
         lifecycle.down(sandbox)
 
@@ -164,19 +188,43 @@ def test_the_whole_chain_again_writes_nothing_and_asks_no_more(chain: tuple[Play
         assert not lists or max(lists.values()) <= items, f"{task.name}: {lists}"
 
 
-def test_the_whole_chain_again_while_every_gpu_is_busy_and_others_keep_their_fields(chain: tuple[Playbook, Audit]) -> None:
+def test_the_whole_chain_again_while_every_gpu_is_busy_and_others_keep_their_fields(
+    chain: tuple[Playbook, Audit],
+) -> None:
     """Follows the test above: every GPU is taken, and the boot images are those of the machine-config operator."""
     playbook, audit = chain
-    nodes = [one["metadata"]["name"] for one in audit.client.list("v1", "nodes", labels="accelerators.openshift/pool=demo")]
+    nodes = [
+        one["metadata"]["name"]
+        for one in audit.client.list("v1", "nodes", labels="accelerators.openshift/pool=demo")
+    ]
     assert len(nodes) == 2
     for node in nodes:
         limits = {"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}
-        spec = {"nodeName": node, "tolerations": [{"operator": "Exists"}], "containers": [{"name": "job", "image": "job", "resources": limits}]}
+        spec = {
+            "nodeName": node,
+            "tolerations": [{"operator": "Exists"}],
+            "containers": [{"name": "job", "image": "job", "resources": limits}],
+        }
         metadata = {"name": f"busy-{nodes.index(node)}", "namespace": "default"}
         audit.client.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
-    for one in audit.client.list("machine.openshift.io/v1beta1", "machinesets", "openshift-machine-api", "accelerators.openshift/pool=demo"):
-        image = {"spec": {"template": {"spec": {"providerSpec": {"value": {"ami": {"id": "ami-0fedcba9876543210"}}}}}}}
-        audit.client.patch("machine.openshift.io/v1beta1", "machinesets", one["metadata"]["name"], "openshift-machine-api", image)
+    for one in audit.client.list(
+        "machine.openshift.io/v1beta1",
+        "machinesets",
+        "openshift-machine-api",
+        "accelerators.openshift/pool=demo",
+    ):
+        image = {
+            "spec": {
+                "template": {"spec": {"providerSpec": {"value": {"ami": {"id": "ami-0fedcba9876543210"}}}}}
+            }
+        }
+        audit.client.patch(
+            "machine.openshift.io/v1beta1",
+            "machinesets",
+            one["metadata"]["name"],
+            "openshift-machine-api",
+            image,
+        )
     run = playbook.playbook("enable_gpus", f"-e @{ROOT / 'examples/demo.yml'}")
     assert run.rc == 0, run.output[-4000:]
     assert audit.writes(*run.tasks) == []

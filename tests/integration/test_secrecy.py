@@ -23,18 +23,26 @@ from integration.playbook import Playbook
 def token(cluster: Cluster) -> str:
     """A real token of a service account that may do everything."""
     client = cluster.client
-    client.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "canary", "namespace": "default"}})
+    client.apply(
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "canary", "namespace": "default"}}
+    )
     client.apply(
         {
             "apiVersion": "rbac.authorization.k8s.io/v1",
             "kind": "ClusterRoleBinding",
             "metadata": {"name": "canary"},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+            "roleRef": {
+                "apiGroup": "rbac.authorization.k8s.io",
+                "kind": "ClusterRole",
+                "name": "cluster-admin",
+            },
             "subjects": [{"kind": "ServiceAccount", "name": "canary", "namespace": "default"}],
         }
     )
     path = "/api/v1/namespaces/default/serviceaccounts/canary/token"
-    status, body = client.request("POST", path, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}})
+    status, body = client.request(
+        "POST", path, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    )
     assert status == 201, body
     return str(body["status"]["token"])
 
@@ -52,7 +60,9 @@ class Spy(threading.Thread):
             self.looks += 1
             for name in ("cmdline", "environ"):
                 found = ((path, content(path)) for path in Path("/proc").glob(f"[0-9]*/{name}"))
-                self.found.update(str(path) for path, text in found if any(secret in text for secret in self._secrets))
+                self.found.update(
+                    str(path) for path, text in found if any(secret in text for secret in self._secrets)
+                )
 
     def stop(self) -> None:
         self._done.set()
@@ -68,34 +78,54 @@ def content(path: Path) -> bytes:
 
 def files_with(secret: str, *directories: Path) -> list[str]:
     # os.walk passes over what disappears under it: other programs use /tmp too.
-    paths = (Path(folder, name) for directory in directories for folder, _folders, names in os.walk(directory) for name in names)
+    paths = (
+        Path(folder, name)
+        for directory in directories
+        for folder, _folders, names in os.walk(directory)
+        for name in names
+    )
     return [str(path) for path in paths if path.is_file() and secret.encode() in content(path)]
 
 
 @pytest.mark.parametrize("given", ["api_key", "kubeconfig"])
-def test_a_token_is_nowhere_to_be_seen(cluster: Cluster, playbook: Playbook, token: str, given: str, in_process: bool, tmp_path: Path) -> None:
+def test_a_token_is_nowhere_to_be_seen(
+    cluster: Cluster, playbook: Playbook, token: str, given: str, in_process: bool, tmp_path: Path
+) -> None:
     admin = yaml.safe_load(cluster.kubeconfig.read_text())
     server = admin["clusters"][0]["cluster"]
     if given == "api_key":
         authority = tmp_path / "ca.crt"
         authority.write_bytes(base64.b64decode(server["certificate-authority-data"]))
-        credentials: dict[str, t.Any] = {"host": server["server"], "ca_cert": str(authority), "api_key": token}
+        credentials: dict[str, t.Any] = {
+            "host": server["server"],
+            "ca_cert": str(authority),
+            "api_key": token,
+        }
     else:
         user = {"name": "canary", "user": {"token": token}}
         context = {"name": "c", "context": {"cluster": admin["clusters"][0]["name"], "user": "canary"}}
-        credentials = {"kubeconfig": {**admin, "users": [user], "contexts": [context], "current-context": "c"}}
+        credentials = {
+            "kubeconfig": {**admin, "users": [user], "contexts": [context], "current-context": "c"}
+        }
     secret = tmp_path / "credentials.yml"
     secret.write_text(yaml.safe_dump({"credentials": credentials}))
     quota = {"namespace": "default", "name": "canary"}
     tasks = [
         {"accelerators.openshift.gpu_quota": {**quota, "gpus": 1}, "diff": True},
         {"accelerators.openshift.gpu_quota": {**quota, "gpus": -1}, "ignore_errors": True},
-        {"accelerators.openshift.manifests": {"objects": [{"apiVersion": "v1", "kind": "Nonsense", "metadata": {"name": token[:60]}}]}, "ignore_errors": True},
+        {
+            "accelerators.openshift.manifests": {
+                "objects": [{"apiVersion": "v1", "kind": "Nonsense", "metadata": {"name": token[:60]}}]
+            },
+            "ignore_errors": True,
+        },
         {"accelerators.openshift.gpu_quota": {**quota, "state": "absent"}},
     ]
     spy = Spy(token)
     spy.start()
-    run = playbook.tasks(*tasks, in_process=in_process, defaults="{{ credentials }}", cmdline=f"-vvvv -e @{secret}")
+    run = playbook.tasks(
+        *tasks, in_process=in_process, defaults="{{ credentials }}", cmdline=f"-vvvv -e @{secret}"
+    )
     spy.stop()
     assert [task.failed for task in run.tasks] == [False, True, True, False], run.output[-3000:]
     assert spy.looks > 5
@@ -105,7 +135,9 @@ def test_a_token_is_nowhere_to_be_seen(cluster: Cluster, playbook: Playbook, tok
     assert files_with(token, playbook.directory, Path(tempfile.gettempdir())) == []
 
 
-def test_a_password_and_its_token_are_nowhere_to_be_seen(cluster: Cluster, in_process: bool, tmp_path: Path) -> None:
+def test_a_password_and_its_token_are_nowhere_to_be_seen(
+    cluster: Cluster, in_process: bool, tmp_path: Path
+) -> None:
     """Every OAuth token begins alike, and nothing else does that is not the hashed name of one. Other tests give the same password as plain options."""
     playbook = Playbook(tmp_path, cluster.kubeconfig)
     oauth = OAuth(cluster.needs_sandbox())
@@ -116,13 +148,22 @@ def test_a_password_and_its_token_are_nowhere_to_be_seen(cluster: Cluster, in_pr
     nodes = "{{ query('accelerators.openshift.gpu_nodes', 'none', **credentials) }}"
     tasks = [
         {"accelerators.openshift.gpu_quota": {**quota, "gpus": 1}, "diff": True},
-        {"accelerators.openshift.gpu_quota": {**quota, "gpus": 1, "username": "{{ credentials.password }}"}, "ignore_errors": True},
+        {
+            "accelerators.openshift.gpu_quota": {
+                **quota,
+                "gpus": 1,
+                "username": "{{ credentials.password }}",
+            },
+            "ignore_errors": True,
+        },
         {"accelerators.openshift.gpu_quota": {**quota, "state": "absent"}},
         {"ansible.builtin.set_fact": {"found": nodes}},
     ]
     spy = Spy(password, issued)
     spy.start()
-    run = playbook.tasks(*tasks, in_process=in_process, defaults="{{ credentials }}", cmdline=f"-vvvv -e @{secret}")
+    run = playbook.tasks(
+        *tasks, in_process=in_process, defaults="{{ credentials }}", cmdline=f"-vvvv -e @{secret}"
+    )
     spy.stop()
     assert [task.failed for task in run.tasks] == [False, True, False, False], run.output[-3000:]
     assert run.tasks[1]["code"] == "CRED-LOGIN"

@@ -41,7 +41,10 @@ POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies")
 QUICK: t.Final = {
     "gpu_operator_grace": 3,
     "gpu_node_pool_capacity_timeout": 2,
-    **{f"{role}_wait_timeout": 90 for role in ("gpu_node_pool", "node_feature_discovery", "gpu_operator", "gpu_validation")},
+    **{
+        f"{role}_wait_timeout": 90
+        for role in ("gpu_node_pool", "node_feature_discovery", "gpu_operator", "gpu_validation")
+    },
 }
 COLOUR: t.Final = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -64,7 +67,9 @@ class Demo(Playbook):
         return self._of_pools(REMOVE, tags, more)
 
     def _of_pools(self, name: str, tags: t.Sequence[str], more: Data) -> Run:
-        return self.playbook(name, *(["--tags", ",".join(tags)] if tags else []), **{"gpu_pools": POOLS, **QUICK, **more})
+        return self.playbook(
+            name, *(["--tags", ",".join(tags)] if tags else []), **{"gpu_pools": POOLS, **QUICK, **more}
+        )
 
     def _environment(self) -> dict[str, str]:
         return super()._environment() | {"ANSIBLE_CALLBACKS_ENABLED": "accelerators.openshift.verdict"}
@@ -128,19 +133,34 @@ def pool(**changes: t.Any) -> list[Data]:
 
 WRONG = [
     (pool(replica=2), "POOL-UNKNOWN-KEY", ["gpu_pools[0].replica"], "replicas"),
-    (pool(candidates=[{"instance_type": "g4dn.xlrage", "zones": ["us-east-2a"]}]), "POOL-INSTANCE-TYPE", ["gpu_pools[0].candidates[0]"], "g4dn.xlarge"),
+    (
+        pool(candidates=[{"instance_type": "g4dn.xlrage", "zones": ["us-east-2a"]}]),
+        "POOL-INSTANCE-TYPE",
+        ["gpu_pools[0].candidates[0]"],
+        "g4dn.xlarge",
+    ),
     (pool(sharing={"mig": {"slices": 7}}), "POOL-GEOMETRY", ["gpu_pools[0].sharing.mig"], ""),
     (
-        [*pool(replicas="two", market="cheap"), POOLS[0] | {"name": "b", "taints": [{"key": "x", "effect": "Never"}], "labels": "team=ml"}],
+        [
+            *pool(replicas="two", market="cheap"),
+            POOLS[0] | {"name": "b", "taints": [{"key": "x", "effect": "Never"}], "labels": "team=ml"},
+        ],
         "POOL-INVALID",
-        ["gpu_pools[0].replicas", "gpu_pools[0].market", "gpu_pools[1].taints[0].effect", "gpu_pools[1].labels"],
+        [
+            "gpu_pools[0].replicas",
+            "gpu_pools[0].market",
+            "gpu_pools[1].taints[0].effect",
+            "gpu_pools[1].labels",
+        ],
         "NoExecute",
     ),
 ]
 
 
 @pytest.mark.parametrize(("pools", "code", "paths", "hint"), WRONG, ids=[case[1] for case in WRONG])
-def test_wrong_pools(demo: Demo, audit: Audit, pools: list[Data], code: str, paths: list[str], hint: str) -> None:
+def test_wrong_pools(
+    demo: Demo, audit: Audit, pools: list[Data], code: str, paths: list[str], hint: str
+) -> None:
     run = demo.enable(gpu_pools=pools)
     found = verdict(run, code, "input")
     assert [path for path in paths if path not in found["message"]] == []
@@ -152,7 +172,9 @@ def test_wrong_pools(demo: Demo, audit: Audit, pools: list[Data], code: str, pat
 
 
 def test_rights_are_missing(cluster: Cluster, demo: Demo, audit: Audit) -> None:
-    run = demo.enable(cluster_connection={"kubeconfig": str(cluster.needs_sandbox().directory / "kubeconfig-restricted")})
+    run = demo.enable(
+        cluster_connection={"kubeconfig": str(cluster.needs_sandbox().directory / "kubeconfig-restricted")}
+    )
     found = verdict(run, "API-FORBIDDEN", "api")
     assert "create machinesets" in found["message"]
     assert "Grant verb create on resource machinesets" in found["remedy"]
@@ -173,11 +195,18 @@ def test_the_operator_is_in_no_catalogue(cluster: Cluster, demo: Demo, audit: Au
     ("name", "code", "text", "remedy"),
     [
         ("no-capacity", "MACH-CAPACITY", "InsufficientInstanceCapacity", "candidates"),
-        ("quota-exceeded", "MACH-QUOTA", "You have requested more vCPU capacity than your current vCPU limit of 0 allows", "Service Quotas"),
+        (
+            "quota-exceeded",
+            "MACH-QUOTA",
+            "You have requested more vCPU capacity than your current vCPU limit of 0 allows",
+            "Service Quotas",
+        ),
     ],
     ids=["capacity", "quota"],
 )
-def test_the_cloud_gives_no_machine(cluster: Cluster, demo: Demo, audit: Audit, name: str, code: str, text: str, remedy: str) -> None:
+def test_the_cloud_gives_no_machine(
+    cluster: Cluster, demo: Demo, audit: Audit, name: str, code: str, text: str, remedy: str
+) -> None:
     with demo.removed("gpu_node_pool"), trouble(cluster, name):
         run = demo.enable("gpu_node_pool")
         found = verdict(run, code, "machine")
@@ -202,10 +231,18 @@ def test_a_plan_with_a_foreign_csv(cluster: Cluster, demo: Demo, audit: Audit) -
         found = verdict(run, "OLM-FOREIGN-CSV", "olm")
         assert "kernel-module-management" in found["message"]
         assert "allow_csvs" in found["remedy"]
-        assert [line for line in found["evidence"] if line.startswith("gpu-operator-certified") and line.endswith(": asked for")]
+        assert [
+            line
+            for line in found["evidence"]
+            if line.startswith("gpu-operator-certified") and line.endswith(": asked for")
+        ]
         plans = cluster.client.list(OPERATORS, "installplans", GPU)
-        assert [(plan["spec"]["approved"], plan["status"]["phase"]) for plan in plans] == [(False, "RequiresApproval")]
-        assert [line for line in audit.writes(*run.tasks) if "installplans" in line or "clusterpolic" in line] == []
+        assert [(plan["spec"]["approved"], plan["status"]["phase"]) for plan in plans] == [
+            (False, "RequiresApproval")
+        ]
+        assert [
+            line for line in audit.writes(*run.tasks) if "installplans" in line or "clusterpolic" in line
+        ] == []
     assert cluster.client.list(OPERATORS, "subscriptions", GPU) == []
 
 
@@ -246,7 +283,9 @@ def test_twenty_seconds_without_api(cluster: Cluster, demo: Demo, whole: Run) ->
     for namespace in ("openshift-nfd", GPU):
         assert len(client.list(OPERATORS, "subscriptions", namespace)) == 1
         assert len(client.list("operators.coreos.com/v1", "operatorgroups", namespace)) == 1
-        assert [plan["spec"]["approved"] for plan in client.list(OPERATORS, "installplans", namespace)] == [True]
+        assert [plan["spec"]["approved"] for plan in client.list(OPERATORS, "installplans", namespace)] == [
+            True
+        ]
     assert len(policies(cluster)) == 1
     assert client.list("v1", "pods", "gpu-validation") == []
     assert sorted(task.name.rpartition(" : ")[2] for task in whole.tasks if task.changed) == [
@@ -275,18 +314,36 @@ def test_cuda_fails_on_one_node(cluster: Cluster, demo: Demo, audit: Audit, whol
     with trouble(cluster, "cuda-fails-one-node"):
         run = demo.enable("gpu_validation", gpu_validation_force=True)
     found = verdict(run, "WORK-FAILED", "workload")
-    bad = [node["metadata"]["name"] for node in cluster.client.list("v1", "nodes", labels=f"{POOL},topology.kubernetes.io/zone=us-east-2b")]
+    bad = [
+        node["metadata"]["name"]
+        for node in cluster.client.list(
+            "v1", "nodes", labels=f"{POOL},topology.kubernetes.io/zone=us-east-2b"
+        )
+    ]
     assert bad[0] in found["message"]
     assert "exit code 1" in found["message"]
     assert "unspecified launch failure" in found["message"]
     assert all(line.startswith(bad[0]) for line in found["evidence"])
-    assert {node["name"]: node["validated"] for node in found["workload"]["nodes"]} == {name: int(name not in bad) for name in gpu_nodes(cluster)}
-    assert all("pods" in line or "configmaps gpu-validation" in line for line in audit.writes(*run.tasks)), audit.writes(*run.tasks)
+    assert {node["name"]: node["validated"] for node in found["workload"]["nodes"]} == {
+        name: int(name not in bad) for name in gpu_nodes(cluster)
+    }
+    assert all("pods" in line or "configmaps gpu-validation" in line for line in audit.writes(*run.tasks)), (
+        audit.writes(*run.tasks)
+    )
 
 
-def test_the_quota_is_smaller_than_the_validation_needs(cluster: Cluster, demo: Demo, audit: Audit, whole: Run) -> None:
+def test_the_quota_is_smaller_than_the_validation_needs(
+    cluster: Cluster, demo: Demo, audit: Audit, whole: Run
+) -> None:
     with trouble(cluster, "validation-quota"):
-        capped = until(lambda: [one for one in cluster.client.list("v1", "resourcequotas", "gpu-validation") if one.get("status", {}).get("used")], "the quota")
+        capped = until(
+            lambda: [
+                one
+                for one in cluster.client.list("v1", "resourcequotas", "gpu-validation")
+                if one.get("status", {}).get("used")
+            ],
+            "the quota",
+        )
         run = demo.enable("gpu_validation", gpu_validation_force=True)
     cluster.client.delete("v1", "resourcequotas", capped[0]["metadata"]["name"], "gpu-validation")
     found = verdict(run, "QUOTA-TOO-SMALL", "quota")
@@ -298,17 +355,26 @@ def test_the_quota_is_smaller_than_the_validation_needs(cluster: Cluster, demo: 
 
 def test_a_taint_that_no_operand_tolerates(cluster: Cluster, demo: Demo, audit: Audit, whole: Run) -> None:
     with trouble(cluster, "untolerated-taint"):
-        until(lambda: all(tainted(node) for node in cluster.client.list("v1", "nodes", labels=POOL)), "the taints")
+        until(
+            lambda: all(tainted(node) for node in cluster.client.list("v1", "nodes", labels=POOL)),
+            "the taints",
+        )
         run = demo.enable("gpu_operator")
     for node in cluster.client.list("v1", "nodes", labels=POOL):
         kept = [taint for taint in node["spec"]["taints"] if taint["key"] != "example.com/maintenance"]
         cluster.client.patch("v1", "nodes", node["metadata"]["name"], None, {"spec": {"taints": kept}})
     found = verdict(run, "GPU-TAINT", "gpu")
     first = gpu_nodes(cluster)[0]
-    assert f"Node {first}: taint example.com/maintenance=disks:NoSchedule is not tolerated by" in found["message"]
+    assert (
+        f"Node {first}: taint example.com/maintenance=disks:NoSchedule is not tolerated by"
+        in found["message"]
+    )
     assert f"oc adm taint nodes {first} example.com/maintenance:NoSchedule-" in found["remedy"]
     assert [line.partition(":")[0] for line in found["evidence"]] == gpu_nodes(cluster)
-    assert (found["special_resource"]["state"], found["special_resource"]["reason"]) == ("ready", "Reconciled")
+    assert (found["special_resource"]["state"], found["special_resource"]["reason"]) == (
+        "ready",
+        "Reconciled",
+    )
     assert audit.writes(*run.tasks) == []
 
 
@@ -320,15 +386,22 @@ def test_the_driver_crashes(cluster: Cluster, demo: Demo, audit: Audit, whole: R
     with trouble(cluster, "driver-crashloop"):
         run = demo.enable("gpu_operator")
     found = verdict(run, "GPU-DRV-NODTK", "gpu")
-    assert f"Node {gpu_nodes(cluster)[0]}: driver: container nvidia-driver-ctr of pod nvidia-driver-daemonset-" in found["message"]
+    assert (
+        f"Node {gpu_nodes(cluster)[0]}: driver: container nvidia-driver-ctr of pod nvidia-driver-daemonset-"
+        in found["message"]
+    )
     assert "CrashLoopBackOff" in found["message"]
-    assert found["message"].endswith("error: failed to install elfutils packages. RHEL entitlement may be improperly deployed.")
+    assert found["message"].endswith(
+        "error: failed to install elfutils packages. RHEL entitlement may be improperly deployed."
+    )
     assert "driver-toolkit" in found["remedy"]
     assert [line.partition(":")[0] for line in found["evidence"][:2]] == gpu_nodes(cluster)
     assert audit.writes(*run.tasks) == []
 
 
-def test_a_policy_that_is_ready_without_gpu_nodes(cluster: Cluster, demo: Demo, audit: Audit, whole: Run) -> None:
+def test_a_policy_that_is_ready_without_gpu_nodes(
+    cluster: Cluster, demo: Demo, audit: Audit, whole: Run
+) -> None:
     with trouble(cluster, "no-gpu-nodes-ready"):
         early = demo.enable("node_feature_discovery", node_feature_discovery_grace=5)
         until(lambda: "NoGPUNodes" in str(policies(cluster)), "NoGPUNodes")
@@ -338,7 +411,10 @@ def test_a_policy_that_is_ready_without_gpu_nodes(cluster: Cluster, demo: Demo, 
     assert [line.partition(":")[0] for line in missing["evidence"]] == gpu_nodes(cluster)
     found = verdict(run, "GPU-NFD-EMPTY", "gpu")
     assert "is ready with reason NoGPUNodes" in found["message"]
-    assert (found["special_resource"]["state"], found["special_resource"]["reason"]) == ("ready", "NoGPUNodes")
+    assert (found["special_resource"]["state"], found["special_resource"]["reason"]) == (
+        "ready",
+        "NoGPUNodes",
+    )
     assert audit.writes(*early.tasks, *run.tasks) == []
 
 
@@ -367,11 +443,18 @@ def test_removal_takes_away_what_was_made(cluster: Cluster, demo: Demo, whole: R
     ("name", "code", "text", "remedy"),
     [
         ("no-machine-api", "MACH-NO-API", "platform is None", "existing.node_selector"),
-        ("no-worker-machine-set", "MACH-NO-REFERENCE", "no worker machine set in zone us-east-2a to copy from", "Make a worker machine set first"),
+        (
+            "no-worker-machine-set",
+            "MACH-NO-REFERENCE",
+            "no worker machine set in zone us-east-2a to copy from",
+            "Make a worker machine set first",
+        ),
     ],
     ids=["no-machine-api", "no-worker-machine-set"],
 )
-def test_a_cluster_that_makes_no_machines(cluster: Cluster, tmp_path: Path, name: str, code: str, text: str, remedy: str) -> None:
+def test_a_cluster_that_makes_no_machines(
+    cluster: Cluster, tmp_path: Path, name: str, code: str, text: str, remedy: str
+) -> None:
     cluster.needs_sandbox()
     sandbox = Sandbox(tmp_path / "sandbox")
     try:
@@ -380,6 +463,11 @@ def test_a_cluster_that_makes_no_machines(cluster: Cluster, tmp_path: Path, name
         found = verdict(run, code, "machine")
         assert text in found["message"]
         assert remedy in found["remedy"]
-        assert Audit(sandbox.directory / "audit.log", Client(sandbox.kubeconfig, "integration-tests")).writes(*run.tasks) == []
+        assert (
+            Audit(sandbox.directory / "audit.log", Client(sandbox.kubeconfig, "integration-tests")).writes(
+                *run.tasks
+            )
+            == []
+        )
     finally:
         lifecycle.down(sandbox)

@@ -18,13 +18,21 @@ def manifest(kind: str, name: str, api_version: str = "v1", **more: t.Any) -> Da
 
 
 SPACE = manifest("Namespace", "it-{way}-objects")
-MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings", "namespace": "it-{way}-objects"}}
+MAP = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "settings", "namespace": "it-{way}-objects"},
+}
 CLASS = manifest("PriorityClass", "it-{way}-high", "scheduling.k8s.io/v1", value=1000)
 SRIOV = {"name": "sriov-network-operator", "namespace": "it-{way}-sriov", "channel": "stable"}
 QUOTA = {"namespace": "it-{way}-quota", "create_namespace": True}
 POOL = {"name": "it-{way}-pool", "instance_type": "g4dn.xlarge", "zones": ["us-east-2a"], "replicas": 1}
 
-SCALED = {"name": "it-{way}-scaled", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "accelerator": "it-{way}-gpu"}
+SCALED = {
+    "name": "it-{way}-scaled",
+    "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
+    "accelerator": "it-{way}-gpu",
+}
 
 CASES = [
     Case(

@@ -58,7 +58,11 @@ def steps(case: Case) -> list[tuple[str, bool, Data, bool]]:
     """Name, check mode, options and whether something changes."""
     acts = [("create", case.create), ("modify", case.modify), ("delete", case.delete)]
     turns = [(act, options, again) for act, options in acts for again in (False, True)]
-    return [(f"{act}{' again' * again}{' (check)' * check}", check, options, not again) for act, options, again in turns for check in (True, False)]
+    return [
+        (f"{act}{' again' * again}{' (check)' * check}", check, options, not again)
+        for act, options, again in turns
+        for check in (True, False)
+    ]
 
 
 def run_steps(case: Case, playbook: Playbook, in_process: bool) -> list[TaskResult]:
@@ -69,7 +73,10 @@ def run_steps(case: Case, playbook: Playbook, in_process: bool) -> list[TaskResu
         for index, (name, check, options, _changes) in enumerate(steps(case))
     ]
     # What a user registers; the events themselves lose the warnings on the way.
-    tell: Data = {"name": "tell", "ansible.builtin.debug": {"msg": [f"{{{{ step_{index} }}}}" for index in range(len(tasks))]}}
+    tell: Data = {
+        "name": "tell",
+        "ansible.builtin.debug": {"msg": [f"{{{{ step_{index} }}}}" for index in range(len(tasks))]},
+    }
     run = playbook.tasks(*named(way, [*case.before, *tasks, tell]), in_process=in_process)
     assert run.rc == 0, run.output[-4000:]
     done = run.tasks[len(case.before) :]
@@ -92,23 +99,31 @@ class Walks:
 
     def check(self, case: Case, in_process: bool) -> None:
         """Every step changed what it should have, said so, and sent a write only then."""
-        for task, (name, check, _options, changes) in zip(self.of(case, in_process), steps(case), strict=True):
+        for task, (name, check, _options, changes) in zip(
+            self.of(case, in_process), steps(case), strict=True
+        ):
             assert task.name == name
             assert task.changed is changes, f"{name}: {task.result}"
             assert bool(task.result.get("diff")) is changes, f"{name}: {task.result}"
             written = self._audit.writes(task)
-            assert bool(written) is (changes and not check and self._audit.log is not None), f"{name}: {written}"
+            assert bool(written) is (changes and not check and self._audit.log is not None), (
+                f"{name}: {written}"
+            )
 
     def compare(self, case: Case) -> None:
         """Both ways say the same."""
         for here, there in zip(self.of(case, True), self.of(case, False), strict=True):
             ignored = VOLATILE | case.varies
-            assert comparable(here.result, "in", ignored) == comparable(there.result, "out", ignored), here.name
+            assert comparable(here.result, "in", ignored) == comparable(there.result, "out", ignored), (
+                here.name
+            )
 
 
 def comparable(value: t.Any, way: str, ignored: t.AbstractSet[str]) -> t.Any:
     if isinstance(value, dict):
-        return {key: comparable(inner, way, ignored) for key, inner in sorted(value.items()) if key not in ignored}
+        return {
+            key: comparable(inner, way, ignored) for key, inner in sorted(value.items()) if key not in ignored
+        }
     if isinstance(value, list):
         return [comparable(inner, way, ignored) for inner in value]
     return value.replace(f"it-{way}-", "it-") if isinstance(value, str) else value

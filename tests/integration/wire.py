@@ -38,7 +38,10 @@ class Audit:
 
     def writes(self, *tasks: TaskResult) -> list[str]:
         """What these tasks changed or tried to change, one line each; dry runs and questions left out."""
-        return [f"{one.verb} {one.resource} {one.namespace or ''}/{one.name or ''}" for one in audit.writes(self.of(*tasks))]
+        return [
+            f"{one.verb} {one.resource} {one.namespace or ''}/{one.name or ''}"
+            for one in audit.writes(self.of(*tasks))
+        ]
 
     def flush(self) -> None:
         """An event is written a moment after its answer was sent: wait for a request of our own to show up."""
@@ -47,7 +50,9 @@ class Audit:
             return
         agent, offset = f"audit-flush-{time.monotonic_ns()}", audit.position(log)
         with_agent = dict(self.client._headers) | {"User-Agent": agent}
-        self.client._pool.request("GET", f"{self.client.server}/api/v1/namespaces/default", headers=with_agent)
+        self.client._pool.request(
+            "GET", f"{self.client.server}/api/v1/namespaces/default", headers=with_agent
+        )
         until(lambda: audit.read(log, offset, agent), f"an audit event in {log}", pause=0.02)
 
 

@@ -16,13 +16,27 @@ BIN = Path(sys.executable).parent
 # Everything at the top of the tarball, nothing else.
 TOP = {"MANIFEST.json", "FILES.json", "README.md", "CHANGELOG.rst", "COPYING", "requirements.txt"}
 TOP |= {"changelogs", "docs", "examples", "meta", "playbooks", "plugins", "roles"}
-PLUGIN_KINDS = {"action", "callback", "doc_fragments", "filter", "lookup", "module_utils", "modules", "plugin_utils"}
+PLUGIN_KINDS = {
+    "action",
+    "callback",
+    "doc_fragments",
+    "filter",
+    "lookup",
+    "module_utils",
+    "modules",
+    "plugin_utils",
+}
 
 
 @pytest.fixture(scope="module")
 def tarball(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("dist")
-    subprocess.run([BIN / "ansible-galaxy", "collection", "build", "--output-path", out], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(
+        [BIN / "ansible-galaxy", "collection", "build", "--output-path", out],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
     (path,) = out.glob("accelerators-openshift-*.tar.gz")
     return path
 
@@ -35,12 +49,20 @@ def names(tarball: Path) -> set[str]:
 
 def test_nothing_of_how_it_is_made_is_in_it(names: set[str]) -> None:
     assert {name.split("/")[0] for name in names} == TOP
-    assert {name.split("/")[1] for name in names if name.startswith("plugins/") and "/" in name} == PLUGIN_KINDS
+    assert {
+        name.split("/")[1] for name in names if name.startswith("plugins/") and "/" in name
+    } == PLUGIN_KINDS
     assert not [name for name in names if "__pycache__" in name or name.endswith((".pyc", ".tar.gz"))]
 
 
 def test_every_tracked_plugin_role_and_playbook_is_in_it(names: set[str]) -> None:
-    tracked = subprocess.run(["git", "ls-files", "plugins", "roles", "playbooks", "examples"], cwd=ROOT, check=True, capture_output=True, text=True)
+    tracked = subprocess.run(
+        ["git", "ls-files", "plugins", "roles", "playbooks", "examples"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     assert {name for name in tracked.stdout.split() if (ROOT / name).is_file()} <= names
 
 
@@ -48,10 +70,28 @@ def test_every_tracked_plugin_role_and_playbook_is_in_it(names: set[str]) -> Non
 def elsewhere(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An environment with an empty home, whose only collection is the installed tarball (and kubernetes.core of the interpreter)."""
     home = tmp_path_factory.mktemp("home")
-    environment = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "ANSIBLE_COLLECTIONS_PATH": str(home / "collections")}
+    environment = {
+        "HOME": str(home),
+        "PATH": os.environ["PATH"],
+        "LANG": "C.UTF-8",
+        "ANSIBLE_COLLECTIONS_PATH": str(home / "collections"),
+    }
     # a cluster that answers nobody: wrong input is told before the first request
-    environment |= {"K8S_AUTH_HOST": "https://127.0.0.1:1", "K8S_AUTH_API_KEY": "nobody", "K8S_AUTH_VERIFY_SSL": "false"}
-    command = [BIN / "ansible-galaxy", "collection", "install", "--offline", "--no-deps", "-p", home / "collections", tarball]
+    environment |= {
+        "K8S_AUTH_HOST": "https://127.0.0.1:1",
+        "K8S_AUTH_API_KEY": "nobody",
+        "K8S_AUTH_VERIFY_SSL": "false",
+    }
+    command = [
+        BIN / "ansible-galaxy",
+        "collection",
+        "install",
+        "--offline",
+        "--no-deps",
+        "-p",
+        home / "collections",
+        tarball,
+    ]
     subprocess.run(command, cwd=home, env=environment, check=True, capture_output=True)
     assert (home / "collections/ansible_collections/accelerators/openshift/MANIFEST.json").is_file()
     return environment
@@ -59,11 +99,21 @@ def elsewhere(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
 
 def play(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [str(BIN / "ansible-playbook"), *arguments]
-    return subprocess.run(command, cwd=environment["HOME"], env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(
+        command,
+        cwd=environment["HOME"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
 
 
 def test_installed_it_runs_by_full_name_and_names_what_is_wrong(elsewhere: dict[str, str]) -> None:
-    pools = [{"name": "a", "candidates": [{"instance_type": "g4dn.xlarg", "zones": ["us-east-2a"]}], "replicas": 1}]
+    pools = [
+        {"name": "a", "candidates": [{"instance_type": "g4dn.xlarg", "zones": ["us-east-2a"]}], "replicas": 1}
+    ]
     done = play(elsewhere, "accelerators.openshift.enable_gpus", "-e", json.dumps({"gpu_pools": pools}))
     assert done.returncode == 2, done.stdout + done.stderr
     assert "gpu_pools[0].candidates[0].instance_type" in done.stdout
@@ -79,6 +129,14 @@ def test_installed_without_pools_it_shows_an_example(elsewhere: dict[str, str]) 
 
 def test_installed_its_documentation_reads(elsewhere: dict[str, str]) -> None:
     command = [str(BIN / "ansible-doc"), "accelerators.openshift.gpu_quota"]
-    done = subprocess.run(command, cwd=elsewhere["HOME"], env=elsewhere, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(
+        command,
+        cwd=elsewhere["HOME"],
+        env=elsewhere,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
     assert done.returncode == 0, done.stderr
     assert "prove" in done.stdout

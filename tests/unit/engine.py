@@ -30,5 +30,16 @@ class FakeClock:
 def api_on(server: FakeServer, clock: FakeClock | None = None, seconds: float = 300.0, **more: t.Any) -> Api:
     clock = clock or FakeClock()
     lines: list[str] = more.pop("lines", [])
-    connection = Connection("https://api.example:6443", server, True, lambda: [("authorization", "Bearer token-of-test")])
-    return Api(Http(lambda: connection, Deadline(seconds, clock, clock.sleep), "accelerators.openshift/test", lines.append), progress=lines.append, **more)
+    connection = Connection(
+        "https://api.example:6443", server, True, lambda: [("authorization", "Bearer token-of-test")]
+    )
+    return Api(
+        Http(
+            lambda: connection,
+            Deadline(seconds, clock, clock.sleep),
+            "accelerators.openshift/test",
+            lines.append,
+        ),
+        progress=lines.append,
+        **more,
+    )

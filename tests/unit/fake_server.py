@@ -26,8 +26,12 @@ class Answer:
 
     def __init__(self, status: int, body: t.Any, headers: t.Mapping[str, str] | None = None) -> None:
         self.status = status
-        self.headers = HTTPHeaderDict({"Content-Type": "text/plain" if isinstance(body, str) else "application/json", **(headers or {})})
-        self._data = body.encode() if isinstance(body, str) else json.dumps(body, separators=(",", ":")).encode()
+        self.headers = HTTPHeaderDict(
+            {"Content-Type": "text/plain" if isinstance(body, str) else "application/json", **(headers or {})}
+        )
+        self._data = (
+            body.encode() if isinstance(body, str) else json.dumps(body, separators=(",", ":")).encode()
+        )
 
     def read(self, _size: int | None = None) -> bytes:
         data, self._data = self._data, b""
@@ -44,7 +48,17 @@ class Answer:
 
 
 def status(code: int, reason: str, message: str, name: str | None = None) -> Answer:
-    return Answer(code, {"kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message, "details": {"name": name} if name else {}})
+    return Answer(
+        code,
+        {
+            "kind": "Status",
+            "status": "Failure",
+            "code": code,
+            "reason": reason,
+            "message": message,
+            "details": {"name": name} if name else {},
+        },
+    )
 
 
 class FakeServer:
@@ -54,7 +68,10 @@ class FakeServer:
     """
 
     def __init__(self, *kinds: str, page: int = 500) -> None:
-        self.served = {(kind.api_version, kind.plural): kind for kind in map(_kinds.known, kinds or ("Namespace", "ConfigMap", "Node", "Pod"))}
+        self.served = {
+            (kind.api_version, kind.plural): kind
+            for kind in map(_kinds.known, kinds or ("Namespace", "ConfigMap", "Node", "Pod"))
+        }
         self.objects: dict[tuple[str, str, str, str], Object] = {}
         self.requests: list[tuple[str, str, dict[str, str]]] = []
         self.faults: list[Answer | BaseException] = []
@@ -64,13 +81,28 @@ class FakeServer:
         self._versions = itertools.count(1)
 
     def writes(self) -> list[tuple[str, str]]:
-        return [(method, path) for method, path, query in self.requests if method != "GET" and "dryRun" not in query]
+        return [
+            (method, path)
+            for method, path, query in self.requests
+            if method != "GET" and "dryRun" not in query
+        ]
 
     def put(self, obj: Object) -> Object:
-        kind = next(kind for kind in self.served.values() if (kind.api_version, kind.kind) == (obj["apiVersion"], obj["kind"]))
+        kind = next(
+            kind
+            for kind in self.served.values()
+            if (kind.api_version, kind.kind) == (obj["apiVersion"], obj["kind"])
+        )
         return self._store(kind, copy.deepcopy(obj))
 
-    def request(self, method: str, url: str, body: bytes | None = None, headers: t.Mapping[str, str] | None = None, **_more: t.Any) -> Answer:
+    def request(
+        self,
+        method: str,
+        url: str,
+        body: bytes | None = None,
+        headers: t.Mapping[str, str] | None = None,
+        **_more: t.Any,
+    ) -> Answer:
         parts = urlsplit(url)
         if parts.path == "/readyz":
             return Answer(self.ready, "ok")
@@ -84,8 +116,18 @@ class FakeServer:
                 raise fault
             return fault
         if parts.path == "/apis":
-            return Answer(200, self._groups() if self.aggregated and "v=v2;as=APIGroupDiscoveryList" in (headers or {}).get("Accept", "") else {"groups": []})
-        return self._answer(method, [unquote(part) for part in parts.path.strip("/").split("/")], query, json.loads(body) if body else None)
+            return Answer(
+                200,
+                self._groups()
+                if self.aggregated and "v=v2;as=APIGroupDiscoveryList" in (headers or {}).get("Accept", "")
+                else {"groups": []},
+            )
+        return self._answer(
+            method,
+            [unquote(part) for part in parts.path.strip("/").split("/")],
+            query,
+            json.loads(body) if body else None,
+        )
 
     def _answer(self, method: str, path: list[str], query: dict[str, str], body: t.Any) -> Answer:
         version, rest = (path[1], path[2:]) if path[0] == "api" else ("/".join(path[1:3]), path[3:])
@@ -94,12 +136,24 @@ class FakeServer:
             namespace, rest = rest[1], rest[2:]
         if not rest and any(known == version for known, _plural in self.served):
             found = [kind for (known, _plural), kind in self.served.items() if known == version]
-            return Answer(200, {"resources": [{"name": kind.plural, "kind": kind.kind, "namespaced": kind.namespaced} for kind in found]})
+            return Answer(
+                200,
+                {
+                    "resources": [
+                        {"name": kind.plural, "kind": kind.kind, "namespaced": kind.namespaced}
+                        for kind in found
+                    ]
+                },
+            )
         kind = self.served.get((version, rest[0])) if rest else None
         if kind is None:
             return Answer(404, "404 page not found\n")
         if len(rest) == 1 and method == "GET":
-            return self._watch(kind, namespace, query) if "watch" in query else self._list(kind, namespace, query)
+            return (
+                self._watch(kind, namespace, query)
+                if "watch" in query
+                else self._list(kind, namespace, query)
+            )
         name = rest[1] if len(rest) > 1 else body["metadata"]["name"]
         live = self.objects.get((version, rest[0], namespace, name))
         if method == "POST" and live is not None:
@@ -117,25 +171,56 @@ class FakeServer:
     def _groups(self) -> Object:
         items: list[Object] = []
         for kind in self.served.values():
-            entry = {"resource": kind.plural, "responseKind": {"kind": kind.kind}, "scope": "Namespaced" if kind.namespaced else "Cluster"}
+            entry = {
+                "resource": kind.plural,
+                "responseKind": {"kind": kind.kind},
+                "scope": "Namespaced" if kind.namespaced else "Cluster",
+            }
             if kind.group:
-                items.append({"metadata": {"name": kind.group}, "versions": [{"version": kind.api_version.rpartition("/")[2], "resources": [entry]}]})
+                items.append(
+                    {
+                        "metadata": {"name": kind.group},
+                        "versions": [{"version": kind.api_version.rpartition("/")[2], "resources": [entry]}],
+                    }
+                )
         return {"kind": "APIGroupDiscoveryList", "items": items}
 
-    def _write(self, kind: _kinds.Kind, method: str, namespace: str, name: str, live: Object | None, query: dict[str, str], body: Object) -> Answer:
-        wanted = copy.deepcopy(live) if live else {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}}
+    def _write(
+        self,
+        kind: _kinds.Kind,
+        method: str,
+        namespace: str,
+        name: str,
+        live: Object | None,
+        query: dict[str, str],
+        body: Object,
+    ) -> Answer:
+        wanted = (
+            copy.deepcopy(live)
+            if live
+            else {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}}
+        )
         if "force" in query and live:
             _prune(wanted, _managed(wanted), body)
         _merge(wanted, body)
         wanted["metadata"].update({"name": name, **({"namespace": namespace} if namespace else {})})
         if "force" in query:
-            wanted["metadata"]["managedFields"] = [{"manager": query["fieldManager"], "operation": "Apply", "fieldsV1": _fields(body)}]
+            wanted["metadata"]["managedFields"] = [
+                {"manager": query["fieldManager"], "operation": "Apply", "fieldsV1": _fields(body)}
+            ]
         elif live is None:
-            wanted["metadata"]["managedFields"] = [{"manager": query["fieldManager"], "operation": "Update", "fieldsV1": _fields(body)}]
+            wanted["metadata"]["managedFields"] = [
+                {"manager": query["fieldManager"], "operation": "Update", "fieldsV1": _fields(body)}
+            ]
         if live is not None and wanted == live:
             return Answer(200, live)
         code = 200 if live else 201
-        return Answer(code, {**wanted, "metadata": {"uid": "dry", **wanted["metadata"]}} if "dryRun" in query else self._store(kind, wanted))
+        return Answer(
+            code,
+            {**wanted, "metadata": {"uid": "dry", **wanted["metadata"]}}
+            if "dryRun" in query
+            else self._store(kind, wanted),
+        )
 
     def _store(self, kind: _kinds.Kind, obj: Object) -> Object:
         metadata = obj["metadata"]
@@ -159,13 +244,26 @@ class FakeServer:
     def _list(self, kind: _kinds.Kind, namespace: str, query: dict[str, str]) -> Answer:
         start, size = int(query.get("continue", 0)), min(self._page, int(query.get("limit", 500)))
         found = self._matching(kind, namespace, query)
-        metadata = {"resourceVersion": str(next(self._versions)), **({"continue": str(start + size)} if start + size < len(found) else {})}
-        bare = [{key: value for key, value in obj.items() if key not in ("apiVersion", "kind")} for obj in found[start : start + size]]
-        return Answer(200, {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": metadata, "items": bare})
+        metadata = {
+            "resourceVersion": str(next(self._versions)),
+            **({"continue": str(start + size)} if start + size < len(found) else {}),
+        }
+        bare = [
+            {key: value for key, value in obj.items() if key not in ("apiVersion", "kind")}
+            for obj in found[start : start + size]
+        ]
+        return Answer(
+            200,
+            {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": metadata, "items": bare},
+        )
 
     def _watch(self, kind: _kinds.Kind, namespace: str, query: dict[str, str]) -> Answer:
         since = int(query["resourceVersion"])
-        news = [obj for obj in self._matching(kind, namespace, query) if int(obj["metadata"]["resourceVersion"]) > since]
+        news = [
+            obj
+            for obj in self._matching(kind, namespace, query)
+            if int(obj["metadata"]["resourceVersion"]) > since
+        ]
         lines = [json.dumps({"type": "MODIFIED", "object": obj}) for obj in news]
         return Answer(200, "".join(line + "\n" for line in lines))
 
@@ -182,7 +280,11 @@ def _merge(into: Object, patch: t.Mapping[str, t.Any]) -> None:
 
 def _fields(body: t.Mapping[str, t.Any]) -> Object:
     skipped = ("apiVersion", "kind", "name", "namespace")
-    return {f"f:{key}": _fields(value) if isinstance(value, dict) else {} for key, value in body.items() if key not in skipped}
+    return {
+        f"f:{key}": _fields(value) if isinstance(value, dict) else {}
+        for key, value in body.items()
+        if key not in skipped
+    }
 
 
 def _managed(obj: Object) -> Object:

@@ -27,4 +27,6 @@ def built(cloud: str, pool: Data, source: Data, zone: str = "", image: str = "")
     (again,) = _pools.plan([planned], cloud=cloud)["pools"]
     assert again == planned
     platform = _platforms.BY_KEY[cloud]
-    return _platforms.build(platform, source, _pool_platform.wanted(again, again["candidates"][0], cloud, zone, image))
+    return _platforms.build(
+        platform, source, _pool_platform.wanted(again, again["candidates"][0], cloud, zone, image)
+    )

@@ -16,10 +16,24 @@ from measure import Sample
 
 Data = dict[str, t.Any]
 RESULTS: t.Final[Data] = json.loads(report.RESULTS.read_text())
-FIELDS: t.Final = {"part", "metric", "name", "unit", "runs", "ours", "peers", "target", "met", "ratio", "note"}
+FIELDS: t.Final = {
+    "part",
+    "metric",
+    "name",
+    "unit",
+    "runs",
+    "ours",
+    "peers",
+    "target",
+    "met",
+    "ratio",
+    "note",
+}
 
 
-@pytest.mark.parametrize("row", RESULTS["rows"], ids=lambda row: f"{row['metric']}, {row['name']}, {row['target']}")
+@pytest.mark.parametrize(
+    "row", RESULTS["rows"], ids=lambda row: f"{row['metric']}, {row['name']}, {row['target']}"
+)
 def test_a_row_says_everything(row: Data) -> None:
     assert set(row) == FIELDS
     assert row["metric"] in "123456789"
@@ -61,18 +75,35 @@ def test_growth_has_one_shape_a_table(one: Data) -> None:
 
 def test_the_readme_shows_the_results() -> None:
     text = report.README.read_text()
-    assert report.shown(text, RESULTS) == text, "benchmarks/README.md was edited between its marks, or results.json by hand"
+    assert report.shown(text, RESULTS) == text, (
+        "benchmarks/README.md was edited between its marks, or results.json by hand"
+    )
     changed = {**RESULTS, "rows": [{**RESULTS["rows"][0], "name": "something else"}]}
     assert "something else" in report.shown(text, changed)
 
 
 def test_a_missed_target_is_shown_as_missed() -> None:
-    row = measure.Row("1", "claim", "s", 9, {"median": 2.0, "p99": 3.0}, {"peer": {"median": 1.0, "p99": 1.5}}, "< 1", False, 2.0)
+    row = measure.Row(
+        "1",
+        "claim",
+        "s",
+        9,
+        {"median": 2.0, "p99": 3.0},
+        {"peer": {"median": 1.0, "p99": 1.5}},
+        "< 1",
+        False,
+        2.0,
+    )
     results = {**RESULTS, "rows": [{"part": "playbook", **row.data()}], "growth": []}
-    assert "| 1 | claim | 2.00 s (p99 3.00 s) | peer 1.00 s (p99 1.50 s) | < 1 | ratio 2: **missed** |" in report.shown(report.README.read_text(), results)
+    assert (
+        "| 1 | claim | 2.00 s (p99 3.00 s) | peer 1.00 s (p99 1.50 s) | < 1 | ratio 2: **missed** |"
+        in report.shown(report.README.read_text(), results)
+    )
 
 
-@pytest.mark.parametrize(("ratio", "text"), [(2.0, "ratio 2"), (0.05, "1/20"), (0.0, "ratio 0"), (-0.1, "nothing above the base")])
+@pytest.mark.parametrize(
+    ("ratio", "text"), [(2.0, "ratio 2"), (0.05, "1/20"), (0.0, "ratio 0"), (-0.1, "nothing above the base")]
+)
 def test_ratios_as_people_read_them(ratio: float, text: str) -> None:
     row = measure.Row("1", "claim", "s", 9, {"median": 2.0, "p99": 3.0}, {}, "< 1", True, ratio)
     assert f": {text}, target" in report.line(row)

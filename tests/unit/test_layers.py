@@ -13,11 +13,34 @@ UTILS = PLUGINS / "module_utils"
 PREFIX = "ansible_collections.accelerators.openshift.plugins."
 
 LAYER_0 = {"_errors", "_readiness"}
-LAYER_2 = {"_kinds", "_http", "_http_errors", "_secrets", "_connection", "_credentials", "_deadline", "_api", "_wait", "_watch"}
+LAYER_2 = {
+    "_kinds",
+    "_http",
+    "_http_errors",
+    "_secrets",
+    "_connection",
+    "_credentials",
+    "_deadline",
+    "_api",
+    "_wait",
+    "_watch",
+}
 LAYER_3 = {"_module", "_procedures", "_backends"}
 CLIENTS = {"kubernetes", "openshift"}
 # Code of layer 0 and 1 is pure: neither a client nor Ansible, nor anything that does I/O.
-IMPURE = CLIENTS | {"ansible", "urllib3", "requests", "http", "socket", "ssl", "subprocess", "threading", "time", "os", "pathlib"}
+IMPURE = CLIENTS | {
+    "ansible",
+    "urllib3",
+    "requests",
+    "http",
+    "socket",
+    "ssl",
+    "subprocess",
+    "threading",
+    "time",
+    "os",
+    "pathlib",
+}
 # The option sets join kubernetes.core's own, so this one file of layer 1 may read Ansible's names.
 ANSIBLE_NAMES_ALLOWED = {"_argspec"}
 
@@ -40,7 +63,12 @@ def layer(name: str) -> int:
 def imports(path: Path) -> set[str]:
     """Every module that a file imports, other than for type annotations alone."""
     tree = ast.parse(path.read_text())
-    for_types = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test) for inner in ast.walk(node)}
+    for_types = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+        for inner in ast.walk(node)
+    }
     found: set[str] = set()
     for node in ast.walk(tree):
         if id(node) in for_types:
@@ -79,7 +107,9 @@ def test_nouns_are_pure(path: Path) -> None:
     assert not heads, "a noun builds, judges and summarizes: no I/O, no clock, no client, no Ansible"
 
 
-@pytest.mark.parametrize("path", sorted(PLUGINS.rglob("*.py")), ids=lambda path: str(path.relative_to(PLUGINS)))
+@pytest.mark.parametrize(
+    "path", sorted(PLUGINS.rglob("*.py")), ids=lambda path: str(path.relative_to(PLUGINS))
+)
 def test_only_one_file_imports_the_client(path: Path) -> None:
     clients = {name.split(".")[0] for name in imports(path)} & CLIENTS
     assert not clients or path == UTILS / "_credentials_package.py"

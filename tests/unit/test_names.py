@@ -11,7 +11,9 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(path.stem for path in (ROOT / "plugins/modules").glob("*.py"))
 ROLES = sorted(path.parent.parent for path in (ROOT / "roles").glob("*/meta/argument_specs.yml"))
-CODE = re.compile(r"\"((?:INPUT|POOL|API|CRED|MACH|NFD|OLM|GPU|NIC|QUOTA|UPDATE|WORK|WAIT|MANIFEST|NODE)-[A-Z0-9-]*[A-Z0-9]|INTERNAL)\"")
+CODE = re.compile(
+    r"\"((?:INPUT|POOL|API|CRED|MACH|NFD|OLM|GPU|NIC|QUOTA|UPDATE|WORK|WAIT|MANIFEST|NODE)-[A-Z0-9-]*[A-Z0-9]|INTERNAL)\""
+)
 
 
 def read(path: str) -> object:
@@ -40,7 +42,9 @@ def test_the_python_floor_is_what_is_tested() -> None:
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
 def test_defaults_equal_the_argument_specs(role: Path) -> None:
-    specs = yaml.safe_load((role / "meta/argument_specs.yml").read_text())["argument_specs"]["main"]["options"]
+    specs = yaml.safe_load((role / "meta/argument_specs.yml").read_text())["argument_specs"]["main"][
+        "options"
+    ]
     defaults = yaml.safe_load((role / "defaults/main.yml").read_text()) or {}
     assert {name: option["default"] for name, option in specs.items() if "default" in option} == defaults
     assert all(name.startswith(f"{role.name}_") for name in specs)
@@ -53,7 +57,9 @@ def test_a_role_has_its_phases(role: Path) -> None:
     assert "main" in names
     for path in (role / "tasks").glob("*.yml"):
         for task in yaml.safe_load(path.read_text()) or []:
-            assert path.stem == "main" or task["name"].startswith(f"{path.stem} | "), f"{path}: {task['name']}"
+            assert path.stem == "main" or task["name"].startswith(f"{path.stem} | "), (
+                f"{path}: {task['name']}"
+            )
 
 
 def raised() -> set[str]:

@@ -14,7 +14,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._api import
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import execute
 from ansible_collections.accelerators.openshift.plugins.module_utils._node import is_ready
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+)
 
 
 def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:

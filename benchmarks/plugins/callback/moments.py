@@ -29,6 +29,11 @@ class CallbackModule(CallbackBase):
     def v2_runner_on_ok(self, result: t.Any) -> None:
         told_at = time.monotonic()
         size = len(json.dumps(result._result, default=str))
-        line = {"task": result._task.name, "told_at": told_at, "known_at": result._result.get("known_at"), "bytes": size}
+        line = {
+            "task": result._task.name,
+            "told_at": told_at,
+            "known_at": result._result.get("known_at"),
+            "bytes": size,
+        }
         with open(os.environ["BENCH_MOMENTS"], "a") as log:
             log.write(json.dumps(line) + "\n")

@@ -67,7 +67,9 @@ def backend(name: str) -> Backend:
 
         return t.cast(Backend, _dra)
     if name == "nicclusterpolicy":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _nicclusterpolicy
+        from ansible_collections.accelerators.openshift.plugins.module_utils._backends import (
+            _nicclusterpolicy,
+        )
 
         return t.cast(Backend, _nicclusterpolicy)
     if name == "custom":
@@ -91,7 +93,11 @@ def chosen(params: Data) -> Backend:
     for option in sorted(set[str]().union(*OWN.values()) - OWN[name]):
         if params.get(option) is not None:
             owners = " or ".join(one for one in OWN if option in OWN[one])
-            raise InputError("INPUT-OPTION", f"{option} belongs to backend {owners}, and backend is {name}.", f"Remove {option}, or set backend to {owners}.")
+            raise InputError(
+                "INPUT-OPTION",
+                f"{option} belongs to backend {owners}, and backend is {name}.",
+                f"Remove {option}, or set backend to {owners}.",
+            )
     found = backend(name)
     params["name"] = params["name"] or found.NAME
     params["namespace"] = params["namespace"] or found.NAMESPACE

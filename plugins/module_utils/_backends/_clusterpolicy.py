@@ -12,18 +12,35 @@ from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
-from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import Foreign, difference, foreign
+from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import (
+    Foreign,
+    difference,
+    foreign,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example, release
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import (
+    example,
+    release,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    KindNotServedError,
+    NotReadyError,
+    WaitTimeoutError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stack_conditions as conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stack_facts as stack_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _stack_conditions as conditions,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _stack_facts as stack_facts,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import blamed, told
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._precompiled import refuse_unmade
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._precompiled import (
+    refuse_unmade,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._stack_images import mirrored
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
@@ -31,7 +48,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._driver_return import DriverReturn
+    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._driver_return import (
+        DriverReturn,
+    )
 
 Data = dict[str, t.Any]
 NAME: t.Final = "gpu-cluster-policy"
@@ -88,7 +107,11 @@ def _returning(api: Api, params: Data, live: Data | None) -> DriverReturn | None
     from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _driver_return
 
     stays = live is not None and not owned(live) and params["adopt"] == "report"
-    return _driver_return.begin(api, params["namespace"], (live or {}).get("spec") or {} if stays else foreseen(params, live, versions(api, params)))
+    return _driver_return.begin(
+        api,
+        params["namespace"],
+        (live or {}).get("spec") or {} if stays else foreseen(params, live, versions(api, params)),
+    )
 
 
 def foreseen(params: Data, live: Data | None, csvs: list[Data]) -> Data:
@@ -155,9 +178,13 @@ def _policies(api: Api, params: Data) -> list[Data]:
         return api.list(POLICY)
     except KindNotServedError as exc:
         if not api.served(known("Subscription")):
-            from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_elsewhere as elsewhere
+            from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+                _operator_elsewhere as elsewhere,
+            )
 
-            raise elsewhere.without_olm(api, elsewhere.GPU_OPERATOR, cluster_policy.wished(params, {})) from exc
+            raise elsewhere.without_olm(
+                api, elsewhere.GPU_OPERATOR, cluster_policy.wished(params, {})
+            ) from exc
         if not api.check_mode:
             stack_facts.explain_absent(api, params, exc)
             raise
@@ -175,7 +202,9 @@ def observe(api: Api, params: Data, settle: float, also: Also | None = None) -> 
     """Waits for the truth. also: what a backend that stands on this one looks at, and judges, besides."""
     queries = {
         "policies": Query(POLICY),
-        "nodes": Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])),
+        "nodes": Query(
+            known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])
+        ),
         "daemonsets": Query(known("DaemonSet"), params["namespace"]),
         "pods": Query(known("Pod"), params["namespace"]),
         "revisions": Query(known("ControllerRevision"), params["namespace"]),
@@ -193,6 +222,9 @@ def observe(api: Api, params: Data, settle: float, also: Also | None = None) -> 
 
 def absent(api: Api, params: Data) -> Data:
     if api.delete(POLICY, params["name"]):
-        queries = {"daemonsets": Query(known("DaemonSet"), params["namespace"]), "pods": Query(known("Pod"), params["namespace"])}
+        queries = {
+            "daemonsets": Query(known("DaemonSet"), params["namespace"]),
+            "pods": Query(known("Pod"), params["namespace"]),
+        }
         api.wait(queries, stack.judge_gone, "GPU stack leaves")
     return {"name": params["name"], "state": "absent", "reason": "", "driver_version": "", "nodes": []}

@@ -9,13 +9,24 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _custom_resource as custom_resource
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _custom_resource as custom_resource,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    KindNotServedError,
+    NotReadyError,
+    WaitTimeoutError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import keep, look, remove, told
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import (
+    keep,
+    look,
+    remove,
+    told,
+)
 
 Data = dict[str, t.Any]
 # The definition says both.
@@ -41,7 +52,9 @@ def present(api: Api, params: Data) -> Data:
     stranger = keep(api, kind, wanted, params["adopt"], look(api, kind, wanted))
     queries = {"objects": Query(kind, wanted["metadata"].get("namespace"), params["name"])}
     if params["pools"]:
-        queries["nodes"] = Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]]))
+        queries["nodes"] = Query(
+            known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])
+        )
     try:
         snapshot = api.wait(queries, judge, f"{kind.kind} {params['name']}", params["settle"])
     except (NotReadyError, WaitTimeoutError) as exc:

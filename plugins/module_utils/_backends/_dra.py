@@ -14,17 +14,31 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver as nvidia_driver
 from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_slices, _stack
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _clusterpolicy as clusterpolicy
-from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _nvidiadriver as nvidiadriver
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example, example_driver, example_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._backends import (
+    _clusterpolicy as clusterpolicy,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._backends import (
+    _nvidiadriver as nvidiadriver,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import (
+    example,
+    example_driver,
+    example_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    KindNotServedError,
+    NotReadyError,
+    WaitTimeoutError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluster_summary import summarize
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stage_facts as stage_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _stage_facts as stage_facts,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stage_judge import Judge
 
@@ -45,7 +59,9 @@ def present(api: Api, params: Data) -> Data:
     refuse_old_cluster(api)
     gpu_cluster.refuse_policy(api.list(clusterpolicy.POLICY) if api.served(clusterpolicy.POLICY) else [])
     csvs = clusterpolicy.versions(api, params)
-    section = cluster_policy.merge(example(csvs).get("driver") or {}, cluster_policy.asked(params).get("driver") or {})
+    section = cluster_policy.merge(
+        example(csvs).get("driver") or {}, cluster_policy.asked(params).get("driver") or {}
+    )
     wanted = nvidia_driver.build(params, section, example_driver(csvs))
     there = _drivers(api, params)
     nvidiadriver.settle_selectors(api, wanted, there, params)
@@ -78,14 +94,20 @@ def refuse_old_cluster(api: Api, otherwise: str = "backend clusterpolicy") -> No
     version = api.get(known("ClusterVersion"), "version") if api.served(known("ClusterVersion")) else None
     release = (((version or {}).get("status") or {}).get("desired") or {}).get("version")
     message = f"This cluster{f' ({release})' if release else ''} does not serve resource.k8s.io/v1, on which dynamic resource allocation stands."
-    raise NotReadyError("GPU-DRA-RELEASE", message, f"Update to OpenShift 4.21 or later (Kubernetes 1.34), or use {otherwise}.")
+    raise NotReadyError(
+        "GPU-DRA-RELEASE",
+        message,
+        f"Update to OpenShift 4.21 or later (Kubernetes 1.34), or use {otherwise}.",
+    )
 
 
 def observe(api: Api, params: Data, wanted: t.Sequence[Data]) -> dict[str, list[Data]]:
     queries = {
         "clusters": Query(CLUSTER),
         "drivers": Query(nvidiadriver.DRIVER),
-        "nodes": Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])),
+        "nodes": Query(
+            known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])
+        ),
         "daemonsets": Query(known("DaemonSet"), params["namespace"]),
         "pods": Query(known("Pod"), params["namespace"]),
         "revisions": Query(known("ControllerRevision"), params["namespace"]),
@@ -117,13 +139,16 @@ def absent(api: Api, params: Data) -> Data:
     if live is not None and owned(live):
         used = _resource_slices.held(api.list(known("ResourceClaim")), but=params["namespace"])
         if used:
-            message = (
-                f"Pods use GPUs by {len(used)} ResourceClaims: {', '.join(used[:5])}{', …' if used[5:] else ''}. Without the DRA driver they could not end."
+            message = f"Pods use GPUs by {len(used)} ResourceClaims: {', '.join(used[:5])}{', …' if used[5:] else ''}. Without the DRA driver they could not end."
+            raise NotReadyError(
+                "GPU-DRA-BUSY", message, "Delete those pods first: `oc get resourceclaims -A`.", used
             )
-            raise NotReadyError("GPU-DRA-BUSY", message, "Delete those pods first: `oc get resourceclaims -A`.", used)
         api.delete(CLUSTER, NAME)
     nvidiadriver.remove_drivers(api, lambda _api: NAME if live is not None and not owned(live) else "")
     if api.changes:
-        queries = {"daemonsets": Query(known("DaemonSet"), params["namespace"]), "pods": Query(known("Pod"), params["namespace"])}
+        queries = {
+            "daemonsets": Query(known("DaemonSet"), params["namespace"]),
+            "pods": Query(known("Pod"), params["namespace"]),
+        }
         api.wait(queries, _stack.judge_gone, "DRA stack leaves")
     return {"name": NAME, "state": "absent", "reason": "", "driver_version": "", "nodes": []}

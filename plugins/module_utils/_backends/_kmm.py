@@ -18,14 +18,31 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_stages as kmm_stages
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_state as state
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    KindNotServedError,
+    NotReadyError,
+    WaitTimeoutError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import by_name, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools, nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stage_facts as stage_facts
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import keep, look, remove, told
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._kmm_verification import verify
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._kmm_versions import Versions, refuse_claimed
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _stage_facts as stage_facts,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import (
+    keep,
+    look,
+    remove,
+    told,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._kmm_verification import (
+    verify,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._kmm_versions import (
+    Versions,
+    refuse_claimed,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
 
@@ -60,7 +77,9 @@ def present(api: Api, params: Data) -> Data:
 def _load(api: Api, params: Data) -> Data:
     wanted, options = kmm.build(params), params["kmm"] or {}
     if devices.driver(params):
-        from ansible_collections.accelerators.openshift.plugins.module_utils._backends._dra import refuse_old_cluster
+        from ansible_collections.accelerators.openshift.plugins.module_utils._backends._dra import (
+            refuse_old_cluster,
+        )
 
         refuse_old_cluster(api, "kmm.device_plugin")
     nodes = api.list(known("Node"), labels=selector(wanted["spec"]["selector"]))
@@ -78,31 +97,54 @@ def _load(api: Api, params: Data) -> Data:
         api.apply(one, force_conflicts=True)
     stranger = keep(api, MODULE, wanted, params["adopt"], live)
     judge = state.Judge(params, api.clock)
-    rolled = versions.roll(lambda name: _wait(api, params, wanted, state.Judge(params, api.clock, name), f"node {name}"))
+    rolled = versions.roll(
+        lambda name: _wait(api, params, wanted, state.Judge(params, api.clock, name), f"node {name}")
+    )
     settle = max(params["settle"], _REACTION if live is not None and api.changes else 0)
     try:
         snapshot = _wait(api, params, wanted, judge, f"Module {params['name']}", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
         exc.facts["special_resource"] |= told(stranger)
         if stranger:
-            stranger.blame(exc, {"GPU-TAINT": ("spec.tolerations",), "GPU-KMM-": ("spec.",), "GPU-ALLOC": ("spec.devicePlugin",)})
+            stranger.blame(
+                exc,
+                {
+                    "GPU-TAINT": ("spec.tolerations",),
+                    "GPU-KMM-": ("spec.",),
+                    "GPU-ALLOC": ("spec.devicePlugin",),
+                },
+            )
         raise
-    return {**judge.summarize(snapshot), **kmm_stages.summarize(params, snapshot), **told(stranger), "rolled": rolled}
+    return {
+        **judge.summarize(snapshot),
+        **kmm_stages.summarize(params, snapshot),
+        **told(stranger),
+        "rolled": rolled,
+    }
 
 
 def _survey(api: Api, params: Data, wanted: Data, nodes: list[Data]) -> None:
     """Every kernel that runs now has to have its mapping before anything is written."""
     mappings = ((wanted["spec"].get("moduleLoader") or {}).get("container") or {}).get("kernelMappings") or []
-    pooled = [node for pool in params["pools"] for node in nodes_of(nodes, pool)] if params["pools"] else nodes
+    pooled = (
+        [node for pool in params["pools"] for node in nodes_of(nodes, pool)] if params["pools"] else nodes
+    )
     ours = {node["metadata"]["name"] for node in pooled}
     fits = kernels.survey(nodes, mappings)
     lacking = [f"{one.node} (kernel {one.kernel})" for one in fits if not one.mappings and one.node in ours]
     if lacking:
         message = f"No kernel mapping fits {len(lacking)} of {len(ours)} nodes: {', '.join(lacking[:5])}."
-        raise NotReadyError("GPU-KMM-KERNEL", message, "Add a mapping for that kernel to kmm.kernel_mappings.", evidence=lacking)
+        raise NotReadyError(
+            "GPU-KMM-KERNEL",
+            message,
+            "Add a mapping for that kernel to kmm.kernel_mappings.",
+            evidence=lacking,
+        )
     for one in fits:
         if not one.mappings:
-            api.warn(f"Node {one.node} is selected, and no kernel mapping fits its kernel {one.kernel}: KMM leaves it out. It is in none of the pools.")
+            api.warn(
+                f"Node {one.node} is selected, and no kernel mapping fits its kernel {one.kernel}: KMM leaves it out. It is in none of the pools."
+            )
         elif one.mappings[1:]:
             places = ", ".join(f"kmm.kernel_mappings[{at}]" for at in one.mappings)
             api.warn(f"Node {one.node}: {places} fit its kernel {one.kernel}; KMM takes the first.")
@@ -114,13 +156,19 @@ def _require(api: Api, params: Data) -> None:
         if api.list(known(need.kind), params["namespace"], fields=by_name(need.name), metadata_only=True):
             continue
         message = f"{need.path}: there is no {need.kind} {need.name} in namespace {params['namespace']}."
-        remedy = "Create it first." if need.kind != "ServiceAccount" else "Create it first, or set kmm.create_service_accounts."
+        remedy = (
+            "Create it first."
+            if need.kind != "ServiceAccount"
+            else "Create it first, or set kmm.create_service_accounts."
+        )
         if not api.check_mode:
             raise NotReadyError("GPU-KMM-MISSING", message, remedy)
         api.warn(f"{message} {remedy}")
 
 
-def _wait(api: Api, params: Data, wanted: Data, judge: state.Judge, stage: str, settle: float = 0.0) -> dict[str, list[Data]]:
+def _wait(
+    api: Api, params: Data, wanted: Data, judge: state.Judge, stage: str, settle: float = 0.0
+) -> dict[str, list[Data]]:
     name, namespace = params["name"], params["namespace"]
     queries = {
         "modules": Query(MODULE, namespace, name),
@@ -139,14 +187,20 @@ def _wait(api: Api, params: Data, wanted: Data, judge: state.Judge, stage: str, 
         failed = "" if isinstance(exc, WaitTimeoutError) else exc.code
         _explain(api, exc, judge.seen)
         olm = stage_facts.operator(api, NAMESPACE, kmm_stages.PACKAGE) if judge.seen else {}
-        exc.facts["special_resource"] = {**judge.summarize(judge.seen), **kmm_stages.summarize(params, {**judge.seen, **olm}, failed)}
+        exc.facts["special_resource"] = {
+            **judge.summarize(judge.seen),
+            **kmm_stages.summarize(params, {**judge.seen, **olm}, failed),
+        }
         raise
 
 
 def _explain(api: Api, exc: AcceleratorError, seen: t.Mapping[str, t.Sequence[Data]]) -> None:
     """Logs of up to three pods that failed, of the step that is the cause first; a known text brings its code and remedy."""
     broken = [pod["metadata"] for pod in (*seen.get("pods", ()), *seen.get("pulls", ())) if trouble(pod)]
-    made, others = images.pods_of_builds(seen.get("builds", ())), [(one["namespace"], one["name"]) for one in broken]
+    made, others = (
+        images.pods_of_builds(seen.get("builds", ())),
+        [(one["namespace"], one["name"]) for one in broken],
+    )
     cause = [*made, *(place for place in others if not made)] if exc.code in _OF_IMAGES else others
     for place in dict.fromkeys([*cause, *made, *others][:3]):
         with contextlib.suppress(AcceleratorError):
@@ -169,7 +223,9 @@ def absent(api: Api, params: Data) -> Data:
         live = api.get(MODULE, params["name"], params["namespace"]) if params["name"] else None
         if live is not None and owned(live):
             refuse_claimed(api, live)
-        if not params["name"] or (live is not None and not remove(api, MODULE, params["name"], params["namespace"])):
+        if not params["name"] or (
+            live is not None and not remove(api, MODULE, params["name"], params["namespace"])
+        ):
             return gone
         Versions(api, params, []).forget()
         for kind in ("ConfigMap", "RoleBinding", "ServiceAccount"):

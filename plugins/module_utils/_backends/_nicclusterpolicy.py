@@ -11,14 +11,27 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_cluster_policy as nic
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_stack as stack
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _clusterpolicy as clusterpolicy
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._backends import (
+    _clusterpolicy as clusterpolicy,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    KindNotServedError,
+    NotReadyError,
+    WaitTimeoutError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nic_summary import summarize
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools, nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stage_facts as stage_facts
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import blamed, keep, look, told
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _stage_facts as stage_facts,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import (
+    blamed,
+    keep,
+    look,
+    told,
+)
 
 Data = dict[str, t.Any]
 NAME: t.Final = nic.NAME
@@ -26,7 +39,11 @@ NAMESPACE: t.Final = "nvidia-network-operator"
 POLICY: t.Final = known("NicClusterPolicy")
 _GPU_DRIVER: t.Final = "app.kubernetes.io/component=nvidia-driver"
 # Start of a code -> fields of somebody else's policy that it may come from.
-CAUSES: t.Final = {"NIC-TAINT": ("spec.tolerations",), "NIC-ALLOC": ("spec.rdmaSharedDevicePlugin", "spec.sriovDevicePlugin"), "NIC-": ("spec.",)}
+CAUSES: t.Final = {
+    "NIC-TAINT": ("spec.tolerations",),
+    "NIC-ALLOC": ("spec.rdmaSharedDevicePlugin", "spec.sriovDevicePlugin"),
+    "NIC-": ("spec.",),
+}
 
 
 def check(params: Data) -> None:
@@ -53,7 +70,9 @@ def present(api: Api, params: Data) -> Data:
 def observe(api: Api, params: Data, settle: float) -> dict[str, list[Data]]:
     queries = {
         "policies": Query(POLICY),
-        "nodes": Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])),
+        "nodes": Query(
+            known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])
+        ),
         "daemonsets": Query(known("DaemonSet"), params["namespace"]),
         "pods": Query(known("Pod"), params["namespace"]),
         "revisions": Query(known("ControllerRevision"), params["namespace"]),
@@ -62,7 +81,14 @@ def observe(api: Api, params: Data, settle: float) -> dict[str, list[Data]]:
     try:
         snapshot = api.wait(queries, judge, "NIC stack", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
-        stage_facts.explain(api, params["namespace"], judge, exc, stack.PODS, lambda seen, parts: summarize(seen, params["pools"], offered, parts))
+        stage_facts.explain(
+            api,
+            params["namespace"],
+            judge,
+            exc,
+            stack.PODS,
+            lambda seen, parts: summarize(seen, params["pools"], offered, parts),
+        )
         raise
     if note := next((one for one in judge.parts if one.reason == "OthersNotReady"), None):
         api.warn(note.message)
@@ -73,7 +99,9 @@ def outlived(api: Api, params: Data, snapshot: dict[str, list[Data]]) -> list[st
     """Nodes whose GPU driver has to be built again, and a warning that says how; looked at only after a change of ours."""
     if not api.changes or api.check_mode:
         return []
-    nodes = {node["metadata"]["name"] for pool in params["pools"] for node in nodes_of(snapshot["nodes"], pool)}
+    nodes = {
+        node["metadata"]["name"] for pool in params["pools"] for node in nodes_of(snapshot["nodes"], pool)
+    }
     found = stack.outlived(nodes, snapshot["pods"], api.list(known("Pod"), labels=_GPU_DRIVER))
     if found:
         api.warn(
@@ -85,5 +113,9 @@ def outlived(api: Api, params: Data, snapshot: dict[str, list[Data]]) -> list[st
 
 def absent(api: Api, params: Data) -> Data:
     if api.delete(POLICY, NAME):
-        api.wait({"daemonsets": Query(known("DaemonSet"), params["namespace"])}, stack.judge_gone, "NIC stack leaves")
+        api.wait(
+            {"daemonsets": Query(known("DaemonSet"), params["namespace"])},
+            stack.judge_gone,
+            "NIC stack leaves",
+        )
     return {"name": NAME, "state": "absent", "reason": "", "components": [], "nodes": []}

@@ -13,15 +13,23 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _nvi
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
 from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import Foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _clusterpolicy as clusterpolicy
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import example_driver
+from ansible_collections.accelerators.openshift.plugins.module_utils._backends import (
+    _clusterpolicy as clusterpolicy,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import (
+    example_driver,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._driver_image import Change
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _precompiled as precompiled
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stack_conditions as conditions
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _precompiled as precompiled,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _stack_conditions as conditions,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import blamed, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._stack_images import mirrored
 
@@ -47,8 +55,16 @@ def present(api: Api, params: Data) -> Data:
     clashing = settle_selectors(api, wanted, live, params)
     refuse_unmade(api, params, wanted, live)
     # Nodes that the ClusterPolicy drives go over with the driver that they have; another one comes when each has its owner.
-    going_over = policy is not None and not _is_switched(policy) and (policy["spec"].get("driver") or {}).get("enabled") is not False
-    first = [nvidia_driver.as_before(one, policy["spec"]["driver"]) for one in wanted] if policy and going_over else wanted
+    going_over = (
+        policy is not None
+        and not _is_switched(policy)
+        and (policy["spec"].get("driver") or {}).get("enabled") is not False
+    )
+    first = (
+        [nvidia_driver.as_before(one, policy["spec"]["driver"]) for one in wanted]
+        if policy and going_over
+        else wanted
+    )
     _leave(api, clashing)
     foreign = keep(api, params, first, live)
     stranger = clusterpolicy.keep(api, params, policy)
@@ -72,9 +88,15 @@ def _unlisted(api: Api, drivers: list[Data]) -> list[Data]:
     found = []
     for one in drivers:
         title = nvidia_driver.name(one)
-        found += truth.summarize({"drivers": [one], "nodes": api.list(known("Node"), labels=f"{truth.OWNER}={title}")}, [one])
+        found += truth.summarize(
+            {"drivers": [one], "nodes": api.list(known("Node"), labels=f"{truth.OWNER}={title}")}, [one]
+        )
         nodes = found[-1]["nodes"]
-        where = f"drives {len(nodes)} nodes ({', '.join(nodes[:5])}{', …' if nodes[5:] else ''})" if nodes else "drives no node"
+        where = (
+            f"drives {len(nodes)} nodes ({', '.join(nodes[:5])}{', …' if nodes[5:] else ''})"
+            if nodes
+            else "drives no node"
+        )
         api.warn(
             f"NVIDIADriver {title} was made by this collection and is in neither pools nor nvidia_drivers; it stays and {where}. "
             f"`nvidia_drivers: [{{name: {title}, state: absent}}]` removes it, and with it the driver of its nodes."
@@ -92,10 +114,10 @@ def _policy_serves(params: Data, policy: Data | None) -> Foreign | None:
         return None
     stranger = clusterpolicy.compare(params, policy)
     if not _is_switched(policy) and params["adopt"] == "report":
-        message = (
-            f"ClusterPolicy {params['name']} was made by {stranger.manager}, and its driver.useNvidiaDriverCRD is off: NVIDIADriver objects would be disabled."
+        message = f"ClusterPolicy {params['name']} was made by {stranger.manager}, and its driver.useNvidiaDriverCRD is off: NVIDIADriver objects would be disabled."
+        raise NotReadyError(
+            "GPU-NVD-DISABLED", message, "Set adopt: take, or have it switched on where the policy is kept."
         )
-        raise NotReadyError("GPU-NVD-DISABLED", message, "Set adopt: take, or have it switched on where the policy is kept.")
     return stranger
 
 
@@ -108,7 +130,10 @@ def _section(api: Api, params: Data, policy: Data | None) -> tuple[Data, Data]:
 
 def settle_selectors(api: Api, wanted: list[Data], live: list[Data], params: Data) -> list[str]:
     """Names of leaving ones that have to go first."""
-    ours, leaving = {nvidia_driver.name(one) for one in wanted}, [one for one in live if owned(one) and nvidia_driver.name(one) in _leaving(params)]
+    ours, leaving = (
+        {nvidia_driver.name(one) for one in wanted},
+        [one for one in live if owned(one) and nvidia_driver.name(one) in _leaving(params)],
+    )
     others = [one for one in live if nvidia_driver.name(one) not in ours and one not in leaving]
     remarks = nvidia_driver.undecided(wanted)
     nodes = api.list(known("Node")) if others or remarks or leaving else []
@@ -123,7 +148,11 @@ def refuse_unmade(api: Api, params: Data, wanted: list[Data], live: list[Data]) 
     found = {nvidia_driver.name(one): one for one in live}
     selectors = [one["spec"]["nodeSelector"] for one in [*wanted, *live] if one["spec"].get("nodeSelector")]
     changes = [
-        Change((there or {}).get("spec") or {}, one["spec"], tuple(selectors) if one["spec"].get("default") else ())
+        Change(
+            (there or {}).get("spec") or {},
+            one["spec"],
+            tuple(selectors) if one["spec"].get("default") else (),
+        )
         for one in wanted
         if (there := found.get(nvidia_driver.name(one))) is None or owned(there) or params["adopt"] == "take"
     ]
@@ -154,7 +183,10 @@ def _leave(api: Api, names: list[str]) -> None:
 
 def _observe(api: Api, params: Data, wanted: list[Data]) -> dict[str, list[Data]]:
     patience = Patience(api.clock, params["grace"], truth.PASSING)
-    also = clusterpolicy.Also({"drivers": Query(DRIVER)}, lambda snapshot: patience.harden(truth.parts(snapshot, wanted, params["pools"])))
+    also = clusterpolicy.Also(
+        {"drivers": Query(DRIVER)},
+        lambda snapshot: patience.harden(truth.parts(snapshot, wanted, params["pools"])),
+    )
     snapshot = clusterpolicy.observe(api, params, clusterpolicy.settling(api, params), also)
     return {"drivers": [], **snapshot}
 
@@ -171,6 +203,11 @@ def remove_drivers(api: Api, staying: t.Callable[[Api], str]) -> None:
     if ours and (stack := staying(api)):
         message = f"GPUCluster {stack} stands on {', '.join(f'NVIDIADriver {one}' for one in ours)}: pods that hold its devices would lose the driver."
         remedy = f"Take that stack away first: special_resource with backend dra and state absent, or, as it may be another's, `oc delete gpucluster {stack}`."
-        raise NotReadyError("GPU-CP-CONFLICT", message, remedy, [f"gpucluster/{stack}", *(f"nvidiadriver/{one}" for one in ours)])
+        raise NotReadyError(
+            "GPU-CP-CONFLICT",
+            message,
+            remedy,
+            [f"gpucluster/{stack}", *(f"nvidiadriver/{one}" for one in ours)],
+        )
     for title in ours:
         api.delete(DRIVER, title)

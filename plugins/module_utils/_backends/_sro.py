@@ -13,11 +13,21 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _sro
 from ansible_collections.accelerators.openshift.plugins.module_utils import _sro_options
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import OWN
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    InputError,
+    KindNotServedError,
+    NotReadyError,
+    WaitTimeoutError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import keep, look, remove, told
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import (
+    keep,
+    look,
+    remove,
+    told,
+)
 
 Data = dict[str, t.Any]
 NAME: t.Final = ""
@@ -34,7 +44,9 @@ def check(params: Data) -> None:
     for option in sorted(OWN["sro"] - set(_sro_options.OPTIONS) - OWN.get(target, frozenset())):
         if params.get(option) is not None:
             message = f"{option} is given, and sro.migrate_to is {target or 'not'}."
-            raise InputError("INPUT-OPTION", message, f"Remove {option}, or migrate to the backend that has it.")
+            raise InputError(
+                "INPUT-OPTION", message, f"Remove {option}, or migrate to the backend that has it."
+            )
     if target:
         _successor(params).check(_handed_on(params))
 
@@ -53,7 +65,11 @@ def _handed_on(params: Data) -> Data:
     """The options as the other backend takes them: without a name of its own the object is called as usual, a Module as the SpecialResource was."""
     successor = _successor(params)
     name = params["name"] if (params["sro"] or {}).get("special_resource") else ""
-    return {**params, "name": name or successor.NAME or sro.old_name(params), "namespace": params["namespace"] or successor.NAMESPACE}
+    return {
+        **params,
+        "name": name or successor.NAME or sro.old_name(params),
+        "namespace": params["namespace"] or successor.NAMESPACE,
+    }
 
 
 def present(api: Api, params: Data) -> Data:
@@ -67,13 +83,18 @@ def present(api: Api, params: Data) -> Data:
     judge, name = sro.Judge(params, api.clock), sro.old_name(params)
     queries = {"specials": Query(SPECIAL, None, name)}
     if params["pools"]:
-        queries["nodes"] = Query(known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]]))
+        queries["nodes"] = Query(
+            known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])
+        )
     try:
         settle = max(params["settle"], _REACTION if any(one.before for one in api.changes) else 0)
         snapshot = api.wait(queries, judge, f"SpecialResource {name}", settle)
     except (NotReadyError, WaitTimeoutError) as exc:
         failed = exc.code if isinstance(exc, NotReadyError) else ""
-        exc.facts["special_resource"] = {**judge.summarize(name, judge.seen, api.list(known("DaemonSet")), failed), **told(stranger)}
+        exc.facts["special_resource"] = {
+            **judge.summarize(name, judge.seen, api.list(known("DaemonSet")), failed),
+            **told(stranger),
+        }
         raise
     return {**judge.summarize(name, snapshot, api.list(known("DaemonSet"))), **told(stranger)}
 
@@ -94,10 +115,17 @@ def _migrate(api: Api, params: Data) -> Data:
     steps = _steps(name, params, bool(live or runs["daemonsets"]), needs)
     if lacking := [one["what"] for one in needs if not one["met"]]:
         message = f"SpecialResource {name} stays as it is: {sro.target(params)} lacks {', '.join(lacking)}."
-        raise NotReadyError("GPU-SRO-NEEDS", message, "Install that operator first.", facts={"special_resource": {"runs": runs, "steps": steps}})
+        raise NotReadyError(
+            "GPU-SRO-NEEDS",
+            message,
+            "Install that operator first.",
+            facts={"special_resource": {"runs": runs, "steps": steps}},
+        )
     report = {"runs": runs, "needs": needs, "steps": steps}
     if live is not None and not params["sro"]["remove"]:
-        api.warn(f"SpecialResource {name} stays, and {sro.target(params)} does not begin beside it. Set sro.remove to true, so that it is removed.")
+        api.warn(
+            f"SpecialResource {name} stays, and {sro.target(params)} does not begin beside it. Set sro.remove to true, so that it is removed."
+        )
         return {"name": name, "state": "waiting", "reason": "RemovalNotAsked", "nodes": [], **report}
     if live is not None:
         remove(api, SPECIAL, name, None, owned_only=False)
@@ -112,7 +140,10 @@ def _steps(name: str, params: Data, is_there: bool, needs: list[Data]) -> list[D
     return [
         {"step": f"{sro.target(params)} finds what it needs", "done": all(one["met"] for one in needs)},
         {"step": f"SpecialResource {name} is removed", "done": not is_there},
-        {"step": "its DaemonSets and pods are gone, so that its kernel modules are unloaded", "done": not is_there},
+        {
+            "step": "its DaemonSets and pods are gone, so that its kernel modules are unloaded",
+            "done": not is_there,
+        },
         {"step": f"{sro.target(params)} brings the driver", "done": False},
     ]
 

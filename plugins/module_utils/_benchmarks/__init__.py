@@ -9,7 +9,11 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import matmul, nvidia_smi, vectoradd
+from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import (
+    matmul,
+    nvidia_smi,
+    vectoradd,
+)
 
 Result = dict[str, t.Any]
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-_LINE = re.compile(r"^\s*(?P<kind>GPU|MIG)\s+(?P<name>.+?)\s*\(UUID:\s*(?P<uuid>(?:GPU|MIG)-[0-9A-Za-z/-]+)\)", re.MULTILINE)
+_LINE = re.compile(
+    r"^\s*(?P<kind>GPU|MIG)\s+(?P<name>.+?)\s*\(UUID:\s*(?P<uuid>(?:GPU|MIG)-[0-9A-Za-z/-]+)\)", re.MULTILINE
+)
 LIST = "nvidia-smi -L"
 
 

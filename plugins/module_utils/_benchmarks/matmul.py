@@ -29,7 +29,8 @@ print(f"matmul device={torch.cuda.get_device_name().replace(' ', '-')} size={siz
 """
 SCRIPT: t.Final = f"{devices.LIST}\npython3 - <<'PROGRAM'\n{_PROGRAM}PROGRAM"
 _LINE = re.compile(
-    r"^matmul device=(?P<device>\S+) size=(?P<size>\d+) .*seconds=(?P<seconds>[\d.]+) tflops=(?P<tflops>[\d.]+) finite=(?P<finite>\w+)", re.MULTILINE
+    r"^matmul device=(?P<device>\S+) size=(?P<size>\d+) .*seconds=(?P<seconds>[\d.]+) tflops=(?P<tflops>[\d.]+) finite=(?P<finite>\w+)",
+    re.MULTILINE,
 )
 
 

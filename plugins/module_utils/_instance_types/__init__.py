@@ -8,10 +8,28 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._catalogue import AS_OF, BUILT_IN, CLOUDS, Catalogue
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import InstanceType
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._catalogue import (
+    AS_OF,
+    BUILT_IN,
+    CLOUDS,
+    Catalogue,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import (
+    InstanceType,
+)
 
-__all__ = ["AS_OF", "BUILT_IN", "CLOUDS", "Catalogue", "InstanceType", "attached", "clouds_with", "everything", "find", "nearest"]
+__all__ = [
+    "AS_OF",
+    "BUILT_IN",
+    "CLOUDS",
+    "Catalogue",
+    "InstanceType",
+    "attached",
+    "clouds_with",
+    "everything",
+    "find",
+    "nearest",
+]
 
 find: t.Final = BUILT_IN.find
 attached: t.Final = BUILT_IN.attached

@@ -11,9 +11,19 @@ import re
 import typing as t
 from dataclasses import dataclass, replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import _aws, _azure, _gcp, _ibm, _oci
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import (
+    _aws,
+    _azure,
+    _gcp,
+    _ibm,
+    _oci,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._gpus import GPUS
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import InstanceType, marked, read_table
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import (
+    InstanceType,
+    marked,
+    read_table,
+)
 
 _TABLES: t.Final = {"aws": _aws, "azure": _azure, "gcp": _gcp, "ibm": _ibm, "oci": _oci}
 CLOUDS: t.Final = tuple(_TABLES)
@@ -62,7 +72,9 @@ class Catalogue:
 
     def everything(self, cloud: str | None = None) -> list[InstanceType]:
         """All types, of one cloud or of all, in the catalogue's order."""
-        return [kind for name, types in self.types.items() if cloud in (None, name) for kind in types.values()]
+        return [
+            kind for name, types in self.types.items() if cloud in (None, name) for kind in types.values()
+        ]
 
     def clouds_with(self, name: str) -> list[str]:
         """Where a type of that name exists."""
@@ -90,7 +102,18 @@ def _attachables() -> dict[str, InstanceType]:
         accelerator, model, mark, *counts = line.split()
         for count in counts:
             name = f"n1-*+{accelerator}:{count}"
-            kind = InstanceType(name, "gcp", int(count), 0, 0, "amd64", GPUS[model], accelerator_type=accelerator, attachable=True, as_of=_gcp.AS_OF)
+            kind = InstanceType(
+                name,
+                "gcp",
+                int(count),
+                0,
+                0,
+                "amd64",
+                GPUS[model],
+                accelerator_type=accelerator,
+                attachable=True,
+                as_of=_gcp.AS_OF,
+            )
             types[name] = marked(kind, [mark])
     return types
 

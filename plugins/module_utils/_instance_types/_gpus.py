@@ -51,7 +51,11 @@ def _sevenths(*memory: int) -> dict[str, Profile]:
 
 
 def _quarters(one: int) -> dict[str, Profile]:
-    return {f"1g.{one}gb": Profile(4, 1, 1), f"2g.{2 * one}gb": Profile(2, 2, 2), f"4g.{4 * one}gb": Profile(1, 4, 4)}
+    return {
+        f"1g.{one}gb": Profile(4, 1, 1),
+        f"2g.{2 * one}gb": Profile(2, 2, 2),
+        f"4g.{4 * one}gb": Profile(1, 4, 4),
+    }
 
 
 GPUS: t.Final[dict[str, Gpu]] = {

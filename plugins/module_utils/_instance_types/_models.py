@@ -11,7 +11,9 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import InstanceType
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import (
+    InstanceType,
+)
 
 _MAKERS: t.Final = re.compile(r"\b(nvidia|tesla|amd|intel)\b")
 
@@ -24,12 +26,16 @@ def plain(name: str) -> str:
 def model_named(name: str, kinds: t.Iterable[InstanceType]) -> str | None:
     """The model of that name among those of some types."""
     wanted = plain(name)
-    return next((kind.gpu.model for kind in kinds if plain(kind.gpu.model) == wanted), None) if wanted else None
+    return (
+        next((kind.gpu.model for kind in kinds if plain(kind.gpu.model) == wanted), None) if wanted else None
+    )
 
 
 def near_models(name: str, kinds: t.Iterable[InstanceType], most: int = 3) -> list[str]:
     models = {plain(kind.gpu.model): kind.gpu.model for kind in kinds}
-    return [models[match] for match in difflib.get_close_matches(plain(name), sorted(models), n=most, cutoff=0.4)]
+    return [
+        models[match] for match in difflib.get_close_matches(plain(name), sorted(models), n=most, cutoff=0.4)
+    ]
 
 
 def known_model(name: str, kinds: t.Sequence[InstanceType], option: str) -> str:
@@ -40,6 +46,8 @@ def known_model(name: str, kinds: t.Sequence[InstanceType], option: str) -> str:
         raise InputError(
             "INPUT-GPU-MODEL",
             f"{option}: no instance type of the catalogue has GPUs called {name!r}.",
-            f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(sorted({kind.gpu.model for kind in kinds}))}.",
+            f"Did you mean {' or '.join(near)}?"
+            if near
+            else f"Known: {', '.join(sorted({kind.gpu.model for kind in kinds}))}.",
         )
     return model

@@ -11,9 +11,16 @@ import typing as t
 from dataclasses import replace
 from fractions import Fraction
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._catalogue import BUILT_IN, CLOUDS, Catalogue
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._catalogue import (
+    BUILT_IN,
+    CLOUDS,
+    Catalogue,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._gpus import GPUS, Gpu
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import FABRICS, InstanceType
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import (
+    FABRICS,
+    InstanceType,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._labels import value_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field, read
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
@@ -26,7 +33,9 @@ VENDORS: t.Final = tuple(dict.fromkeys(gpu.vendor for gpu in GPUS.values()))
 
 
 def _share_fault(text: str) -> str:
-    return "" if text == "1" or re.fullmatch(r"1/([2-9]|[1-9]\d)", text) else "is no share of a GPU, such as 1/4"
+    return (
+        "" if text == "1" or re.fullmatch(r"1/([2-9]|[1-9]\d)", text) else "is no share of a GPU, such as 1/4"
+    )
 
 
 ENTRY: t.Final[dict[str, Field]] = {
@@ -48,8 +57,28 @@ ENTRY: t.Final[dict[str, Field]] = {
     "accelerator_type": Field("text"),
 }
 # What can be said of a type, without whose it is.
-FACTS: t.Final = ("gpus", "gpu_model", "gpu_memory_gib", "gpu_share", "vendor", "driver", "vcpus", "memory_gib", "arch")
-_TAKEN_OVER: t.Final = ("gpus", "vcpus", "memory_gib", "arch", "fabric", "rdma", "nvlink", "confidential", "accelerator_type")
+FACTS: t.Final = (
+    "gpus",
+    "gpu_model",
+    "gpu_memory_gib",
+    "gpu_share",
+    "vendor",
+    "driver",
+    "vcpus",
+    "memory_gib",
+    "arch",
+)
+_TAKEN_OVER: t.Final = (
+    "gpus",
+    "vcpus",
+    "memory_gib",
+    "arch",
+    "fabric",
+    "rdma",
+    "nvlink",
+    "confidential",
+    "accelerator_type",
+)
 
 
 def extended(entries: t.Any, base: Catalogue = BUILT_IN, path: str = "catalogue") -> Catalogue:
@@ -63,7 +92,12 @@ def extended(entries: t.Any, base: Catalogue = BUILT_IN, path: str = "catalogue"
             continue
         key = (entry["cloud"], entry["instance_type"])
         if key in seen:
-            problems.add("POOL-DUPLICATE", f"{where}.instance_type", f"{key[1]} of {key[0]} is there twice.", "Describe it once.")
+            problems.add(
+                "POOL-DUPLICATE",
+                f"{where}.instance_type",
+                f"{key[1]} of {key[0]} is there twice.",
+                "Describe it once.",
+            )
         seen.add(key)
         kind = described(entry, base.find(*key), where, problems)
         if kind:
@@ -77,10 +111,17 @@ def described(entry: Data, known: InstanceType | None, path: str, problems: Prob
     if known is None:
         for key in ("gpus", "gpu_model"):
             if key not in entry:
-                problems.add("POOL-REQUIRED", f"{path}.{key}", "is required for a type that the catalogue does not have.", f"Set {path}.{key}.")
+                problems.add(
+                    "POOL-REQUIRED",
+                    f"{path}.{key}",
+                    "is required for a type that the catalogue does not have.",
+                    f"Set {path}.{key}.",
+                )
         if problems.at(path):
             return None
-        known = InstanceType(entry["instance_type"], entry["cloud"], 1, 0, 0, "amd64", Gpu(entry["gpu_model"], 0))
+        known = InstanceType(
+            entry["instance_type"], entry["cloud"], 1, 0, 0, "amd64", Gpu(entry["gpu_model"], 0)
+        )
     gpu = _gpu(entry, known, path, problems)
     if gpu is None:
         return None
@@ -106,10 +147,24 @@ def _gpu(entry: Data, known: InstanceType, path: str, problems: Problems) -> Gpu
         memory = known.gpu.memory_gib
     elif len(sizes) > 1:
         listed = " or ".join(map(str, sizes))
-        problems.add("POOL-REQUIRED", f"{path}.gpu_memory_gib", f"is required, since {model} is sold with {listed} GiB.", f"Set {path}.gpu_memory_gib.")
+        problems.add(
+            "POOL-REQUIRED",
+            f"{path}.gpu_memory_gib",
+            f"is required, since {model} is sold with {listed} GiB.",
+            f"Set {path}.gpu_memory_gib.",
+        )
         return None
     else:
         memory = int(sizes[0] * share) if sizes else 0
     whole = next((gpu for gpu in wholes if gpu.memory_gib == memory), None) if share == 1 else None
-    found = whole or Gpu(wholes[0].model if wholes else model, memory, wholes[0].vendor if wholes else known.gpu.vendor, part=share != 1)
-    return replace(found, vendor=entry["vendor"], profiles={}) if entry.get("vendor", found.vendor) != found.vendor else found
+    found = whole or Gpu(
+        wholes[0].model if wholes else model,
+        memory,
+        wholes[0].vendor if wholes else known.gpu.vendor,
+        part=share != 1,
+    )
+    return (
+        replace(found, vendor=entry["vendor"], profiles={})
+        if entry.get("vendor", found.vendor) != found.vendor
+        else found
+    )

@@ -12,13 +12,27 @@ import typing as t
 from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._models import known_model, model_named
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import InstanceType
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._models import (
+    known_model,
+    model_named,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import (
+    InstanceType,
+)
 
 _SHARE: t.Final = re.compile(r"^1\s*/\s*(\d+)\s+(?:of\s+)?(?:an?\s+)?")
 _COUNT: t.Final = re.compile(r"^(\d+)\s*x\s*|^(\d+)\s+(?!g(?:i?b)?\b)(?=\S)")
 _MEMORY: t.Final = re.compile(r"(?<![a-z0-9])(\d+)\s*g(?:i?b)?\b")
-_LINKS: t.Final = {"nvlink": True, "sxm": True, "sxm2": True, "sxm3": True, "sxm4": True, "sxm5": True, "sxm6": True, "pcie": False}
+_LINKS: t.Final = {
+    "nvlink": True,
+    "sxm": True,
+    "sxm2": True,
+    "sxm3": True,
+    "sxm4": True,
+    "sxm5": True,
+    "sxm6": True,
+    "pcie": False,
+}
 _FILLERS: t.Final = ("gpu", "gpus", "with", "each")
 # Memory is wished for in the seller's GB; what a device has in GiB is up to 7 % less.
 _AS_SOLD: t.Final = 0.93
@@ -45,7 +59,12 @@ class Fit:
     nodes: int
 
     def to_dict(self) -> dict[str, t.Any]:
-        return {**self.kind.to_dict(), "meets": self.meets, "differs": list(self.differs), "nodes": self.nodes}
+        return {
+            **self.kind.to_dict(),
+            "meets": self.meets,
+            "differs": list(self.differs),
+            "nodes": self.nodes,
+        }
 
 
 def read_wish(text: str, kinds: t.Sequence[InstanceType]) -> Wish:
@@ -67,18 +86,34 @@ def read_wish(text: str, kinds: t.Sequence[InstanceType]) -> Wish:
         memory = int(words.pop())
     if not (words or memory or count) or (words and all(word.isdigit() for word in words)):
         raise _unreadable(text)
-    return Wish(count, known_model(" ".join(words), kinds, f"the wish {text!r}") if words else "", memory, share, nvlink)
+    return Wish(
+        count,
+        known_model(" ".join(words), kinds, f"the wish {text!r}") if words else "",
+        memory,
+        share,
+        nvlink,
+    )
 
 
 def _unreadable(text: str) -> InputError:
-    return InputError("INPUT-WISH", f"the wish {text!r} cannot be read.", "Write a number, a model and the memory of one GPU, or some of them: 8x H100 80GB.")
+    return InputError(
+        "INPUT-WISH",
+        f"the wish {text!r} cannot be read.",
+        "Write a number, a model and the memory of one GPU, or some of them: 8x H100 80GB.",
+    )
 
 
 def nearest_to(wish: Wish, kinds: t.Iterable[InstanceType]) -> list[Fit]:
     """All of the types, the nearest first. What matters more comes first: model, whole or share, memory, link, number."""
     kinds = list(kinds)
-    least = wish.memory_gib or min((kind.gpu.memory_gib for kind in kinds if kind.gpu.model == wish.model and not kind.gpu.part), default=0)
-    return [_fit(wish, kind) for kind in sorted(kinds, key=lambda kind: (_distance(wish, kind, least), kind.order))]
+    least = wish.memory_gib or min(
+        (kind.gpu.memory_gib for kind in kinds if kind.gpu.model == wish.model and not kind.gpu.part),
+        default=0,
+    )
+    return [
+        _fit(wish, kind)
+        for kind in sorted(kinds, key=lambda kind: (_distance(wish, kind, least), kind.order))
+    ]
 
 
 def _distance(wish: Wish, kind: InstanceType, least: int) -> tuple[float, ...]:

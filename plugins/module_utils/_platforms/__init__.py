@@ -8,7 +8,16 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _aws, _azure, _baremetal, _gcp, _ibm, _nutanix, _openstack, _other
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
+    _aws,
+    _azure,
+    _baremetal,
+    _gcp,
+    _ibm,
+    _nutanix,
+    _openstack,
+    _other,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import merged, unknown
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._vsphere import VSphere
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
@@ -72,7 +81,11 @@ IMAGELESS: t.Final = {
     "other": "Remove image, or set its field in provider_spec_patch.",
 }
 # Fields of a provider's value that are there only where a pool asks for them, by which option: how its machines are bought, placed and wired.
-CHOSEN: t.Final[dict[str, str]] = {field: option for platform in PLATFORMS.values() for field, option in getattr(platform, "CHOSEN", {}).items()}
+CHOSEN: t.Final[dict[str, str]] = {
+    field: option
+    for platform in PLATFORMS.values()
+    for field, option in getattr(platform, "CHOSEN", {}).items()
+}
 # Fields that hold a boot image, which the machine-config operator writes too.
 IMAGES: t.Final = frozenset(getattr(platform, "IMAGE", "") for platform in PLATFORMS.values()) - {""}
 

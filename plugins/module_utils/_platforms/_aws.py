@@ -93,7 +93,12 @@ CHOSEN: t.Final = {
     "placementGroupPartition": "aws.placement_partition",
     "networkInterfaceType": "aws.efa",
 }
-_DISK: t.Final = {"size_gib": "volumeSize", "type": "volumeType", "iops": "iops", "throughput_mib": "throughputMib"}
+_DISK: t.Final = {
+    "size_gib": "volumeSize",
+    "type": "volumeType",
+    "iops": "iops",
+    "throughput_mib": "throughputMib",
+}
 _LEAST_DISK: t.Final = 120
 _LEAST_IOPS: t.Final = 3000
 _RESERVATION: t.Final = re.compile(r"cr-[0-9a-f]{17}")
@@ -115,45 +120,98 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     _check_market(asked, wanted, paths, problems)
     if asked.get("placementGroupPartition") and not asked.get("placementGroupName"):
         where = paths.of("placementGroupPartition", f"{paths.options}.placement_partition", wanted.patch)
-        problems.add("POOL-PLACEMENT", where, "a partition is one of a placement group, and none is named.", "Set aws.placement_group too.")
+        problems.add(
+            "POOL-PLACEMENT",
+            where,
+            "a partition is one of a placement group, and none is named.",
+            "Set aws.placement_group too.",
+        )
     kind = wanted.known
     if asked.get("networkInterfaceType") == "EFA" and kind and kind.fabric != "efa":
         where = paths.of("networkInterfaceType", f"{paths.options}.efa", wanted.patch)
-        problems.add("POOL-FABRIC", where, f"{kind.name} has no Elastic Fabric Adapter.", "Remove it, or use a type whose fabric is efa.")
+        problems.add(
+            "POOL-FABRIC",
+            where,
+            f"{kind.name} has no Elastic Fabric Adapter.",
+            "Remove it, or use a type whose fabric is efa.",
+        )
 
 
 def _check_market(asked: Data, wanted: Wanted, paths: Paths, problems: Problems) -> None:
     """What the Machine API's webhook refuses, be it asked by the market or by the patch."""
-    reservation, market, is_spot = asked.get("capacityReservationId"), asked.get("marketType"), "spotMarketOptions" in asked
+    reservation, market, is_spot = (
+        asked.get("capacityReservationId"),
+        asked.get("marketType"),
+        "spotMarketOptions" in asked,
+    )
     if reservation and not _RESERVATION.fullmatch(str(reservation)):
         where = paths.of("capacityReservationId", f"{paths.market}.reservation", wanted.patch)
-        problems.add("POOL-MARKET", where, f"{reservation!r} is no id of a reservation.", "It is cr- and 17 hexadecimal digits, as the EC2 console shows it.")
+        problems.add(
+            "POOL-MARKET",
+            where,
+            f"{reservation!r} is no id of a reservation.",
+            "It is cr- and 17 hexadecimal digits, as the EC2 console shows it.",
+        )
     where = f"{paths.patch}.{'marketType' if 'marketType' in wanted.patch else 'spotMarketOptions'}"
     if not {"marketType", "spotMarketOptions", "capacityReservationId"} & set(wanted.patch):
         return
     if market and market not in _MARKETS:
-        problems.add("POOL-MARKET", where, f"{market!r} is no market of AWS.", f"Allowed: {', '.join(_MARKETS)}; or set market instead.")
+        problems.add(
+            "POOL-MARKET",
+            where,
+            f"{market!r} is no market of AWS.",
+            f"Allowed: {', '.join(_MARKETS)}; or set market instead.",
+        )
     elif is_spot and market in ("OnDemand", "CapacityBlock"):
-        problems.add("POOL-MARKET", where, f"spotMarketOptions contradict marketType {market}.", "Set market, and leave both out of the patch.")
+        problems.add(
+            "POOL-MARKET",
+            where,
+            f"spotMarketOptions contradict marketType {market}.",
+            "Set market, and leave both out of the patch.",
+        )
     elif (is_spot or market == "Spot") and reservation:
-        problems.add("POOL-MARKET", where, "a spot instance cannot use a capacity reservation.", "Remove one of the two.")
+        problems.add(
+            "POOL-MARKET",
+            where,
+            "a spot instance cannot use a capacity reservation.",
+            "Remove one of the two.",
+        )
     elif market == "CapacityBlock" and not reservation:
-        problems.add("POOL-MARKET", where, "a capacity block is used through its reservation.", "Set market instead, with its type and reservation.")
+        problems.add(
+            "POOL-MARKET",
+            where,
+            "a capacity block is used through its reservation.",
+            "Set market instead, with its type and reservation.",
+        )
 
 
 def _check_disk(disk: Data, path: str, problems: Problems) -> None:
     kind, iops = disk.get("type", "gp3"), disk.get("iops")
     if kind not in _VOLUMES:
-        problems.add("POOL-DISK", f"{path}.type", f"{kind!r} is no volume type of AWS.", f"Allowed: {', '.join(_VOLUMES)}.")
+        problems.add(
+            "POOL-DISK",
+            f"{path}.type",
+            f"{kind!r} is no volume type of AWS.",
+            f"Allowed: {', '.join(_VOLUMES)}.",
+        )
         return
     if iops is not None and kind not in ("gp3", "io1", "io2"):
-        problems.add("POOL-DISK", f"{path}.iops", f"a {kind} volume takes no iops.", "Use type gp3, io1 or io2.")
+        problems.add(
+            "POOL-DISK", f"{path}.iops", f"a {kind} volume takes no iops.", "Use type gp3, io1 or io2."
+        )
     if "throughput_mib" in disk and kind != "gp3":
-        problems.add("POOL-DISK", f"{path}.throughput_mib", f"a {kind} volume takes no throughput.", "Use type gp3.")
+        problems.add(
+            "POOL-DISK", f"{path}.throughput_mib", f"a {kind} volume takes no throughput.", "Use type gp3."
+        )
     if kind in ("io1", "io2") and iops is None:
         problems.add("POOL-DISK", f"{path}.iops", f"is required for {kind}.", "Set iops.")
     if kind == "gp3" and iops is not None and iops < _LEAST_IOPS:
-        problems.add("POOL-DISK", f"{path}.iops", f"{iops} is less than a gp3 volume always has.", f"Set at least {_LEAST_IOPS}, or leave it out.")
+        problems.add(
+            "POOL-DISK",
+            f"{path}.iops",
+            f"{iops} is less than a gp3 volume always has.",
+            f"Set at least {_LEAST_IOPS}, or leave it out.",
+        )
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
@@ -170,7 +228,10 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
 
 def _placed(options: t.Mapping[str, t.Any]) -> Data:
     """Where on the hardware, and how it is wired."""
-    fields = {"placementGroupName": options.get("placement_group"), "placementGroupPartition": options.get("placement_partition")}
+    fields = {
+        "placementGroupName": options.get("placement_group"),
+        "placementGroupPartition": options.get("placement_partition"),
+    }
     placed: Data = {key: value for key, value in fields.items() if value is not None}
     if options.get("efa"):
         placed["networkInterfaceType"] = "EFA"
@@ -194,4 +255,8 @@ def _market(market: t.Mapping[str, t.Any]) -> Data:
     reservation = {"capacityReservationId": market["reservation"]} if market.get("reservation") else {}
     if market.get("type") == "spot":
         return {"spotMarketOptions": {"maxPrice": market["max_price"]} if market.get("max_price") else {}}
-    return {"marketType": "CapacityBlock", **reservation} if market.get("type") == "capacity_block" else reservation
+    return (
+        {"marketType": "CapacityBlock", **reservation}
+        if market.get("type") == "capacity_block"
+        else reservation
+    )

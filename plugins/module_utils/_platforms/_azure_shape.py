@@ -19,7 +19,14 @@ SHAPE: t.Final[dict[str, t.Any]] = {
     "credentialsSecret": {"name": None, "namespace": None},
     "location": None,
     "vmSize": None,
-    "image": {"publisher": None, "offer": None, "sku": None, "version": None, "resourceID": None, "type": None},
+    "image": {
+        "publisher": None,
+        "offer": None,
+        "sku": None,
+        "version": None,
+        "resourceID": None,
+        "type": None,
+    },
     "osDisk": {
         "osType": None,
         "managedDisk": {
@@ -56,7 +63,10 @@ SHAPE: t.Final[dict[str, t.Any]] = {
     "networkResourceGroup": None,
     "resourceGroup": None,
     "spotVMOptions": {"maxPrice": None},
-    "securityProfile": {"encryptionAtHost": None, "settings": {"securityType": None, "confidentialVM": _UEFI, "trustedLaunch": _UEFI}},
+    "securityProfile": {
+        "encryptionAtHost": None,
+        "settings": {"securityType": None, "confidentialVM": _UEFI, "trustedLaunch": _UEFI},
+    },
     "ultraSSDCapability": None,
     "acceleratedNetworking": None,
     "availabilitySet": None,

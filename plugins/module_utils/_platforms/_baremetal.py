@@ -29,7 +29,9 @@ OPTIONS: t.Final[dict[str, Field]] = {
             "values": Field("list", entry=Field("text", fault=value_fault)),
         },
     ),
-    "image": Field("map", fields={"url": Field("text", required=True), "checksum": Field("text", required=True)}),
+    "image": Field(
+        "map", fields={"url": Field("text", required=True), "checksum": Field("text", required=True)}
+    ),
 }
 SHAPE: t.Final[Data] = {
     "apiVersion": None,
@@ -38,7 +40,10 @@ SHAPE: t.Final[Data] = {
     "image": {"url": None, "checksum": None},
     "customDeploy": {"method": None},
     "userData": {"name": None, "namespace": None},
-    "hostSelector": {"matchLabels": None, "matchExpressions": [{"key": None, "operator": None, "values": None}]},
+    "hostSelector": {
+        "matchLabels": None,
+        "matchExpressions": [{"key": None, "operator": None, "values": None}],
+    },
 }
 # What is installed on the host; not which host.
 COPIED: t.Final = ("apiVersion", "kind", "image", "customDeploy", "userData")
@@ -57,9 +62,19 @@ def instance_type(provider: t.Mapping[str, t.Any]) -> str:
 
 def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     _lacks.refuse_markets(wanted, "bare metal", paths, problems)
-    _lacks.refuse_zones(wanted, "hosts of bare metal are in no zone.", "Choose hosts with baremetal.host_selector instead.", paths, problems)
+    _lacks.refuse_zones(
+        wanted,
+        "hosts of bare metal are in no zone.",
+        "Choose hosts with baremetal.host_selector instead.",
+        paths,
+        problems,
+    )
     _lacks.refuse_disk(wanted, (), "bare metal", paths, problems)
-    chosen = wanted.options.get("host_selector") or wanted.options.get("host_expressions") or (wanted.patch.get("hostSelector") or {})
+    chosen = (
+        wanted.options.get("host_selector")
+        or wanted.options.get("host_expressions")
+        or (wanted.patch.get("hostSelector") or {})
+    )
     if not chosen:
         message = "is required on bare metal: without it a machine takes any free host, with or without GPUs."
         problems.add(
@@ -71,9 +86,19 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     for index, one in enumerate(wanted.options.get("host_expressions") or []):
         operator, values = one.get("operator"), one.get("values") or []
         if operator in ("In", "NotIn") and not values:
-            problems.add("POOL-REQUIRED", f"{paths.options}.host_expressions[{index}].values", f"is required for {operator}.", "Name the values.")
+            problems.add(
+                "POOL-REQUIRED",
+                f"{paths.options}.host_expressions[{index}].values",
+                f"is required for {operator}.",
+                "Name the values.",
+            )
         elif operator in ("Exists", "DoesNotExist") and values:
-            problems.add("POOL-CONFLICT", f"{paths.options}.host_expressions[{index}].values", f"means nothing to {operator}.", "Remove it.")
+            problems.add(
+                "POOL-CONFLICT",
+                f"{paths.options}.host_expressions[{index}].values",
+                f"means nothing to {operator}.",
+                "Remove it.",
+            )
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
@@ -81,7 +106,10 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.options.get("image"):
         # A host is deployed in one way: by this image, or as the reference says.
-        provider = {**{key: value for key, value in provider.items() if key != "customDeploy"}, "image": dict(wanted.options["image"])}
+        provider = {
+            **{key: value for key, value in provider.items() if key != "customDeploy"},
+            "image": dict(wanted.options["image"]),
+        }
     selector: Data = {}
     if wanted.options.get("host_selector"):
         selector["matchLabels"] = dict(wanted.options["host_selector"])

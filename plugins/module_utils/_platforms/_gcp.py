@@ -18,10 +18,14 @@ Data = dict[str, t.Any]
 KEY: t.Final = "gcp"
 ZONED: t.Final = True
 OPTIONS: t.Final[dict[str, Field]] = {
-    "gpus": Field("map", fields={"type": Field("text", required=True), "count": Field("integer", low=1, high=16)}),
+    "gpus": Field(
+        "map", fields={"type": Field("text", required=True), "count": Field("integer", low=1, high=16)}
+    ),
     "preemptible": Field("flag"),
     "restart_policy": Field("text", choices=("Always", "Never")),
-    "shielded": Field("map", fields={key: Field("flag") for key in ("secure_boot", "vtpm", "integrity_monitoring")}),
+    "shielded": Field(
+        "map", fields={key: Field("flag") for key in ("secure_boot", "vtpm", "integrity_monitoring")}
+    ),
 }
 SHAPE: t.Final[Data] = _gcp_shape.SHAPE
 # How a machine reaches the cluster; not how the reference is bought, balanced, protected from deletion or moved between hosts.
@@ -52,7 +56,11 @@ _DISKS: t.Final = ("pd-ssd", "pd-balanced", "pd-standard", _HYPERDISK)
 # Series that boot from nothing but a hyperdisk, and series that cannot boot from one.
 _HYPERDISK_ALONE: t.Final = ("a3-ultragpu-", "a4-", "a4x-", "g4-")
 _NO_HYPERDISK: t.Final = ("n1-", "a2-", "g2-")
-_SHIELDED: t.Final = {"secure_boot": "secureBoot", "vtpm": "virtualizedTrustedPlatformModule", "integrity_monitoring": "integrityMonitoring"}
+_SHIELDED: t.Final = {
+    "secure_boot": "secureBoot",
+    "vtpm": "virtualizedTrustedPlatformModule",
+    "integrity_monitoring": "integrityMonitoring",
+}
 # What a patch must not say, and what says it instead.
 _NOT_PATCHED: t.Final = {
     "gpus": "Set gcp.gpus instead: the devices of a node are counted by it.",
@@ -79,50 +87,112 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     shielded = wanted.options.get("shielded") or {}
     if shielded.get("vtpm") is False and shielded.get("integrity_monitoring") is not False:
         where = f"{paths.options}.shielded.integrity_monitoring"
-        problems.add("POOL-CONFLICT", where, "integrity is monitored by the virtual TPM, which is turned off.", "Set both to false, or neither.")
+        problems.add(
+            "POOL-CONFLICT",
+            where,
+            "integrity is monitored by the virtual TPM, which is turned off.",
+            "Set both to false, or neither.",
+        )
     if (wanted.patch.get("confidentialCompute") or "Disabled") != "Disabled":
         where = f"{paths.patch}.confidentialCompute"
-        problems.add("POOL-PLATFORM", where, "the Machine API makes confidential machines of series without GPUs alone.", "Remove it.")
+        problems.add(
+            "POOL-PLATFORM",
+            where,
+            "the Machine API makes confidential machines of series without GPUs alone.",
+            "Remove it.",
+        )
 
 
 def _check_machine(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     machine, _plus, attached = wanted.instance_type.partition("+")
-    if wanted.options.get("gpus") and not attached and wanted.kind and not problems.at(f"{paths.options}.gpus"):
+    if (
+        wanted.options.get("gpus")
+        and not attached
+        and wanted.kind
+        and not problems.at(f"{paths.options}.gpus")
+    ):
         message = f"{machine} is no N1 machine: its GPUs are built in, and none can be added."
         problems.add("POOL-GPUS", f"{paths.options}.gpus", message, "Remove gcp.gpus.")
     if wanted.patch.get("onHostMaintenance", "Terminate") != "Terminate":
         where = f"{paths.patch}.onHostMaintenance"
-        problems.add("POOL-PLATFORM", where, "a machine with GPUs cannot be moved to another host while it runs.", "Remove it: it is always Terminate.")
+        problems.add(
+            "POOL-PLATFORM",
+            where,
+            "a machine with GPUs cannot be moved to another host while it runs.",
+            "Remove it: it is always Terminate.",
+        )
     for field in sorted(set(_NOT_PATCHED) & set(wanted.patch)):
-        problems.add("POOL-PLATFORM", f"{paths.patch}.{field}", "is set by the pool itself.", _NOT_PATCHED[field])
+        problems.add(
+            "POOL-PLATFORM", f"{paths.patch}.{field}", "is set by the pool itself.", _NOT_PATCHED[field]
+        )
 
 
 def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     market, is_spot = wanted.market, wanted.market.get("type") == "spot"
     if market.get("type") == "capacity_block":
-        problems.add("POOL-MARKET", f"{paths.market}.type", "Google Cloud has no capacity blocks.", "Use on_demand, or spot.")
+        problems.add(
+            "POOL-MARKET",
+            f"{paths.market}.type",
+            "Google Cloud has no capacity blocks.",
+            "Use on_demand, or spot.",
+        )
     elif "reservation" in market and not problems.at(f"{paths.market}.reservation"):
         message = "the Machine API cannot name a reservation of Google Cloud."
         remedy = "Remove it. A reservation that any matching machine may use is used without being named: same machine type, same GPUs, same zone."
         problems.add("POOL-MARKET", f"{paths.market}.reservation", message, remedy)
     if is_spot and "max_price" in market:
-        problems.add("POOL-MARKET", f"{paths.market}.max_price", "spot machines of Google Cloud have no highest price.", "Remove max_price.")
+        problems.add(
+            "POOL-MARKET",
+            f"{paths.market}.max_price",
+            "spot machines of Google Cloud have no highest price.",
+            "Remove max_price.",
+        )
     if is_spot and wanted.options.get("restart_policy") == "Always":
-        problems.add("POOL-CONFLICT", f"{paths.options}.restart_policy", "a spot machine is never started again.", "Remove it, or set Never.")
+        problems.add(
+            "POOL-CONFLICT",
+            f"{paths.options}.restart_policy",
+            "a spot machine is never started again.",
+            "Remove it, or set Never.",
+        )
     if wanted.options.get("preemptible") and not is_spot:
-        problems.add("POOL-CONFLICT", f"{paths.options}.preemptible", "says which kind of spot machine, but the market is not spot.", "Set market: spot.")
+        problems.add(
+            "POOL-CONFLICT",
+            f"{paths.options}.preemptible",
+            "says which kind of spot machine, but the market is not spot.",
+            "Set market: spot.",
+        )
 
 
 def _check_disk(disk: Data, machine: str, path: str, problems: Problems) -> None:
     kind = disk.get("type")
     if kind is not None and kind not in _DISKS:
-        problems.add("POOL-DISK", f"{path}.type", f"{kind!r} is no disk type that the Machine API knows.", f"Allowed: {', '.join(_DISKS)}.")
+        problems.add(
+            "POOL-DISK",
+            f"{path}.type",
+            f"{kind!r} is no disk type that the Machine API knows.",
+            f"Allowed: {', '.join(_DISKS)}.",
+        )
     elif kind == _HYPERDISK and machine.startswith(_NO_HYPERDISK):
-        problems.add("POOL-DISK", f"{path}.type", f"{machine} cannot boot from a hyperdisk.", "Use pd-ssd or pd-balanced.")
+        problems.add(
+            "POOL-DISK",
+            f"{path}.type",
+            f"{machine} cannot boot from a hyperdisk.",
+            "Use pd-ssd or pd-balanced.",
+        )
     elif kind not in (None, _HYPERDISK) and machine.startswith(_HYPERDISK_ALONE):
-        problems.add("POOL-DISK", f"{path}.type", f"{machine} boots from a hyperdisk alone.", f"Use {_HYPERDISK}, or leave type out.")
+        problems.add(
+            "POOL-DISK",
+            f"{path}.type",
+            f"{machine} boots from a hyperdisk alone.",
+            f"Use {_HYPERDISK}, or leave type out.",
+        )
     for key in sorted({"iops", "throughput_mib"} & set(disk)):
-        problems.add("POOL-DISK", f"{path}.{key}", "the Machine API cannot say how fast a disk of Google Cloud is.", f"Remove {key}, or make the disk larger.")
+        problems.add(
+            "POOL-DISK",
+            f"{path}.{key}",
+            "the Machine API cannot say how fast a disk of Google Cloud is.",
+            f"Remove {key}, or make the disk larger.",
+        )
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
@@ -135,14 +205,24 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
         provider["gpus"] = [{"type": kind, "count": int(count)}]
     provider["disks"] = [_boot_disk(source.get("disks") or [], machine, wanted)]
     # A module that is built on the node is not signed, so the reference's secure boot is not copied.
-    shielded = {key: value for key, value in (source.get("shieldedInstanceConfig") or {}).items() if key != "secureBoot"}
-    asked = {_SHIELDED[key]: "Enabled" if value else "Disabled" for key, value in (wanted.options.get("shielded") or {}).items() if key in _SHIELDED}
+    shielded = {
+        key: value
+        for key, value in (source.get("shieldedInstanceConfig") or {}).items()
+        if key != "secureBoot"
+    }
+    asked = {
+        _SHIELDED[key]: "Enabled" if value else "Disabled"
+        for key, value in (wanted.options.get("shielded") or {}).items()
+        if key in _SHIELDED
+    }
     if shielded | asked:
         provider["shieldedInstanceConfig"] = shielded | asked
     if wanted.options.get("restart_policy"):
         provider["restartPolicy"] = wanted.options["restart_policy"]
     if wanted.market["type"] == "spot":
-        provider |= {"preemptible": True} if wanted.options.get("preemptible") else {"provisioningModel": "Spot"}
+        provider |= (
+            {"preemptible": True} if wanted.options.get("preemptible") else {"provisioningModel": "Spot"}
+        )
     return provider
 
 

@@ -44,7 +44,11 @@ SHAPE: t.Final[dict[str, t.Any]] = {
     "provisioningModel": None,
     "onHostMaintenance": None,
     "restartPolicy": None,
-    "shieldedInstanceConfig": {"secureBoot": None, "virtualizedTrustedPlatformModule": None, "integrityMonitoring": None},
+    "shieldedInstanceConfig": {
+        "secureBoot": None,
+        "virtualizedTrustedPlatformModule": None,
+        "integrityMonitoring": None,
+    },
     "confidentialCompute": None,
     "resourceManagerTags": [{"parentID": None, "key": None, "value": None}],
 }

@@ -65,7 +65,12 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     _lacks.refuse_markets(wanted, "IBM Cloud", paths, problems)
     _lacks.refuse_disk(wanted, (), "IBM Cloud", paths, problems)
     if wanted.options.get("dedicated_host") and len(set(wanted.zones)) > 1:
-        problems.add("POOL-PLACEMENT", f"{paths.options}.dedicated_host", "a host is in one zone, and the candidate has several.", "Name one zone.")
+        problems.add(
+            "POOL-PLACEMENT",
+            f"{paths.options}.dedicated_host",
+            "a host is in one zone, and the candidate has several.",
+            "Name one zone.",
+        )
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:

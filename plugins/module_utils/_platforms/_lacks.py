@@ -17,7 +17,12 @@ def refuse_markets(wanted: Wanted, name: str, paths: Paths, problems: Problems) 
     if kind != "on_demand":
         problems.add("POOL-MARKET", f"{paths.market}.type", f"{name} has no market {kind}.", "Remove market.")
     elif wanted.market.get("reservation"):
-        problems.add("POOL-MARKET", f"{paths.market}.reservation", f"a machine of {name} cannot name a reservation.", "Remove market.")
+        problems.add(
+            "POOL-MARKET",
+            f"{paths.market}.reservation",
+            f"a machine of {name} cannot name a reservation.",
+            "Remove market.",
+        )
 
 
 def refuse_zones(wanted: Wanted, why: str, remedy: str, paths: Paths, problems: Problems) -> None:
@@ -25,8 +30,12 @@ def refuse_zones(wanted: Wanted, why: str, remedy: str, paths: Paths, problems: 
         problems.add("POOL-ZONE", f"{paths.candidate}.zones", why, remedy)
 
 
-def refuse_disk(wanted: Wanted, known: t.Collection[str], name: str, paths: Paths, problems: Problems) -> None:
+def refuse_disk(
+    wanted: Wanted, known: t.Collection[str], name: str, paths: Paths, problems: Problems
+) -> None:
     """known: what can be said of a disk there."""
     for key in sorted(set(wanted.disk) - set(known)):
         can = f"Only {' and '.join(known)} can be set." if known else "Remove disk."
-        problems.add("POOL-DISK", f"{paths.disk}.{key}", f"a machine of {name} cannot say this of its disk.", can)
+        problems.add(
+            "POOL-DISK", f"{paths.disk}.{key}", f"a machine of {name} cannot say this of its disk.", can
+        )

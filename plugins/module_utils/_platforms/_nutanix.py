@@ -92,7 +92,10 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     for index, gpu in enumerate(gpus):
         if ("name" in gpu) == ("device_id" in gpu):
             problems.add(
-                "POOL-CONFLICT", f"{where}[{index}]", "must have either name or device_id.", "Name it as Prism does, or give the PCI device id as a number."
+                "POOL-CONFLICT",
+                f"{where}[{index}]",
+                "must have either name or device_id.",
+                "Name it as Prism does, or give the PCI device id as a number.",
             )
     if not gpus and "gpus" not in wanted.patch:
         problems.add(
@@ -102,19 +105,35 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
             "List one entry a GPU: nutanix: {gpus: [{name: Ada L40S}]}.",
         )
     elif gpus and wanted.kind and len(gpus) != wanted.kind.gpus:
-        problems.add("POOL-GPUS", where, f"names {len(gpus)} GPUs, but the candidate has {wanted.kind.gpus}.", "List one entry a GPU.")
+        problems.add(
+            "POOL-GPUS",
+            where,
+            f"names {len(gpus)} GPUs, but the candidate has {wanted.kind.gpus}.",
+            "List one entry a GPU.",
+        )
     cpus, cores = wanted.options.get("cpus"), wanted.options.get("cores_per_socket")
     if cpus and cores and cpus % cores:
-        problems.add("POOL-CONFLICT", f"{paths.options}.cores_per_socket", f"{cpus} cpus are not a multiple of {cores}.", "Let it divide cpus.")
+        problems.add(
+            "POOL-CONFLICT",
+            f"{paths.options}.cores_per_socket",
+            f"{cpus} cpus are not a multiple of {cores}.",
+            "Let it divide cpus.",
+        )
     if cores and not cpus:
-        problems.add("POOL-REQUIRED", f"{paths.options}.cpus", "is required with cores_per_socket.", "Set cpus.")
+        problems.add(
+            "POOL-REQUIRED", f"{paths.options}.cpus", "is required with cores_per_socket.", "Set cpus."
+        )
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
     source = known(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.image:
-        provider["image"] = {"type": "uuid", "uuid": wanted.image} if _UUID.fullmatch(wanted.image) else {"type": "name", "name": wanted.image}
+        provider["image"] = (
+            {"type": "uuid", "uuid": wanted.image}
+            if _UUID.fullmatch(wanted.image)
+            else {"type": "name", "name": wanted.image}
+        )
     options = wanted.options
     if options.get("cpus"):
         cores = options.get("cores_per_socket") or 1
@@ -128,4 +147,8 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
 
 
 def _gpu(gpu: Data) -> Data:
-    return {"type": "Name", "name": gpu["name"]} if gpu.get("name") else {"type": "DeviceID", "deviceID": gpu["device_id"]}
+    return (
+        {"type": "Name", "name": gpu["name"]}
+        if gpu.get("name")
+        else {"type": "DeviceID", "deviceID": gpu["device_id"]}
+    )

@@ -21,8 +21,17 @@ ZONED: t.Final = False
 OPTIONS: t.Final[dict[str, Field]] = {"server_group": Field("text"), "config_drive": Field("flag")}
 
 _TAGGED: t.Final = {"tags": None, "tagsAny": None, "notTags": None, "notTagsAny": None}
-_FILTER: t.Final = {"id": None, "name": None, "description": None, "tenantId": None, "projectId": None, **_TAGGED}
-_SUBNET: t.Final = dict.fromkeys(("networkId", "ipVersion", "gateway_ip", "cidr", "ipv6AddressMode", "ipv6RaMode", "subnetpoolId"))
+_FILTER: t.Final = {
+    "id": None,
+    "name": None,
+    "description": None,
+    "tenantId": None,
+    "projectId": None,
+    **_TAGGED,
+}
+_SUBNET: t.Final = dict.fromkeys(
+    ("networkId", "ipVersion", "gateway_ip", "cidr", "ipv6AddressMode", "ipv6RaMode", "subnetpoolId")
+)
 _PORT: t.Final = (
     "networkID",
     "nameSuffix",
@@ -51,7 +60,9 @@ SHAPE: t.Final[Data] = {
             "uuid": None,
             "fixedIp": None,
             "filter": _FILTER,
-            "subnets": [{"uuid": None, "filter": {**_FILTER, **_SUBNET}, "portTags": None, "portSecurity": None}],
+            "subnets": [
+                {"uuid": None, "filter": {**_FILTER, **_SUBNET}, "portTags": None, "portSecurity": None}
+            ],
             "noAllowedAddressPairs": None,
             "portTags": None,
             "vnicType": None,
@@ -77,7 +88,13 @@ SHAPE: t.Final[Data] = {
     "serverMetadata": None,
     "configDrive": None,
     "rootVolume": {"sourceUUID": None, "volumeType": None, "diskSize": None, "availabilityZone": None},
-    "additionalBlockDevices": [{"name": None, "sizeGiB": None, "storage": {"type": None, "volume": {"type": None, "availabilityZone": None}}}],
+    "additionalBlockDevices": [
+        {
+            "name": None,
+            "sizeGiB": None,
+            "storage": {"type": None, "volume": {"type": None, "availabilityZone": None}},
+        }
+    ],
     "serverGroupID": None,
     "serverGroupName": None,
     "primarySubnet": None,
@@ -126,7 +143,10 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.options.get("server_group"):
         # The reference's id is that of its own group.
-        provider = {**{key: value for key, value in provider.items() if key != "serverGroupID"}, "serverGroupName": wanted.options["server_group"]}
+        provider = {
+            **{key: value for key, value in provider.items() if key != "serverGroupID"},
+            "serverGroupName": wanted.options["server_group"],
+        }
     asked = {
         "image": wanted.image or None,
         "availabilityZone": wanted.zone or None,

@@ -36,7 +36,9 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     _lacks.refuse_disk(wanted, (), "this platform", paths, problems)
     if not wanted.patch:
         message = "is required on this platform: nothing else makes the copy of a worker set one with GPUs."
-        problems.add("POOL-REQUIRED", paths.patch, message, "Set the fields of the provider's value that ask for GPUs.")
+        problems.add(
+            "POOL-REQUIRED", paths.patch, message, "Set the fields of the provider's value that ask for GPUs."
+        )
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:

@@ -33,7 +33,10 @@ class Broken(t.NamedTuple):
 
 
 def _given(*paths: str) -> list[Rule]:
-    return [Rule(path, lambda value: value not in (None, "", [], {}), "a value; without one no machine is made") for path in paths]
+    return [
+        Rule(path, lambda value: value not in (None, "", [], {}), "a value; without one no machine is made")
+        for path in paths
+    ]
 
 
 def _one_of(path: str, *choices: str) -> Rule:
@@ -42,17 +45,25 @@ def _one_of(path: str, *choices: str) -> Rule:
 
 def _within(path: str, low: int, high: int) -> Rule:
     def holds(value: t.Any) -> bool:
-        return value is None or (isinstance(value, int) and not isinstance(value, bool) and low <= value <= high)
+        return value is None or (
+            isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+        )
 
     return Rule(path, holds, f"a number from {low} to {high}")
 
 
 def _many(path: str, low: int, high: int) -> Rule:
-    return Rule(path, lambda value: value is None or (isinstance(value, list) and low <= len(value) <= high), f"from {low} to {high} of them")
+    return Rule(
+        path,
+        lambda value: value is None or (isinstance(value, list) and low <= len(value) <= high),
+        f"from {low} to {high} of them",
+    )
 
 
 def _matching(path: str, pattern: str, words: str) -> Rule:
-    return Rule(path, lambda value: value in (None, "") or re.fullmatch(pattern, str(value)) is not None, words)
+    return Rule(
+        path, lambda value: value in (None, "") or re.fullmatch(pattern, str(value)) is not None, words
+    )
 
 
 def _pools_own(path: str, option: str) -> Rule:
@@ -69,12 +80,18 @@ _LARGEST: t.Final = 1 << 31
 
 
 def _identifier(value: t.Any) -> bool:
-    return isinstance(value, dict) and value.get("type", "name") in ("name", "uuid") and bool(value.get(value.get("type") or "name", value.get("uuid", "")))
+    return (
+        isinstance(value, dict)
+        and value.get("type", "name") in ("name", "uuid")
+        and bool(value.get(value.get("type") or "name", value.get("uuid", "")))
+    )
 
 
 def _gpu(value: t.Any) -> bool:
     kind = value.get("type") if isinstance(value, dict) else ""
-    return (kind == "Name" and bool(value.get("name"))) or (kind == "DeviceID" and value.get("deviceID") is not None)
+    return (kind == "Name" and bool(value.get("name"))) or (
+        kind == "DeviceID" and value.get("deviceID") is not None
+    )
 
 
 RULES: t.Final[dict[str, list[Rule]]] = {
@@ -113,17 +130,26 @@ RULES: t.Final[dict[str, list[Rule]]] = {
         _within("disks[].sizeGb", 16, 65536),
         _many("serviceAccounts", 0, 1),
         *_given("serviceAccounts[].email", "serviceAccounts[].scopes"),
-        *(_one_of(f"shieldedInstanceConfig.{key}", *_TURNED) for key in ("secureBoot", "integrityMonitoring", "virtualizedTrustedPlatformModule")),
+        *(
+            _one_of(f"shieldedInstanceConfig.{key}", *_TURNED)
+            for key in ("secureBoot", "integrityMonitoring", "virtualizedTrustedPlatformModule")
+        ),
     ],
     "vsphere": [
-        *_given("template", "workspace.server", "network.devices", "network.devices[].networkName", *_SECRETS),
+        *_given(
+            "template", "workspace.server", "network.devices", "network.devices[].networkName", *_SECRETS
+        ),
         _many("network.devices", 1, 10),
         _many("tagIDs", 0, 10),
         _matching("tagIDs[]", _TAG, "urn:vmomi:InventoryServiceTag:UUID:GLOBAL"),
         _matching("workspace.vmGroup", ".{0,80}", "at most 80 characters"),
         _many("dataDisks", 0, 29),
         *_given("dataDisks[].name", "dataDisks[].sizeGiB"),
-        _matching("dataDisks[].name", "[a-zA-Z0-9]([-_a-zA-Z0-9]*[a-zA-Z0-9])?", "letters, digits, - and _, the latter two inside alone"),
+        _matching(
+            "dataDisks[].name",
+            "[a-zA-Z0-9]([-_a-zA-Z0-9]*[a-zA-Z0-9])?",
+            "letters, digits, - and _, the latter two inside alone",
+        ),
         _within("dataDisks[].sizeGiB", 1, 16384),
         _one_of("dataDisks[].provisioningMode", "Thin", "Thick", "EagerlyZeroed"),
     ],
@@ -148,7 +174,10 @@ def broken(cloud: str, patch: Data) -> list[Broken]:
     for rule in RULES.get(cloud, ()):
         for path, value in _at(patch, rule.path.split("."), "", False):
             if not rule.holds(value):
-                found.setdefault(path, Broken(path, f"is {value!r}, which the Machine API refuses.", f"Allowed: {rule.words}."))
+                found.setdefault(
+                    path,
+                    Broken(path, f"is {value!r}, which the Machine API refuses.", f"Allowed: {rule.words}."),
+                )
     return list(found.values())
 
 

@@ -23,7 +23,14 @@ _SHAPE: t.Final[Data] = {
     "userDataSecret": {"name": None},
     "credentialsSecret": {"name": None},
     "template": None,
-    "workspace": {"server": None, "datacenter": None, "folder": None, "datastore": None, "resourcePool": None, "vmGroup": None},
+    "workspace": {
+        "server": None,
+        "datacenter": None,
+        "folder": None,
+        "datastore": None,
+        "resourcePool": None,
+        "vmGroup": None,
+    },
     "network": {
         "devices": [
             {
@@ -81,7 +88,11 @@ class VSphere:
 
     def zone(self, provider: t.Mapping[str, t.Any]) -> str:
         """The name of the failure domain; empty on a cluster that was given none."""
-        name = str(next((one.get("name") for one in self.domains if _is_in(provider.get("workspace") or {}, one)), ""))
+        name = str(
+            next(
+                (one.get("name") for one in self.domains if _is_in(provider.get("workspace") or {}, one)), ""
+            )
+        )
         return "" if name == _GENERATED else name
 
     def instance_type(self, provider: t.Mapping[str, t.Any]) -> str:
@@ -92,17 +103,31 @@ class VSphere:
         _lacks.refuse_disk(wanted, ("size_gib",), "vSphere", paths, problems)
         cpus, cores = wanted.options.get("cpus"), wanted.options.get("cores_per_socket")
         if cpus and cores and cpus % cores:
-            problems.add("POOL-CONFLICT", f"{paths.options}.cores_per_socket", f"{cpus} cpus are not a multiple of {cores}.", "Let it divide cpus.")
+            problems.add(
+                "POOL-CONFLICT",
+                f"{paths.options}.cores_per_socket",
+                f"{cpus} cpus are not a multiple of {cores}.",
+                "Let it divide cpus.",
+            )
 
     def build(self, source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
         source = known(source, _SHAPE)
         provider = {key: source[key] for key in _COPIED if source.get(key) is not None}
         # The machine-config operator may replace the template of a set that exists, as it does with other platforms' images.
-        provider["template"] = wanted.image or wanted.instance_type if wanted.is_new else source.get("template") or wanted.instance_type
+        provider["template"] = (
+            wanted.image or wanted.instance_type
+            if wanted.is_new
+            else source.get("template") or wanted.instance_type
+        )
         cpus = wanted.options.get("cpus")
         cores = wanted.options.get("cores_per_socket") or cpus
         gib = wanted.options.get("memory_gib")
-        sizes = {"numCPUs": cpus, "numCoresPerSocket": cores, "memoryMiB": gib and gib * 1024, "diskGiB": wanted.disk.get("size_gib")}
+        sizes = {
+            "numCPUs": cpus,
+            "numCoresPerSocket": cores,
+            "memoryMiB": gib and gib * 1024,
+            "diskGiB": wanted.disk.get("size_gib"),
+        }
         return provider | {key: value for key, value in sizes.items() if value}
 
 
@@ -111,5 +136,10 @@ def _is_in(workspace: t.Mapping[str, t.Any], domain: Data) -> bool:
     topology = domain.get("topology") or {}
     pool = topology.get("resourcePool") or f"{topology.get('computeCluster')}/Resources"
     group = ((domain.get("zoneAffinity") or {}).get("hostGroup") or {}).get("vmGroup") or ""
-    wanted = {"server": domain.get("server"), **{key: topology.get(key) for key in _PLACE}, "resourcePool": pool, "vmGroup": group}
+    wanted = {
+        "server": domain.get("server"),
+        **{key: topology.get(key) for key in _PLACE},
+        "resourcePool": pool,
+        "vmGroup": group,
+    }
     return all((workspace.get(key) or "") == value for key, value in wanted.items() if value is not None)

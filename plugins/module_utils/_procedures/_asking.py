@@ -11,16 +11,39 @@ import time
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _attempts, _leaving, _machine, _machine_drift, _machine_plan, _machine_pool, _search
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _attempts,
+    _leaving,
+    _machine,
+    _machine_drift,
+    _machine_plan,
+    _machine_pool,
+    _search,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    NotReadyError,
+    WaitTimeoutError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_events import lines as remembered
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_events import (
+    lines as remembered,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _health, _in_line, _machine_writes, _replacement, _scale_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _health,
+    _in_line,
+    _machine_writes,
+    _replacement,
+    _scale_down,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import hosts, queries
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import (
+    hosts,
+    queries,
+)
 
 Data = dict[str, t.Any]
 _ELSEWHERE: t.Final = " Or let the pool move to another of its candidates: reselect: true."
@@ -51,9 +74,13 @@ class Asking:
         joining = Joining(self.api, self.params["approve_csrs"])
         while True:
             plan = self._ask(live)
-            judge = _machine_pool.Present(plan, self.params["capacity_timeout"], time.time, troubled=self.troubled)
+            judge = _machine_pool.Present(
+                plan, self.params["capacity_timeout"], time.time, troubled=self.troubled
+            )
             try:
-                watched = queries(self.pool["name"], self.params["namespace"]) | hosts(self.cluster.platform, self.params["namespace"])
+                watched = queries(self.pool["name"], self.params["namespace"]) | hosts(
+                    self.cluster.platform, self.params["namespace"]
+                )
                 snapshot = joining.wait(watched, judge, judge.is_mine, f"pool {self.pool['name']}")
                 if judge.has_waited:
                     self._look_back(plan)
@@ -75,7 +102,9 @@ class Asking:
         replacement = _replacement.Replacement(self.api, plan, self.params)
         snapshot = replacement.run(snapshot)
         if self.search.obtained < self.pool["replicas"]:
-            self.api.warn(f"Pool {self.pool['name']} has {self.search.obtained} of {self.pool['replicas']} machines; min_replicas lets that suffice.")
+            self.api.warn(
+                f"Pool {self.pool['name']} has {self.search.obtained} of {self.pool['replicas']} machines; min_replicas lets that suffice."
+            )
         return {
             **self._facts(snapshot, plan),
             "attempts": self.search.attempts,
@@ -90,7 +119,9 @@ class Asking:
         if self.has_looked or not self.held:
             return []
         self.has_looked = True
-        found, remarks = _health.look_back(self.api, self.pool["name"], self.params["namespace"], plan.manifests)
+        found, remarks = _health.look_back(
+            self.api, self.pool["name"], self.params["namespace"], plan.manifests
+        )
         self.troubled = {**{one["name"]: one for one in found}, **self.troubled}
         return [*remembered(found), *remarks]
 
@@ -100,7 +131,11 @@ class Asking:
     def _follow(self, plan: _machine_plan.MachinePlan, live: list[Data]) -> None:
         """What the autoscaler has made of its sets while this waited is what they are to have."""
         if self.pool["autoscale"]:
-            self.search.placement |= {plan.shares[name_of(one)].zone: replicas_of(one) for one in live if name_of(one) in plan.shares}
+            self.search.placement |= {
+                plan.shares[name_of(one)].zone: replicas_of(one)
+                for one in live
+                if name_of(one) in plan.shares
+            }
 
     def _as_obtained(self) -> Data:
         """The pool with only those candidates that it has machines of."""
@@ -114,7 +149,9 @@ class Asking:
         return "" if self.search.has_left else next((one.obtained for one in self.held if one.obtained), "")
 
     def _ask(self, live: list[Data], record: str = "") -> _machine_plan.MachinePlan:
-        plan = _machine_plan.plan(self.cluster, self.pool, self.search.shares, live, self.params, record or self._record)
+        plan = _machine_plan.plan(
+            self.cluster, self.pool, self.search.shares, live, self.params, record or self._record
+        )
         machines = _scale_down.machines_of(self.api, self.pool["name"], self.params["namespace"])
         _replacement.foresee(machines, plan, self.params)
         _machine_drift.check_machines(_in_line.behind(machines, plan.manifests))
@@ -123,7 +160,9 @@ class Asking:
         _machine_writes.apply(self.api, plan, {name_of(one): one for one in live})
         if self.drift is None:
             self.drift = _machine_drift.report({name_of(one): one for one in live}, plan.wanted, machines)
-        _in_line.bring(self.api, self.params["namespace"], [one for one in machines if one not in going], plan.manifests)
+        _in_line.bring(
+            self.api, self.params["namespace"], [one for one in machines if one not in going], plan.manifests
+        )
         if self.api.wait_wanted or self.api.check_mode:
             _scale_down.let_go(self.api, machines, self.params)
         for remark in plan.remarks:
@@ -134,17 +173,35 @@ class Asking:
         """Whether there are candidates that the pool may be moved to, if its user says so."""
         return self.search.won and not self.params["reselect"] and len(self.pool["candidates"]) > 1
 
-    def _move(self, plan: _machine_plan.MachinePlan, judge: _machine_pool.Present, refused: t.Mapping[str, tuple[str, str]], exc: NotReadyError) -> None:
+    def _move(
+        self,
+        plan: _machine_plan.MachinePlan,
+        judge: _machine_pool.Present,
+        refused: t.Mapping[str, tuple[str, str]],
+        exc: NotReadyError,
+    ) -> None:
         """Gives back what was refused; raises when nothing is left to ask."""
         step = self._lose(plan, judge, refused)
-        self.api.progress(f"pool {self.pool['name']}: {_attempts.described(self.search.attempts[-1])}; {_SAID[step]}")
+        self.api.progress(
+            f"pool {self.pool['name']}: {_attempts.described(self.search.attempts[-1])}; {_SAID[step]}"
+        )
         is_back = step == _search.GIVE_UP and self.search.restore()
-        is_left = is_back or (step == _search.GIVE_UP and not self.search.won) or (step == _search.NEXT and not self.pool["mixed"])
+        is_left = (
+            is_back
+            or (step == _search.GIVE_UP and not self.search.won)
+            or (step == _search.NEXT and not self.pool["mixed"])
+        )
         if not is_left:
-            self._give_up(machine for machine in judge.seen["machines"] if _machine.set_name(machine) in refused and not judge.has_instance(machine))
+            self._give_up(
+                machine
+                for machine in judge.seen["machines"]
+                if _machine.set_name(machine) in refused and not judge.has_instance(machine)
+            )
         recorded = {one.name for one in self.held if one.obtained}
         try:
-            self._remove([name for name in plan.manifests if name not in recorded] if is_left else [], "given back")
+            self._remove(
+                [name for name in plan.manifests if name not in recorded] if is_left else [], "given back"
+            )
         except AcceleratorError as held:
             # Somebody's pods run on what was obtained already, and may not be evicted unasked.
             held.message = f"{held.message.removesuffix(' Nothing was changed.')} What the pool has obtained so far stays until they may go."
@@ -161,29 +218,56 @@ class Asking:
             last.remedy += _ELSEWHERE if self._has_others() else ""
             raise last from exc
 
-    def _lose(self, plan: _machine_plan.MachinePlan, judge: _machine_pool.Present, refused: t.Mapping[str, tuple[str, str]]) -> str:
-        obtained = collections.Counter(_machine.set_name(one) for one in judge.seen["machines"] if judge.has_instance(one))
-        mine = {name: share.zone for name, share in plan.shares.items() if share.candidate is self.search.candidate}
+    def _lose(
+        self,
+        plan: _machine_plan.MachinePlan,
+        judge: _machine_pool.Present,
+        refused: t.Mapping[str, tuple[str, str]],
+    ) -> str:
+        obtained = collections.Counter(
+            _machine.set_name(one) for one in judge.seen["machines"] if judge.has_instance(one)
+        )
+        mine = {
+            name: share.zone
+            for name, share in plan.shares.items()
+            if share.candidate is self.search.candidate
+        }
         for name in refused.keys() - mine.keys():
             self.search.lose_kept(plan.shares[name], refused[name], obtained[name])
         if not refused.keys() & mine.keys():
             return _search.AGAIN
-        return self.search.lose({mine[name]: why for name, why in refused.items() if name in mine}, {zone: obtained[name] for name, zone in mine.items()})
+        return self.search.lose(
+            {mine[name]: why for name, why in refused.items() if name in mine},
+            {zone: obtained[name] for name, zone in mine.items()},
+        )
 
     def _give_up(self, machines: t.Iterable[Data]) -> None:
-        going = [one for one in machines if _machine.phase(one) != "Deleting" and not _machine.is_given_up(one)]
+        going = [
+            one for one in machines if _machine.phase(one) != "Deleting" and not _machine.is_given_up(one)
+        ]
         _scale_down.mark(self.api, self.params["namespace"], going)
 
     def _too_many(self, live: list[Data], machines: t.Iterable[Data]) -> list[Data]:
         """Machines without an instance of sets that were asked for more than the pool now has again."""
         now = {name_of(one): replicas_of(one) for one in live}
         larger = {one.name for one in self.held if now.get(one.name, 0) > one.replicas}
-        return [one for one in machines if _machine.set_name(one) in larger and _machine.phase(one) not in ("Provisioned", "Running")]
+        return [
+            one
+            for one in machines
+            if _machine.set_name(one) in larger and _machine.phase(one) not in ("Provisioned", "Running")
+        ]
 
-    def _attempts(self, plan: _machine_plan.MachinePlan, judge: _machine_pool.Present, exc: AcceleratorError) -> list[Data]:
+    def _attempts(
+        self, plan: _machine_plan.MachinePlan, judge: _machine_pool.Present, exc: AcceleratorError
+    ) -> list[Data]:
         obtained = sum(1 for machine in judge.seen.get("machines", ()) if judge.has_instance(machine))
         zones = [share.zone for share in plan.shares.values() if share.zone]
-        last = {"instance_type": self.search.candidate["instance_type"], "zones": zones, "wanted": sum(plan.replicas.values()), "obtained": obtained}
+        last = {
+            "instance_type": self.search.candidate["instance_type"],
+            "zones": zones,
+            "wanted": sum(plan.replicas.values()),
+            "obtained": obtained,
+        }
         return [*self.search.attempts, {**last, "code": exc.code, "message": exc.message}]
 
     def _tidy(self, plan: _machine_plan.MachinePlan) -> None:
@@ -193,8 +277,12 @@ class Asking:
     def _remove(self, names: t.Sequence[str], why: str) -> None:
         if not names:
             return
-        self.removed += map(_leaving.told, _scale_down.remove(self.api, self.pool["name"], names, self.params))
+        self.removed += map(
+            _leaving.told, _scale_down.remove(self.api, self.pool["name"], names, self.params)
+        )
         for name in names:
             self.api.delete(known("MachineSet"), name, self.params["namespace"], wait=False)
         gone = _machine_pool.Gone(frozenset(names))
-        self.api.wait(queries(self.pool["name"], self.params["namespace"]), gone, f"pool {self.pool['name']}: {why}")
+        self.api.wait(
+            queries(self.pool["name"], self.params["namespace"]), gone, f"pool {self.pool['name']}: {why}"
+        )

@@ -8,9 +8,21 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _autoscaler, _autoscaler_limits, _infrastructure, _machine_plan, _pools, _search
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _autoscaler,
+    _autoscaler_limits,
+    _infrastructure,
+    _machine_plan,
+    _pools,
+    _search,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ConflictError, ForbiddenError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    ConflictError,
+    ForbiddenError,
+    KindNotServedError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of
@@ -24,7 +36,9 @@ def present(api: Api, pools: t.Sequence[Data], namespace: str) -> Data:
     """pools: planned ones; those without autoscale are taken back."""
     every = api.list(known("MachineAutoscaler"), namespace)
     live = api.list(known("MachineSet"), namespace)
-    sets = {pool["name"]: [one for one in live if owned(one) and pool_of(one) == pool["name"]] for pool in pools}
+    sets = {
+        pool["name"]: [one for one in live if owned(one) and pool_of(one) == pool["name"]] for pool in pools
+    }
     scaled = [pool for pool in pools if pool["autoscale"]]
     if api.check_mode:
         sets |= {pool["name"]: _foreseen(api, pool, live, sets[pool["name"]], namespace) for pool in scaled}
@@ -32,21 +46,38 @@ def present(api: Api, pools: t.Sequence[Data], namespace: str) -> Data:
         _autoscaler.check(pool["name"], sets[pool["name"]], every)
     counted = _autoscaler_limits.counted(pools, sets)
     limits = _limit(api, counted, create=bool(scaled)) or {}
-    if scaled and not limits["metadata"].get("resourceVersion") and (others := [name_of(one) for one in every if not owned(one)]):
-        api.warn(f"There was no ClusterAutoscaler: with the one that was made, these MachineAutoscalers come into effect too: {', '.join(others)}.")
-    wanted = [one for pool in scaled for one in _autoscaler.manifests(pool, sets[pool["name"]], every, _autoscaler_limits.holds(limits, pool["name"]))]
+    if (
+        scaled
+        and not limits["metadata"].get("resourceVersion")
+        and (others := [name_of(one) for one in every if not owned(one)])
+    ):
+        api.warn(
+            f"There was no ClusterAutoscaler: with the one that was made, these MachineAutoscalers come into effect too: {', '.join(others)}."
+        )
+    wanted = [
+        one
+        for pool in scaled
+        for one in _autoscaler.manifests(
+            pool, sets[pool["name"]], every, _autoscaler_limits.holds(limits, pool["name"])
+        )
+    ]
     have = {name_of(one): one for one in every}
     for one in wanted:
         api.apply(one, live=have.get(name_of(one)))
     kept = set(map(name_of, wanted))
-    _delete(api, [one for one in every if owned(one) and pool_of(one) in counted and name_of(one) not in kept])
+    _delete(
+        api, [one for one in every if owned(one) and pool_of(one) in counted and name_of(one) not in kept]
+    )
     if wanted:
         queries = {
             "machine_sets": Query(known("MachineSet"), namespace),
             "deployments": Query(known("Deployment"), namespace, _autoscaler.DEPLOYMENT),
         }
         api.wait(queries, _autoscaler.Judge(wanted), "autoscaler")
-    return {"autoscalers": list(map(_autoscaler.summarize, wanted)), "limits": _autoscaler_limits.limits(limits)}
+    return {
+        "autoscalers": list(map(_autoscaler.summarize, wanted)),
+        "limits": _autoscaler_limits.limits(limits),
+    }
 
 
 def _foreseen(api: Api, pool: Data, live: t.Sequence[Data], own: list[Data], namespace: str) -> list[Data]:
@@ -63,7 +94,10 @@ def _foreseen(api: Api, pool: Data, live: t.Sequence[Data], own: list[Data], nam
         if own:
             return own
         raise
-    return [next((one for one in own if name_of(one) == name), manifest) for name, manifest in plan.manifests.items()]
+    return [
+        next((one for one in own if name_of(one) == name), manifest)
+        for name, manifest in plan.manifests.items()
+    ]
 
 
 def absent(api: Api, names: t.Collection[str], namespace: str) -> Data:
@@ -117,7 +151,12 @@ def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool)
             return outcome
         version = {"resourceVersion": live["metadata"]["resourceVersion"]}
         try:
-            api.merge_patch(kind, _autoscaler_limits.NAME, None, {**patch, "metadata": {**patch.get("metadata", {}), **version}})
+            api.merge_patch(
+                kind,
+                _autoscaler_limits.NAME,
+                None,
+                {**patch, "metadata": {**patch.get("metadata", {}), **version}},
+            )
         except ConflictError:
             if last:
                 raise

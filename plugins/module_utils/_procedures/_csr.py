@@ -38,7 +38,13 @@ class Joining:
     done: set[str] = field(default_factory=set)
     welcome: set[str] = field(default_factory=set)
 
-    def wait(self, queries: t.Mapping[str, Query], judge: t.Callable[[Snapshot], Readiness], mine: t.Callable[[Data], bool], stage: str) -> Snapshot:
+    def wait(
+        self,
+        queries: t.Mapping[str, Query],
+        judge: t.Callable[[Snapshot], Readiness],
+        mine: t.Callable[[Data], bool],
+        stage: str,
+    ) -> Snapshot:
         """mine: whether a Machine is one of those waited for; requests of others are nobody's."""
         while True:
             joined = Joined(judge, mine, time.time, self.approve, self.is_blind, self.done, self.welcome)
@@ -68,7 +74,9 @@ class Joining:
         for request, live in joined.ripe():
             self.done.add(request.name)
             if request.signer == _csr.CLIENT and self.api.get(known("Node"), request.node) is not None:
-                self.api.warn(f"Certificate request {request.name} asks for a node {request.node} that exists already, and was not approved.")
+                self.api.warn(
+                    f"Certificate request {request.name} asks for a node {request.node} that exists already, and was not approved."
+                )
                 continue
             try:
                 self.api.merge_patch(known(_KIND), request.name, None, _csr.approval(live), "approval")
@@ -80,13 +88,23 @@ class Joining:
             if request.signer == _csr.CLIENT:
                 self.welcome.add(request.node)
 
-    def _explain(self, exc: WaitTimeoutError, queries: t.Mapping[str, Query], mine: t.Callable[[Data], bool], is_watched: bool) -> None:
+    def _explain(
+        self,
+        exc: WaitTimeoutError,
+        queries: t.Mapping[str, Query],
+        mine: t.Callable[[Data], bool],
+        is_watched: bool,
+    ) -> None:
         """Says at the end what nobody had cause to look at before: requests that wait."""
         if is_watched or self.is_blind or exc.code != "MACH-NO-NODE":
             return
         try:
             query = queries["machines"]
-            machines = [one for one in self.api.list(query.kind, query.namespace, labels=query.labels) if mine(one) and _machine.awaits_node(one)]
+            machines = [
+                one
+                for one in self.api.list(query.kind, query.namespace, labels=query.labels)
+                if mine(one) and _machine.awaits_node(one)
+            ]
             waiting = _csr.newest(self.api.list(known(_KIND)), machines)
         except AcceleratorError:
             return

@@ -50,7 +50,12 @@ def drain(api: Api, nodes: t.Collection[str], rules: Rules, why: str, mark: str 
 
 
 def uncordon(api: Api, node: str) -> None:
-    api.merge_patch(known("Node"), node, None, {"metadata": {"annotations": {CORDONED: None}}, "spec": {"unschedulable": None}})
+    api.merge_patch(
+        known("Node"),
+        node,
+        None,
+        {"metadata": {"annotations": {CORDONED: None}}, "spec": {"unschedulable": None}},
+    )
 
 
 def is_cordoned(node: Data) -> bool:
@@ -64,7 +69,11 @@ def mark_of(node: Data) -> str:
 def _empty(api: Api, nodes: t.Collection[str], judge: _drain.Emptied) -> None:
     """In check mode, and where the task does not wait, the pods are asked once."""
     pods = known("Pod")
-    queries = {node: Query(pods, fields=_of(node)) for node in sorted(nodes)} if len(nodes) <= _FEW else {"pods": Query(pods)}
+    queries = (
+        {node: Query(pods, fields=_of(node)) for node in sorted(nodes)}
+        if len(nodes) <= _FEW
+        else {"pods": Query(pods)}
+    )
     while True:
         snapshot = api.wait(queries, judge, f"drain of {', '.join(map(_node.short, sorted(nodes)))}")
         left = judge.left(snapshot)

@@ -24,7 +24,11 @@ NODE: t.Final = known("Node")
 
 def begin(api: Api, namespace: str, spec: Data) -> DriverReturn | None:
     """What cannot work is told before the first write. spec: the policy's, as it will be; None where no NVIDIADriver of ours is in its way."""
-    drivers = [] if (spec.get("driver") or {}).get("useNvidiaDriverCRD") or not api.served(DRIVER) else api.list(DRIVER)
+    drivers = (
+        []
+        if (spec.get("driver") or {}).get("useNvidiaDriverCRD") or not api.served(DRIVER)
+        else api.list(DRIVER)
+    )
     found = DriverReturn(api, namespace, [one for one in drivers if owned(one)])
     sets = api.list(DAEMONSET, namespace, labels=way.COMPONENT) if drivers else []
     for remark in way.refuse_strangers(drivers, sets):
@@ -49,7 +53,9 @@ class DriverReturn:
         """The DaemonSets go without their pods, as the operator does it on the way there; then each node's upgrade is asked for."""
         api, namespace = self._api, self._namespace
         if not api.wait_wanted:
-            api.warn("NVIDIADriver objects go in a run that waits; until then their pods keep the policy's driver from their nodes.")
+            api.warn(
+                "NVIDIADriver objects go in a run that waits; until then their pods keep the policy's driver from their nodes."
+            )
             return
         api.wait({"drivers": Query(DRIVER)}, way.judge_disabled, "NVIDIADriver objects stop")
         for one in self.of_ours(api.list(DAEMONSET, namespace, labels=way.COMPONENT)):
@@ -62,6 +68,8 @@ class DriverReturn:
         api = self._api
         if not api.wait_wanted:
             return
-        api.wait({"pods": Query(POD, self._namespace, labels=way.COMPONENT)}, way.judge_replaced, "policy's driver")
+        api.wait(
+            {"pods": Query(POD, self._namespace, labels=way.COMPONENT)}, way.judge_replaced, "policy's driver"
+        )
         for one in self.drivers:
             api.delete(DRIVER, name(one))

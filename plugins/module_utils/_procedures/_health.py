@@ -13,14 +13,24 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _inf
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_events as machine_events
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_health as health
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    KindNotServedError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label, pool_of, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+    owned,
+    pool_label,
+    pool_of,
+    selector,
+)
 
 Data = dict[str, t.Any]
 
 
-def present(api: Api, pool: str, namespace: str, options: t.Mapping[str, t.Any], paused: bool = False) -> Data:
+def present(
+    api: Api, pool: str, namespace: str, options: t.Mapping[str, t.Any], paused: bool = False
+) -> Data:
     """Two requests, and a write where something differs."""
     cluster = _infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
     kind = known("MachineHealthCheck")
@@ -28,11 +38,17 @@ def present(api: Api, pool: str, namespace: str, options: t.Mapping[str, t.Any],
     manifest = health.build(cluster.name, pool, namespace, options, is_metal=cluster.platform == "BareMetal")
     existing = next((one for one in live if one["metadata"]["name"] == manifest["metadata"]["name"]), None)
     if existing is not None and not owned(existing):
-        api.warn(f"MachineHealthCheck {manifest['metadata']['name']} was not made by this collection and stays as it is.")
+        api.warn(
+            f"MachineHealthCheck {manifest['metadata']['name']} was not made by this collection and stays as it is."
+        )
         return {"health_check": health.summarize(existing), "others": [existing["metadata"]["name"]]}
     check = api.apply(manifest, live=existing)
     if body := health.pause(check, paused):
-        check = api.merge_patch(kind, check["metadata"]["name"], namespace, body) if existing is not None or not api.check_mode else check
+        check = (
+            api.merge_patch(kind, check["metadata"]["name"], namespace, body)
+            if existing is not None or not api.check_mode
+            else check
+        )
     foreign = health.foreign(live)
     machines = api.list(known("Machine"), namespace, labels=selector(pool_label(pool))) if foreign else []
     others = health.selecting(foreign, machines)
@@ -66,7 +82,9 @@ def look_back(api: Api, pool: str, namespace: str, sets: t.Collection[str]) -> t
     found: list[Data] = []
     remarks: list[str] = []
     with contextlib.suppress(AcceleratorError):  # who may not read it is told nothing of it
-        found = machine_events.remediated(api.list(known("Event"), namespace, fields="involvedObject.kind=Machine"), sets)
+        found = machine_events.remediated(
+            api.list(known("Event"), namespace, fields="involvedObject.kind=Machine"), sets
+        )
         remarks = [line for check in _own(api, pool, namespace) for line in health.remarks(check, ())]
     return found, remarks
 
@@ -74,12 +92,18 @@ def look_back(api: Api, pool: str, namespace: str, sets: t.Collection[str]) -> t
 def _resume(api: Api, pool: str, namespace: str) -> None:
     for one in _own(api, pool, namespace):
         if health.paused_by(one) == health.A_RUN:
-            api.merge_patch(known("MachineHealthCheck"), one["metadata"]["name"], namespace, health.pause(one, False))
+            api.merge_patch(
+                known("MachineHealthCheck"), one["metadata"]["name"], namespace, health.pause(one, False)
+            )
 
 
 def _own(api: Api, pool: str, namespace: str) -> list[Data]:
     """The check of the pool that we made; none where there is no Machine API."""
     try:
-        return [one for one in api.list(known("MachineHealthCheck"), namespace, labels=selector(pool_label(pool))) if owned(one) and pool_of(one) == pool]
+        return [
+            one
+            for one in api.list(known("MachineHealthCheck"), namespace, labels=selector(pool_label(pool)))
+            if owned(one) and pool_of(one) == pool
+        ]
     except KindNotServedError:
         return []

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _bare_metal_hosts, _pool_platform, _search
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _bare_metal_hosts,
+    _pool_platform,
+    _search,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms as platforms
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
@@ -19,7 +23,14 @@ Data = dict[str, t.Any]
 _PLATFORM: t.Final = "BareMetal"
 
 
-def foresee(api: Api, cluster: Infrastructure, pool: Data, search: _search.Search, held: t.Sequence[_search.Held], namespace: str) -> None:
+def foresee(
+    api: Api,
+    cluster: Infrastructure,
+    pool: Data,
+    search: _search.Search,
+    held: t.Sequence[_search.Held],
+    namespace: str,
+) -> None:
     """Candidates without a single host, free or soon to be, are passed over; raises when none is left. A pool that does not grow costs no request."""
     hosts: list[Data] | None = None
     while cluster.platform == _PLATFORM:
@@ -40,11 +51,18 @@ def foresee(api: Api, cluster: Infrastructure, pool: Data, search: _search.Searc
             lines = [f"{one['instance_type']}: {one['message']}" for one in search.attempts[:-1]]
             remedy = _bare_metal_hosts.REMEDY.format(namespace=namespace)
             message = f"{told}, so no machine was asked for"
-            raise NotReadyError("MACH-HOST", message, remedy, (*lines, *supply.lines), facts={"attempts": search.attempts})
+            raise NotReadyError(
+                "MACH-HOST", message, remedy, (*lines, *supply.lines), facts={"attempts": search.attempts}
+            )
         if step == _search.KEEP:
             return
 
 
 def _selector(pool: Data, candidate: Data) -> Data:
     platform = platforms.PLATFORMS[_PLATFORM]
-    return dict(platforms.build(platform, {}, _pool_platform.wanted(pool, candidate, platform.KEY)).get("hostSelector") or {})
+    return dict(
+        platforms.build(platform, {}, _pool_platform.wanted(pool, candidate, platform.KEY)).get(
+            "hostSelector"
+        )
+        or {}
+    )

@@ -16,7 +16,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._api import
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ConflictError
 from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import Given
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import name, node_name, phase, set_name
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine import (
+    name,
+    node_name,
+    phase,
+    set_name,
+)
 
 Data = dict[str, t.Any]
 # How often a Node that others write at the same moment is read again.
@@ -25,18 +30,32 @@ _RACES: t.Final = 3
 
 def behind(machines: t.Iterable[Data], sets: t.Mapping[str, Data]) -> list[Data]:
     """Machines that would be written."""
-    ours = [(one, sets[set_name(one)]) for one in machines if set_name(one) in sets and phase(one) != "Deleting"]
-    return [one for one, manifest in ours if any(_patches(one, manifest)) or _handed_down.given_up(one, _handed_down.of_template(manifest))]
+    ours = [
+        (one, sets[set_name(one)]) for one in machines if set_name(one) in sets and phase(one) != "Deleting"
+    ]
+    return [
+        one
+        for one, manifest in ours
+        if any(_patches(one, manifest)) or _handed_down.given_up(one, _handed_down.of_template(manifest))
+    ]
 
 
 def bring(api: Api, namespace: str, machines: t.Iterable[Data], sets: t.Mapping[str, Data]) -> None:
     """sets: as they are now, by name; Machines of other sets are left alone."""
-    ours = [(machine, _handed_down.of_template(sets[set_name(machine)])) for machine in machines if set_name(machine) in sets]
+    ours = [
+        (machine, _handed_down.of_template(sets[set_name(machine)]))
+        for machine in machines
+        if set_name(machine) in sets
+    ]
     living = [(machine, wanted) for machine, wanted in ours if phase(machine) != "Deleting"]
     for machine, _wanted in living:
         for body in filter(None, _patches(machine, sets[set_name(machine)])):
             api.merge_patch(known("Machine"), name(machine), namespace, body)
-    late = [(machine, wanted, old) for machine, wanted in living if (old := _handed_down.given_up(machine, wanted))]
+    late = [
+        (machine, wanted, old)
+        for machine, wanted in living
+        if (old := _handed_down.given_up(machine, wanted))
+    ]
     for machine, wanted, old in late:
         _node(api, node_name(machine), wanted, old)
     for machine, wanted, _old in late:
@@ -46,7 +65,9 @@ def bring(api: Api, namespace: str, machines: t.Iterable[Data], sets: t.Mapping[
 def _patches(machine: Data, manifest: Data) -> tuple[Data, Data]:
     """Of the Machine: what it hands to its Node, and our hook."""
     hooks = _leaving.hooks_of(manifest["spec"]["template"])
-    return _handed_down.machine_patch(machine, _handed_down.of_template(manifest)), _leaving.with_hook(machine, hooks)
+    return _handed_down.machine_patch(machine, _handed_down.of_template(manifest)), _leaving.with_hook(
+        machine, hooks
+    )
 
 
 def _node(api: Api, node: str, wanted: Given, old: Given) -> None:

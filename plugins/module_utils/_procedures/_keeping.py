@@ -12,7 +12,11 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _daemon_sets as daemon_sets
 from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import Foreign, foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    KindNotServedError,
+    NotReadyError,
+    WaitTimeoutError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 

@@ -10,7 +10,10 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_preflight as preflight
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    NotReadyError,
+    WaitTimeoutError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import look
 
@@ -41,4 +44,7 @@ def verify(api: Api, params: Data) -> Data:
 
 
 def _verdicts(asked: Data, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Data:
-    return {"kernel_version": asked["kernel_version"], "modules": [one for live in snapshot.get("preflights", ()) for one in preflight.modules(live)]}
+    return {
+        "kernel_version": asked["kernel_version"],
+        "modules": [one for live in snapshot.get("preflights", ()) for one in preflight.modules(live)],
+    }

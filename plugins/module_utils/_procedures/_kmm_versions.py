@@ -52,21 +52,32 @@ class Versions:
     def forget(self) -> None:
         """Labels of a Module that is gone."""
         for node in self._api.list(NODE, labels=self._label):
-            self._api.merge_patch(NODE, node["metadata"]["name"], None, {"metadata": {"labels": {self._label: None}}})
+            self._api.merge_patch(
+                NODE, node["metadata"]["name"], None, {"metadata": {"labels": {self._label: None}}}
+            )
 
     def _of(self, node: Data) -> str | None:
         return (node["metadata"].get("labels") or {}).get(self._label)
 
     def _set(self, node: Data) -> None:
-        self._api.merge_patch(NODE, node["metadata"]["name"], None, {"metadata": {"labels": {self._label: self._version}}})
+        self._api.merge_patch(
+            NODE, node["metadata"]["name"], None, {"metadata": {"labels": {self._label: self._version}}}
+        )
 
     def _refuse_busy(self, node: str) -> None:
         """A kernel module that is in use cannot be unloaded, and nobody's pod is moved unasked."""
         resources = {name for pool in self._params["pools"] for name in pool.get("expected") or {}}
         pods = self._api.list(known("Pod"), fields=f"spec.nodeName={node}") if resources else []
-        busy = [f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in pods if _holds(pod, resources)]
+        busy = [
+            f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+            for pod in pods
+            if _holds(pod, resources)
+        ]
         if name := devices.driver(self._params):
-            slices, claims = self._api.list(known("ResourceSlice"), fields=f"spec.nodeName={node}"), self._api.list(known("ResourceClaim"))
+            slices, claims = (
+                self._api.list(known("ResourceSlice"), fields=f"spec.nodeName={node}"),
+                self._api.list(known("ResourceClaim")),
+            )
             busy += [f"claim {one}" for one in devices.claims_on(node, name, slices, claims)]
         if busy:
             message = f"Node {node} cannot get version {self._version} while pods hold its devices: {', '.join(busy[:5])}."
@@ -77,13 +88,23 @@ class Versions:
 def refuse_claimed(api: Api, module: Data) -> None:
     """Without its DRA driver a pod that holds a claim could not end."""
     driver = (module["spec"].get("dra") or {}).get("driverName")
-    used = _resource_slices.held(api.list(known("ResourceClaim")), driver) if driver and api.served(known("ResourceClaim")) else []
+    used = (
+        _resource_slices.held(api.list(known("ResourceClaim")), driver)
+        if driver and api.served(known("ResourceClaim"))
+        else []
+    )
     if used:
         message = f"Pods use devices of driver {driver} by {len(used)} ResourceClaims: {', '.join(used[:5])}. Without the driver they could not end."
-        raise NotReadyError("GPU-DRA-BUSY", message, "Delete those pods first: `oc get resourceclaims -A`.", used)
+        raise NotReadyError(
+            "GPU-DRA-BUSY", message, "Delete those pods first: `oc get resourceclaims -A`.", used
+        )
 
 
 def _holds(pod: Data, resources: t.Collection[str]) -> bool:
     if (pod.get("status") or {}).get("phase") in ("Succeeded", "Failed"):
         return False
-    return any(name in resources for one in pod["spec"]["containers"] for name in ((one.get("resources") or {}).get("requests") or {}))
+    return any(
+        name in resources
+        for one in pod["spec"]["containers"]
+        for name in ((one.get("resources") or {}).get("requests") or {})
+    )

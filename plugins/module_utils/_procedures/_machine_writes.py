@@ -51,7 +51,10 @@ def _resized(api: Api, manifest: Data, live: Data) -> Data:
         try:
             return api.apply(wanted, force_conflicts=True, live=live)
         except ConflictError:
-            live = api.get(known("MachineSet"), manifest["metadata"]["name"], manifest["metadata"]["namespace"]) or live
+            live = (
+                api.get(known("MachineSet"), manifest["metadata"]["name"], manifest["metadata"]["namespace"])
+                or live
+            )
     return live
 
 

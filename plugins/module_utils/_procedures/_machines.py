@@ -8,16 +8,37 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure, _leaving, _machine_plan, _machine_pool, _pools, _search
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _infrastructure,
+    _leaving,
+    _machine_plan,
+    _machine_pool,
+    _pools,
+    _search,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._autoscaler import is_scaled
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import no_machine_api, platform_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import (
+    no_machine_api,
+    platform_of,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label, pool_of, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling, _health, _hosts, _replacement, _scale_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+    owned,
+    pool_label,
+    pool_of,
+    selector,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _autoscaling,
+    _health,
+    _hosts,
+    _replacement,
+    _scale_down,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._asking import Asking
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import queries
 
@@ -34,7 +55,11 @@ def present(api: Api, entry: Data, params: Data) -> Data:
     if params["on_change"] == "replace" and not pool["autoscale"]:
         # Sets of a type that the pool does not ask for any more make room for new ones.
         _replacement.foresee_types(held, pool, int(params["max_surge"]))
-        held = [one for one in held if any(_search.is_of(one, candidate, pool) for candidate in pool["candidates"])]
+        held = [
+            one
+            for one in held
+            if any(_search.is_of(one, candidate, pool) for candidate in pool["candidates"])
+        ]
     search = _search.start(pool, held, params["reselect"])
     _scale_down.spare(api, search, held, params["namespace"])
     _hosts.foresee(api, cluster, pool, search, held, params["namespace"])
@@ -45,11 +70,14 @@ def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[Data]]:
     """The cluster and all its machine sets; raises where it has no Machine API."""
     try:
         cluster = _infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
-        platform_of(cluster)  # why there is no Machine API is better known from the platform than from its absence
+        platform_of(
+            cluster
+        )  # why there is no Machine API is better known from the platform than from its absence
         return cluster, api.list(known("MachineSet"), namespace)
     except KindNotServedError as exc:
         raise no_machine_api(
-            exc.message.rstrip("."), "Make the nodes with the provider's own tools and describe them with existing.node_selector in the pool."
+            exc.message.rstrip("."),
+            "Make the nodes with the provider's own tools and describe them with existing.node_selector in the pool.",
         ) from exc
 
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_rule as node_feature_rule
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _node_feature_rule as node_feature_rule,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
@@ -64,7 +66,11 @@ def keep_rule(api: Api, kind: Kind, manifest: Manifest, take: bool) -> None:
             )
         api.apply(manifest, force_conflicts=take, live=live)
         return
-    api.apply({**manifest, "metadata": {**manifest["metadata"], "labels": {**MANAGED_BY}}}, force_conflicts=True, live=live)
+    api.apply(
+        {**manifest, "metadata": {**manifest["metadata"], "labels": {**MANAGED_BY}}},
+        force_conflicts=True,
+        live=live,
+    )
     made = api.get(kind, name, namespace)
     if made is not None and (held := made["metadata"].get("ownerReferences")):
         # Else the garbage collector would take it along.
@@ -75,15 +81,25 @@ def keep_rule(api: Api, kind: Kind, manifest: Manifest, take: bool) -> None:
 
 def drop(api: Api, kind: Kind, sources: t.Iterable[Manifest]) -> None:
     """Takes away what has its successor in the newer group."""
-    names = [one["metadata"]["name"] for one in sources if api.delete(kind, one["metadata"]["name"], one["metadata"]["namespace"])]
+    names = [
+        one["metadata"]["name"]
+        for one in sources
+        if api.delete(kind, one["metadata"]["name"], one["metadata"]["namespace"])
+    ]
     if names:
         told = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-        api.warn(f"{kind.kind} {told}: moved from {OLDER} to {NEWER}, the group that nfd-master reads from OpenShift 4.19 on.")
+        api.warn(
+            f"{kind.kind} {told}: moved from {OLDER} to {NEWER}, the group that nfd-master reads from OpenShift 4.19 on."
+        )
 
 
 def _source(api: Api, kind: Kind, live: Manifest | None, name: str, namespace: str | None) -> Manifest | None:
     """The rule of the older group that the operator makes this one from. It is looked for when there is none yet, and when this one is a copy."""
-    if kind.group != NEWER or not kind.namespaced or (live is not None and not node_feature_rule.copied_from(live)):
+    if (
+        kind.group != NEWER
+        or not kind.namespaced
+        or (live is not None and not node_feature_rule.copied_from(live))
+    ):
         return None
     try:
         return api.get(OLDER_RULE, name, namespace)

@@ -9,15 +9,25 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_object as node_feature_object
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_rule as node_feature_rule
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _node_feature_object as node_feature_object,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _node_feature_rule as node_feature_rule,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_rule import Given
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, owned, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+    MANAGED_BY,
+    owned,
+    selector,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _node_feature_groups as groups
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _node_feature_groups as groups,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._node_features import (
     INSTANCE,
     NODE,
@@ -26,7 +36,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._procedures
     found_instances,
     upstream,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+    worst,
+)
 
 
 class Part(t.NamedTuple):
@@ -39,9 +54,19 @@ class Part(t.NamedTuple):
 
     def given(self) -> Given:
         """What only those that go have given to nodes."""
-        going = [*(_given(rule) for _kind, rule in self.rules), *(node_feature_object.given(one) for _kind, one in self.features)]
-        labels, resources, taints = (frozenset().union(*(getattr(one, field) for one in going)) for field in Given._fields)
-        return Given(labels, resources, taints).without([*(_given(rule) for rule in self.other_rules), *map(node_feature_object.given, self.other_features)])
+        going = [
+            *(_given(rule) for _kind, rule in self.rules),
+            *(node_feature_object.given(one) for _kind, one in self.features),
+        ]
+        labels, resources, taints = (
+            frozenset().union(*(getattr(one, field) for one in going)) for field in Given._fields
+        )
+        return Given(labels, resources, taints).without(
+            [
+                *(_given(rule) for rule in self.other_rules),
+                *map(node_feature_object.given, self.other_features),
+            ]
+        )
 
 
 def absent(api: Api, params: Params) -> dict[str, t.Any]:
@@ -53,12 +78,28 @@ def absent(api: Api, params: Params) -> dict[str, t.Any]:
     removed = {"rules": _deleted(api, part.rules), "features": _deleted(api, part.features)}
     if given:
         _until_gone(api, params, given, instances)
-    live = next((one for one in instances if one["metadata"]["name"] == params["name"] and one["metadata"]["namespace"] == params["namespace"]), None)
+    live = next(
+        (
+            one
+            for one in instances
+            if one["metadata"]["name"] == params["name"]
+            and one["metadata"]["namespace"] == params["namespace"]
+        ),
+        None,
+    )
     if not is_partial and live:
         _remove_instance(api, params, live, instances, part)
     kept = bool(live) and (is_partial or not owned(live))
     available = bool(kept and live and node_feature.is_available(live))
-    return {"name": params["name"], "namespace": params["namespace"], "available": available, "rules": [], "features": [], "nodes": [], "removed": removed}
+    return {
+        "name": params["name"],
+        "namespace": params["namespace"],
+        "available": available,
+        "rules": [],
+        "features": [],
+        "nodes": [],
+        "removed": removed,
+    }
 
 
 def _deleted(api: Api, objects: list[tuple[Kind, Manifest]]) -> list[str]:
@@ -67,7 +108,12 @@ def _deleted(api: Api, objects: list[tuple[Kind, Manifest]]) -> list[str]:
     gone = [
         one["metadata"]["name"]
         for kind, one in objects
-        if api.delete(kind, one["metadata"]["name"], one["metadata"].get("namespace"), owned_only=node_feature_rule.copied_from(one) not in sources)
+        if api.delete(
+            kind,
+            one["metadata"]["name"],
+            one["metadata"].get("namespace"),
+            owned_only=node_feature_rule.copied_from(one) not in sources,
+        )
     ]
     return list(dict.fromkeys(gone))
 
@@ -83,15 +129,38 @@ def _chosen(api: Api, params: Params, is_partial: bool) -> Part:
     def is_ours(rule: Manifest) -> bool:
         return owned(rule) or node_feature_rule.copied_from(rule) in sources
 
-    going = [(of, one) for of, one in rules if (one["metadata"]["name"] in names if is_partial else is_ours(one)) and _is_here(one, params)]
+    going = [
+        (of, one)
+        for of, one in rules
+        if (one["metadata"]["name"] in names if is_partial else is_ours(one)) and _is_here(one, params)
+    ]
     of_features, features = _features(api, [one for _kind, one in going], entries if is_partial else None)
-    mine = [one for one in features if owned(one) and one["metadata"]["namespace"] == params["namespace"] and _is_of(one, entries, is_partial)]
+    mine = [
+        one
+        for one in features
+        if owned(one)
+        and one["metadata"]["namespace"] == params["namespace"]
+        and _is_of(one, entries, is_partial)
+    ]
     # A foreign rule that is named stays, and the Api says so.
     ours = [one for _kind, one in going if is_ours(one)]
     is_asked = bool(entries) or not is_partial
-    left = groups.older(api, of_features, groups.OLDER_FEATURE, namespace=params["namespace"], labels=selector(MANAGED_BY)) if is_asked else []
-    published = [(groups.OLDER_FEATURE, one) for one in left if _is_of(one, entries, is_partial)] + [(of_features, one) for one in mine]
-    return Part(going, published, [one for _kind, one in rules if one not in ours], [one for one in features if one not in mine])
+    left = (
+        groups.older(
+            api, of_features, groups.OLDER_FEATURE, namespace=params["namespace"], labels=selector(MANAGED_BY)
+        )
+        if is_asked
+        else []
+    )
+    published = [(groups.OLDER_FEATURE, one) for one in left if _is_of(one, entries, is_partial)] + [
+        (of_features, one) for one in mine
+    ]
+    return Part(
+        going,
+        published,
+        [one for _kind, one in rules if one not in ours],
+        [one for one in features if one not in mine],
+    )
 
 
 def _features(api: Api, rules: list[Manifest], entries: set[str] | None) -> tuple[Kind, list[Manifest]]:
@@ -102,7 +171,9 @@ def _features(api: Api, rules: list[Manifest], entries: set[str] | None) -> tupl
 
     def keep(feature: Manifest) -> Manifest | None:
         published = (feature.get("spec") or {}).get("labels") or {}
-        is_wanted = not node_feature_object.is_by_worker(feature) or any(node_feature_rule.full(key) in keys for key in published)
+        is_wanted = not node_feature_object.is_by_worker(feature) or any(
+            node_feature_rule.full(key) in keys for key in published
+        )
         return {**feature, "spec": {"labels": published}} if is_wanted else None
 
     try:
@@ -116,7 +187,9 @@ def _is_here(rule: Manifest, params: Params) -> bool:
 
 
 def _is_of(feature: Manifest, entries: set[str], is_partial: bool) -> bool:
-    return not is_partial or (feature["metadata"].get("labels") or {}).get(node_feature_object.ENTRY) in entries
+    return (
+        not is_partial or (feature["metadata"].get("labels") or {}).get(node_feature_object.ENTRY) in entries
+    )
 
 
 def _given(rule: Manifest) -> Given:
@@ -124,14 +197,23 @@ def _given(rule: Manifest) -> Given:
 
 
 def _until_gone(api: Api, params: Params, given: Given, instances: list[Manifest]) -> None:
-    if not any(node_feature.is_available(one) for one in instances) and not node_feature.judge_upstream(upstream(api)).is_ready:
+    if (
+        not any(node_feature.is_available(one) for one in instances)
+        and not node_feature.judge_upstream(upstream(api)).is_ready
+    ):
         what = ", ".join(sorted(given.labels | given.resources | given.taints))
-        api.warn(f"No nfd-master is Available, so nothing takes {what} off the nodes; it is done when NFD runs again.")
+        api.warn(
+            f"No nfd-master is Available, so nothing takes {what} off the nodes; it is done when NFD runs again."
+        )
         return
     patience = Patience(api.clock, params["grace"], ("NFD-LABEL-LEFT",))
 
     def judge(snapshot: t.Mapping[str, t.Sequence[Manifest]]) -> Readiness:
-        return worst(patience.harden(_left(snapshot["nodes"], given))) if any(_left(snapshot["nodes"], given)) else ready("Gone", "No node has it any more.")
+        return (
+            worst(patience.harden(_left(snapshot["nodes"], given)))
+            if any(_left(snapshot["nodes"], given))
+            else ready("Gone", "No node has it any more.")
+        )
 
     api.wait({"nodes": Query(NODE)}, judge, "labels taken away", params["settle"])
 
@@ -140,7 +222,13 @@ def _left(nodes: t.Sequence[Manifest], given: Given) -> list[Readiness]:
     lines = {str(node["metadata"]["name"]): node_feature_rule.left(node, given) for node in nodes}
     remedy = "Look at the log of nfd-master; it takes away what no rule and no NodeFeature gives any more."
     return [
-        pending(f"Left:{name}", f"Node {name} still has {', '.join(keys)}.", code="NFD-LABEL-LEFT", remedy=remedy, details=(f"{name}: {', '.join(keys)}",))
+        pending(
+            f"Left:{name}",
+            f"Node {name} still has {', '.join(keys)}.",
+            code="NFD-LABEL-LEFT",
+            remedy=remedy,
+            details=(f"{name}: {', '.join(keys)}",),
+        )
         for name, keys in sorted(lines.items())
         if keys
     ]
@@ -150,11 +238,26 @@ def _remove_instance(api: Api, params: Params, live: Manifest, instances: list[M
     """Without nfd-master nothing takes labels away, so the operator is asked to, unless that would hit what others published."""
     others = [
         *(f"NodeFeatureRule {one['metadata']['name']}" for one in part.other_rules if not owned(one)),
-        *(f"NodeFeature {one['metadata']['name']}" for one in part.other_features if not node_feature_object.is_by_worker(one) and not owned(one)),
-        *(f"NodeFeatureDiscovery {one['metadata']['namespace']}/{one['metadata']['name']}" for one in instances if one is not live),
+        *(
+            f"NodeFeature {one['metadata']['name']}"
+            for one in part.other_features
+            if not node_feature_object.is_by_worker(one) and not owned(one)
+        ),
+        *(
+            f"NodeFeatureDiscovery {one['metadata']['namespace']}/{one['metadata']['name']}"
+            for one in instances
+            if one is not live
+        ),
     ]
     if owned(live) and params["prune"] and others:
-        api.warn(f"Labels may stay on the nodes: {', '.join(others[:5])} is somebody else's, and the operator's job would take its labels away too.")
+        api.warn(
+            f"Labels may stay on the nodes: {', '.join(others[:5])} is somebody else's, and the operator's job would take its labels away too."
+        )
     elif owned(live) and params["prune"] and not live["spec"].get("prunerOnDelete"):
-        api.merge_patch(INSTANCE, live["metadata"]["name"], live["metadata"]["namespace"], {"spec": {"prunerOnDelete": True}})
+        api.merge_patch(
+            INSTANCE,
+            live["metadata"]["name"],
+            live["metadata"]["namespace"],
+            {"spec": {"prunerOnDelete": True}},
+        )
     api.delete(INSTANCE, live["metadata"]["name"], live["metadata"]["namespace"])

@@ -9,16 +9,26 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_object as node_feature_object
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _node_feature_object as node_feature_object,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_report as report
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_rule as node_feature_rule
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _node_feature_rule as node_feature_rule,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    KindNotServedError,
+    NotReadyError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_expectation import Judge
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _node_feature_groups as groups
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _node_feature_groups as groups,
+)
 
 Params = dict[str, t.Any]
 Manifest = dict[str, t.Any]
@@ -77,7 +87,10 @@ def _keep_instance(api: Api, params: Params, instances: list[Manifest], live: Ma
     if live is None:
         api.apply(node_feature.build(params, None))
         return
-    for text in [*node_feature.doubts(params, instances, live), *node_feature_rule.held_back(live["spec"].get("labelWhiteList"), params["rules"])]:
+    for text in [
+        *node_feature.doubts(params, instances, live),
+        *node_feature_rule.held_back(live["spec"].get("labelWhiteList"), params["rules"]),
+    ]:
         api.warn(text)
     name, namespace = live["metadata"]["name"], live["metadata"]["namespace"]
     if owned(live):
@@ -98,21 +111,33 @@ def _keep_rules(api: Api, params: Params) -> None:
         if kind is None:
             api.apply(node_feature_rule.build(rule, params["namespace"]))
         else:
-            groups.keep_rule(api, kind, node_feature_rule.build(rule, params["namespace"], kind.api_version, kind.namespaced), params["adopt"] == "take")
+            groups.keep_rule(
+                api,
+                kind,
+                node_feature_rule.build(rule, params["namespace"], kind.api_version, kind.namespaced),
+                params["adopt"] == "take",
+            )
 
 
 def _keep_features(api: Api, params: Params) -> None:
     """One NodeFeature a node; those of nodes that an entry no longer selects go."""
     if not params["features"]:
         return
-    nodes = api.list(NODE, labels=node_labels.common_selector([entry["node_selector"] or {} for entry in params["features"]]))
+    nodes = api.list(
+        NODE,
+        labels=node_labels.common_selector([entry["node_selector"] or {} for entry in params["features"]]),
+    )
     for entry in params["features"]:
         names = [str(node["metadata"]["name"]) for node in node_labels.selected(nodes, entry)]
         if absent := sorted(set(entry["nodes"] or ()) - set(names)):
-            api.warn(f"features[{entry['name']}]: node {', '.join(absent)} is not there; run this again once it is.")
+            api.warn(
+                f"features[{entry['name']}]: node {', '.join(absent)} is not there; run this again once it is."
+            )
         mark = selector({node_feature_object.ENTRY: entry["name"]})
         kind, published = _published(api, params["namespace"], mark)
-        wanted = [node_feature_object.build(entry, name, params["namespace"], kind.api_version) for name in names]
+        wanted = [
+            node_feature_object.build(entry, name, params["namespace"], kind.api_version) for name in names
+        ]
         there = {one["metadata"]["name"]: one for one in published}
         is_new = any(feature["metadata"]["name"] not in there for feature in wanted)
         for feature in wanted:
@@ -120,7 +145,11 @@ def _keep_features(api: Api, params: Params) -> None:
         for name in there:
             api.delete(kind, name, params["namespace"])
         if is_new:
-            groups.drop(api, groups.OLDER_FEATURE, groups.older(api, kind, groups.OLDER_FEATURE, namespace=params["namespace"], labels=mark))
+            groups.drop(
+                api,
+                groups.OLDER_FEATURE,
+                groups.older(api, kind, groups.OLDER_FEATURE, namespace=params["namespace"], labels=mark),
+            )
 
 
 def _published(api: Api, namespace: str, labels: str) -> tuple[Kind, list[Manifest]]:
@@ -135,11 +164,22 @@ def _published(api: Api, namespace: str, labels: str) -> tuple[Kind, list[Manife
 def _waited(api: Api, params: Params, judge: Judge, charts: list[Manifest]) -> dict[str, list[Manifest]]:
     queries = {"instances": Query(INSTANCE)}
     if charts:
-        queries = {"upstream": Query(known("Deployment"), charts[0]["metadata"]["namespace"], labels=selector(node_feature.UPSTREAM))}
+        queries = {
+            "upstream": Query(
+                known("Deployment"),
+                charts[0]["metadata"]["namespace"],
+                labels=selector(node_feature.UPSTREAM),
+            )
+        }
     if selectors := report.selectors(params):
         queries["nodes"] = Query(NODE, labels=node_labels.common_selector(selectors))
     try:
-        return {"nodes": [], **api.wait(queries, lambda snapshot: judge({"nodes": [], **snapshot}), "node labels", params["settle"])}
+        return {
+            "nodes": [],
+            **api.wait(
+                queries, lambda snapshot: judge({"nodes": [], **snapshot}), "node labels", params["settle"]
+            ),
+        }
     except NotReadyError as exc:
         if exc.code == "NFD-LABEL-MISSING":
             exc.evidence = _explained(api, exc.evidence, judge.missing)
@@ -150,11 +190,21 @@ def _explained(api: Api, evidence: list[str], missing: dict[str, tuple[Manifest,
     """Each line with the reason, as far as the NodeFeatures of its node tell."""
     names = sorted(missing)[:_EXPLAINED]
     try:
-        _kind, features = groups.features(api, labels=f"{node_feature_object.NODE_NAME} in ({','.join(names)})")
+        _kind, features = groups.features(
+            api, labels=f"{node_feature_object.NODE_NAME} in ({','.join(names)})"
+        )
     except AcceleratorError:
         return evidence
-    causes = {name: {node_feature_object.cause(missing[name][0], label, features): label for label in missing[name][1]} for name in names}
-    return [f"{line} ({'; '.join(causes[name])})" if causes.get(name := line.partition(":")[0]) else line for line in evidence]
+    causes = {
+        name: {
+            node_feature_object.cause(missing[name][0], label, features): label for label in missing[name][1]
+        }
+        for name in names
+    }
+    return [
+        f"{line} ({'; '.join(causes[name])})" if causes.get(name := line.partition(":")[0]) else line
+        for line in evidence
+    ]
 
 
 def _orphans(api: Api, params: Params) -> list[dict[str, str]]:

@@ -13,13 +13,29 @@ from dataclasses import dataclass
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_drift, _node
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    KindNotServedError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import replicas_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain, _health, _scale_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+    owned,
+    pool_of,
+    selector,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _drain,
+    _health,
+    _scale_down,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+    worst,
+)
 
 Data = dict[str, t.Any]
 _LINK: t.Final = "machine.openshift.io/machine"
@@ -30,7 +46,12 @@ def ensure(api: Api, params: Data) -> Data:
     node, machine = find(api, params["name"], params["namespace"])
     if node is None and machine is None:
         if params["state"] != "replaced":
-            raise AcceleratorError("NODE-ABSENT", f"There is no node and no machine {params['name']}.", "`oc get nodes`, `oc get machines -A`", layer="node")
+            raise AcceleratorError(
+                "NODE-ABSENT",
+                f"There is no node and no machine {params['name']}.",
+                "`oc get nodes`, `oc get machines -A`",
+                layer="node",
+            )
         api.warn(f"There is no node and no machine {params['name']}: nothing was to be replaced.")
         return {"node": "", "machine": "", "new_machines": []}
     name = _node.name(node) if node else ""
@@ -64,8 +85,17 @@ def replace(api: Api, node: str, machine: Data | None, params: Data) -> list[str
     namespace, set_name = params["namespace"], _machine.set_name(machine) if machine else ""
     live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
     if machine is None or live is None or not owned(live):
-        what = f"machine set {set_name} was not made by this collection" if live else "no machine set would make another machine in its place"
-        raise AcceleratorError("NODE-NOT-OURS", f"Node {node} is not replaced: {what}.", "Replace it by the way it was made.", layer="node")
+        what = (
+            f"machine set {set_name} was not made by this collection"
+            if live
+            else "no machine set would make another machine in its place"
+        )
+        raise AcceleratorError(
+            "NODE-NOT-OURS",
+            f"Node {node} is not replaced: {what}.",
+            "Replace it by the way it was made.",
+            layer="node",
+        )
     _machine_drift.check_machines([machine])
     _drain.check(api, {node} - {""}, Rules.of(params), _why(node, params))
     with _health.paused(api, pool_of(live), namespace):
@@ -88,7 +118,9 @@ def _another(api: Api, node: str, machine: Data, set_name: str, params: Data) ->
         "nodes": Query(known("Node")),
     }
     judge = Whole(set_name, float(params["capacity_timeout"]))
-    snapshot = Joining(api, params["approve_csrs"]).wait(queries, judge, lambda one: _machine.set_name(one) == set_name, f"machine set {set_name}")
+    snapshot = Joining(api, params["approve_csrs"]).wait(
+        queries, judge, lambda one: _machine.set_name(one) == set_name, f"machine set {set_name}"
+    )
     return sorted(name for one in snapshot["machines"] if (name := _machine.name(one)) not in before)
 
 
@@ -102,13 +134,30 @@ class Whole:
     def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
         nodes = {_node.name(node): node for node in snapshot["nodes"]}
         living = [one for one in snapshot["machines"] if _machine.phase(one) != "Deleting"]
-        parts = [_machine.judge(one, nodes.get(_machine.node_name(one)), time.time(), self.capacity_timeout, self.name) for one in living]
+        parts = [
+            _machine.judge(
+                one, nodes.get(_machine.node_name(one)), time.time(), self.capacity_timeout, self.name
+            )
+            for one in living
+        ]
         wanted = sum(map(replicas_of, snapshot["machine_sets"]))
         if len(living) != wanted:
             text = f"machine set {self.name} has {len(living)} of {wanted} machines"
-            parts.append(pending("Scaling", text, code="MACH-TIMEOUT", remedy="Look at the log of the machine-api-controllers.", details=(text,)))
+            parts.append(
+                pending(
+                    "Scaling",
+                    text,
+                    code="MACH-TIMEOUT",
+                    remedy="Look at the log of the machine-api-controllers.",
+                    details=(text,),
+                )
+            )
         verdict = worst(parts)
-        return ready("Running", f"{len(living)} machines are ready nodes", details=verdict.details) if verdict.is_ready else verdict
+        return (
+            ready("Running", f"{len(living)} machines are ready nodes", details=verdict.details)
+            if verdict.is_ready
+            else verdict
+        )
 
 
 def _members(api: Api, set_name: str, namespace: str) -> list[Data]:

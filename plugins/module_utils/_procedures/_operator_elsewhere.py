@@ -8,12 +8,19 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_operator as cluster_operator
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _cluster_operator as cluster_operator,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _helm_values as helm_values
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_extension as extension
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._driver_change import PACKAGE as GPU_OPERATOR
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._driver_change import (
+    PACKAGE as GPU_OPERATOR,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    KindNotServedError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
 Object = dict[str, t.Any]
@@ -48,9 +55,18 @@ def without_olm(api: Api, package: str, spec: Object) -> AcceleratorError:
         message = f"This OpenShift cluster has no Operator Lifecycle Manager, which package {package} needs."
         remedy = "Enable the capability OperatorLifecycleManager: ClusterVersion version, spec.capabilities.additionalEnabledCapabilities."
         return AcceleratorError("OLM-ABSENT", message, remedy, layer="olm")
-    message = f"This cluster is not OpenShift and has no Operator Lifecycle Manager, which package {package} needs."
+    message = (
+        f"This cluster is not OpenShift and has no Operator Lifecycle Manager, which package {package} needs."
+    )
     if package != GPU_OPERATOR:
-        return AcceleratorError("OLM-ABSENT", message, "Install the operator in its own way (its Helm chart or manifests).", layer="olm")
+        return AcceleratorError(
+            "OLM-ABSENT",
+            message,
+            "Install the operator in its own way (its Helm chart or manifests).",
+            layer="olm",
+        )
     text = helm_values.text(spec)
     remedy = f"Install it with Helm; helm_values holds the values that match what was asked for: {helm_values.COMMAND}"
-    return AcceleratorError("OLM-ABSENT", message, remedy, text.splitlines(), layer="olm", facts={"helm_values": text})
+    return AcceleratorError(
+        "OLM-ABSENT", message, remedy, text.splitlines(), layer="olm", facts={"helm_values": text}
+    )

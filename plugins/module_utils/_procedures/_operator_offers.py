@@ -12,21 +12,35 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    KindNotServedError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    pending,
+    ready,
+)
 
 Object = dict[str, t.Any]
 
 
-def find(api: Api, name: str, source: str | None, source_namespace: str, is_new: bool, grace: float) -> Object:
+def find(
+    api: Api, name: str, source: str | None, source_namespace: str, is_new: bool, grace: float
+) -> Object:
     """The package. That its catalogue does not answer has to last for grace seconds: its pod may just be replaced."""
     look = functools.partial(_find, api, name, source, source_namespace, is_new)
     try:
         return look()
     except packages.AwayError as exc:
         judge = _Return(look, exc, api.clock, grace)
-    api.wait({"catalogs": Query(known("CatalogSource"), source_namespace)}, judge, f"package {name}", on_timeout_code=judge.trouble.code)
+    api.wait(
+        {"catalogs": Query(known("CatalogSource"), source_namespace)},
+        judge,
+        f"package {name}",
+        on_timeout_code=judge.trouble.code,
+    )
     if judge.found is None:
         raise judge.trouble
     return judge.found
@@ -35,13 +49,22 @@ def find(api: Api, name: str, source: str | None, source_namespace: str, is_new:
 class _Return:
     """Judge: the catalogue is back, or was away for too long; either way there is nothing more to wait for."""
 
-    def __init__(self, look: t.Callable[[], Object], trouble: AcceleratorError, clock: t.Callable[[], float], grace: float) -> None:
+    def __init__(
+        self,
+        look: t.Callable[[], Object],
+        trouble: AcceleratorError,
+        clock: t.Callable[[], float],
+        grace: float,
+    ) -> None:
         self._look, self.trouble, self._clock, self._ends = look, trouble, clock, clock() + grace
         self.found: Object | None = None
         self._usable: dict[str, bool] = {}
 
     def __call__(self, seen: t.Mapping[str, t.Sequence[Object]]) -> Readiness:
-        usable = {one["metadata"]["name"]: packages.catalog_state(one) in packages.USABLE for one in seen["catalogs"]}
+        usable = {
+            one["metadata"]["name"]: packages.catalog_state(one) in packages.USABLE
+            for one in seen["catalogs"]
+        }
         # Packages are read anew only when a catalogue came or went, or while one that is back is not listed yet.
         if (usable != self._usable and any(usable.values())) or all(usable.values()):
             self._usable = usable

@@ -23,13 +23,25 @@ def explained(api: Api, trouble: AcceleratorError, namespace: str) -> Accelerato
     try:
         found = bundle_job.stuck(api.list(known("Job"), namespace), api.list(known("Pod"), namespace))
     except AcceleratorError as exc:
-        return _told(trouble, trouble.message, trouble.remedy, [*trouble.evidence, f"Jobs in namespace {namespace} cannot be read: {exc.message}"])
+        return _told(
+            trouble,
+            trouble.message,
+            trouble.remedy,
+            [*trouble.evidence, f"Jobs in namespace {namespace} cannot be read: {exc.message}"],
+        )
     if not found:
-        return _told(trouble, trouble.message, trouble.remedy, [*trouble.evidence, f"No unpack Job in namespace {namespace} is at work or failed."])
+        return _told(
+            trouble,
+            trouble.message,
+            trouble.remedy,
+            [*trouble.evidence, f"No unpack Job in namespace {namespace} is at work or failed."],
+        )
     lines = [f"Bundle image {one.image}: {one.said} (Job {one.job})" for one in found]
     images, jobs = ", ".join(dict.fromkeys(one.image for one in found)), " ".join(one.job for one in found)
     remedy = f"Make {images} readable on the nodes (mirror, ImageDigestMirrorSet, the CatalogSource's spec.secrets), then: oc -n {namespace} delete job {jobs}"
-    return _told(trouble, f"{trouble.message.rstrip('.')}. {'. '.join(lines)}.", remedy, [*trouble.evidence, *lines])
+    return _told(
+        trouble, f"{trouble.message.rstrip('.')}. {'. '.join(lines)}.", remedy, [*trouble.evidence, *lines]
+    )
 
 
 def begin_again(api: Api, subscription: Object, namespace: str) -> bool:

@@ -14,8 +14,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_progress as progress
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_operator import behind
-from ansible_collections.accelerators.openshift.plugins.module_utils._driver_change import PACKAGE as GPU_OPERATOR
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError, WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._driver_change import (
+    PACKAGE as GPU_OPERATOR,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    KindNotServedError,
+    NotReadyError,
+    WaitTimeoutError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 
@@ -26,19 +32,33 @@ def present(api: Api, params: Object) -> Object:
     """The result of the task. What is rare (no OLM, another owner of the package, a driver that changes) has files of its own, read when it comes up."""
     name, namespace, take = params["name"], params["namespace"], params["adopt"] == "take"
     if behind(name):
-        from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_elsewhere as elsewhere
+        from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+            _operator_elsewhere as elsewhere,
+        )
 
         return {"operator": elsewhere.of_the_cluster(api, name)}
     try:
         live = olm.subscribed(api.list(known("Subscription")), name, namespace)
     except KindNotServedError as exc:
-        from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_elsewhere as elsewhere
+        from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+            _operator_elsewhere as elsewhere,
+        )
 
         raise elsewhere.without_olm(api, name, {}) from exc
     group = olm_group.suitable(api.list(known("OperatorGroup"), namespace), namespace, params["install_mode"])
     ask = _ask(api, params, live, group)
-    new_group = None if group else olm_group.build(namespace, olm_group.mode(params["install_mode"], ask.modes, ask.package))
-    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace, "labels": params["namespace_labels"]}})
+    new_group = (
+        None
+        if group
+        else olm_group.build(namespace, olm_group.mode(params["install_mode"], ask.modes, ask.package))
+    )
+    api.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": namespace, "labels": params["namespace_labels"]},
+        }
+    )
     if new_group:
         api.apply(new_group)
     wanted = olm.build(ask, namespace, live)
@@ -52,12 +72,23 @@ def _ask(api: Api, params: Object, live: Object | None, group: Object | None) ->
     """What may be installed; the catalogue is read only where something is to be resolved."""
     if group and olm.is_settled(live, params):
         return olm.ask(params, live, None)
-    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_elsewhere as elsewhere
-    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_offers as offers
+    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+        _operator_elsewhere as elsewhere,
+    )
+    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+        _operator_offers as offers,
+    )
 
     if live is None:
         elsewhere.refuse_second_owner(api, params["name"])
-    offer = offers.find(api, params["name"], params["source"] or olm.source(live), params["source_namespace"], live is None, params["grace"])
+    offer = offers.find(
+        api,
+        params["name"],
+        params["source"] or olm.source(live),
+        params["source_namespace"],
+        live is None,
+        params["grace"],
+    )
     ask = olm.ask(params, live, offer)
     offers.warn(api, offer, ask)
     if group:
@@ -69,7 +100,10 @@ def follow(api: Api, subscription: Object, ask: olm.Ask, params: Object) -> Obje
     """Waits, approves what may be approved, waits again, until nothing is left to approve."""
     name, namespace = subscription["metadata"]["name"], subscription["metadata"]["namespace"]
     queries = {"subscription": Query(known("Subscription"), namespace, name)}
-    queries |= {"plans": Query(known("InstallPlan"), namespace), "csvs": Query(known("ClusterServiceVersion"), namespace)}
+    queries |= {
+        "plans": Query(known("InstallPlan"), namespace),
+        "csvs": Query(known("ClusterServiceVersion"), namespace),
+    }
     changes: list[Object] = []
     while True:
         seen = _wait(api, queries, ask, params["grace"], subscription)
@@ -77,14 +111,18 @@ def follow(api: Api, subscription: Object, ask: olm.Ask, params: Object) -> Obje
         if plan is not None:
             progress.check(seen, plan, ask)
             changes += _driver_change(api, plan, seen, params)
-            api.merge_patch(known("InstallPlan"), plan["metadata"]["name"], namespace, {"spec": {"approved": True}})
+            api.merge_patch(
+                known("InstallPlan"), plan["metadata"]["name"], namespace, {"spec": {"approved": True}}
+            )
         if plan is None and _ask_again(api, seen, ask):
             continue
         if plan is None or api.check_mode or not api.wait_wanted:
             return _result(api, {**seen, "subscription": seen["subscription"] or [subscription]}, changes)
 
 
-def _wait(api: Api, queries: dict[str, Query], ask: olm.Ask, grace: float, subscription: Object | None) -> olm.Snapshot:
+def _wait(
+    api: Api, queries: dict[str, Query], ask: olm.Ask, grace: float, subscription: Object | None
+) -> olm.Snapshot:
     """subscription: None where OLM has been asked to unpack anew."""
     judge = progress.Judge(ask, api.clock, grace=grace, stale=2.0 if subscription else 15.0)
     try:
@@ -92,9 +130,15 @@ def _wait(api: Api, queries: dict[str, Query], ask: olm.Ask, grace: float, subsc
     except (NotReadyError, WaitTimeoutError) as exc:
         if exc.code != "OLM-UNPACK":
             raise
-        from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_unpack as unpack
+        from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+            _operator_unpack as unpack,
+        )
 
-        if not isinstance(exc, WaitTimeoutError) and subscription is not None and unpack.begin_again(api, subscription, ask.catalog[1]):
+        if (
+            not isinstance(exc, WaitTimeoutError)
+            and subscription is not None
+            and unpack.begin_again(api, subscription, ask.catalog[1])
+        ):
             return _wait(api, queries, ask, grace, None)
         raise unpack.explained(api, exc, ask.catalog[1]) from exc
 
@@ -113,7 +157,9 @@ def _driver_change(api: Api, plan: Object, seen: olm.Snapshot, params: Object) -
     """Only an upgrade of the GPU operator can bring one."""
     if params["name"] != GPU_OPERATOR or not olm.status(seen, "installedCSV"):
         return []
-    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_driver as driver
+    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+        _operator_driver as driver,
+    )
 
     return driver.settle(api, plan, seen, params)
 
@@ -123,5 +169,7 @@ def _result(api: Api, seen: olm.Snapshot, changes: list[Object]) -> Object:
         api.warn(line)
     found = olm.summarize(seen)
     if found["awaits_approval"] and not found["csv"]:
-        api.warn(f"InstallPlan {found['install_plan']} waits for somebody to approve it: {', '.join(install_plan.names(olm.current_plan(seen) or {}))}.")
+        api.warn(
+            f"InstallPlan {found['install_plan']} waits for somebody to approve it: {', '.join(install_plan.names(olm.current_plan(seen) or {}))}."
+        )
     return {"operator": found, "driver_change": changes[0] if changes else None}

@@ -19,4 +19,7 @@ def hosts(platform: str, namespace: str) -> dict[str, Query]:
 def queries(pool: str, namespace: str) -> dict[str, Query]:
     labels = selector(pool_label(pool))
     kinds = {"machine_sets": "MachineSet", "machines": "Machine", "nodes": "Node"}
-    return {key: Query(known(kind), None if kind == "Node" else namespace, labels=labels) for key, kind in kinds.items()}
+    return {
+        key: Query(known(kind), None if kind == "Node" else namespace, labels=labels)
+        for key, kind in kinds.items()
+    }

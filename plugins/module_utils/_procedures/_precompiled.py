@@ -27,7 +27,9 @@ def refuse_missing(api: Api, params: Data, drivers: t.Iterable[Change]) -> None:
     if not new:
         return
     from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_image as driver_image
-    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._image_lookup import look_up
+    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._image_lookup import (
+        look_up,
+    )
 
     nodes = api.list(known("Node"), keep=lambda node: node if has_nvidia_pci(labels(node)) else None)
     needs = [need for one in new for need in driver_image.precompiled(one.after, filter(one.is_for, nodes))]

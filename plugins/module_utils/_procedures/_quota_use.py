@@ -37,7 +37,11 @@ def classes(api: Api, limits: dict[str, str]) -> list[Data] | None:
 
 def holders(api: Api, namespace: str, limits: dict[str, str]) -> list[Data]:
     pods = quotas.holders(limits, api.list(known("Pod"), namespace)) if quotas.extended(limits) else []
-    return pods + (quotas.claimants(limits, api.list(known("ResourceClaim"), namespace)) if quotas.classes(limits) else [])
+    return pods + (
+        quotas.claimants(limits, api.list(known("ResourceClaim"), namespace))
+        if quotas.classes(limits)
+        else []
+    )
 
 
 def prove(api: Api, live: Data, limits: dict[str, str]) -> str:

@@ -14,17 +14,32 @@ import time
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _leaving, _machine_drift, _machine_pool
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _leaving,
+    _machine_drift,
+    _machine_pool,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_set as sets
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import is_given_up, name, node_name, phase, set_name
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine import (
+    is_given_up,
+    name,
+    node_name,
+    phase,
+    set_name,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_pool import Present
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain, _health, _machine_writes, _scale_down
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _drain,
+    _health,
+    _machine_writes,
+    _scale_down,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import queries
 from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held, is_of
@@ -51,7 +66,11 @@ class Replacement:
 
     def _replaced(self, snapshot: Seen) -> Seen:
         pool, namespace = self.plan.pool["name"], self.params["namespace"]
-        begun = {set_: names for set_, manifest in self.plan.manifests.items() if (names := sets.replacing_of(manifest))}
+        begun = {
+            set_: names
+            for set_, manifest in self.plan.manifests.items()
+            if (names := sets.replacing_of(manifest))
+        }
         if begun:
             with _health.paused(self.api, pool, namespace):
                 for set_, names in begun.items():
@@ -59,7 +78,9 @@ class Replacement:
         outdated = [one for one in snapshot["machines"] if self._is_outdated(one)]
         if self.params.get("on_change") != "replace" or not outdated:
             return snapshot
-        _drain.check(self.api, {node_name(one) for one in outdated} - {""}, self._rules, self._why(len(outdated)))
+        _drain.check(
+            self.api, {node_name(one) for one in outdated} - {""}, self._rules, self._why(len(outdated))
+        )
         with _health.paused(self.api, pool, namespace):
             return self._all_replaced(outdated)
 
@@ -77,7 +98,9 @@ class Replacement:
     def _wait(self, judge: Present, what: str) -> Seen:
         pool = self.plan.pool["name"]
         joining = Joining(self.api, self.params["approve_csrs"])
-        return joining.wait(queries(pool, self.params["namespace"]), judge, judge.is_mine, f"pool {pool}: {what}")
+        return joining.wait(
+            queries(pool, self.params["namespace"]), judge, judge.is_mine, f"pool {pool}: {what}"
+        )
 
     @property
     def _rules(self) -> Rules:
@@ -91,13 +114,19 @@ class Replacement:
 
     def _begin(self, set_: str, names: t.Sequence[str]) -> None:
         """New Machines beside the old ones; given back where the provider has none."""
-        self.api.progress(f"pool {self.plan.pool['name']}: a machine in the place of {', '.join(names)} is asked for")
+        self.api.progress(
+            f"pool {self.plan.pool['name']}: a machine in the place of {', '.join(names)} is asked for"
+        )
         judge = self._written(set_, sets.surged(self.plan.manifests[set_], names))
         try:
             self._wait(judge, f"replacement of {', '.join(names)}")
         except NotReadyError as exc:
             if set_ in judge.refused():
-                refused = [one for one in judge.seen["machines"] if set_name(one) == set_ and not judge.has_instance(one)]
+                refused = [
+                    one
+                    for one in judge.seen["machines"]
+                    if set_name(one) == set_ and not judge.has_instance(one)
+                ]
                 _scale_down.mark(self.api, self.params["namespace"], refused)
                 self._written(set_, sets.settled(self.plan.manifests[set_]))
                 exc.message += " Nothing was replaced; the pool is as it was."
@@ -111,7 +140,11 @@ class Replacement:
         others = [one for one in living if name(one) not in names and self._is_outdated(one)]
         # Whoever took a named one away meanwhile, the set made another in its place: one that is outdated goes instead, or one that has nothing to do.
         spare = _leaving.victims([one for one in living if one not in named and one not in others], 0, [])
-        surplus = len(names) if self.api.check_mode else max(0, len(living) - sets.share_of(self.plan.manifests[set_]))
+        surplus = (
+            len(names)
+            if self.api.check_mode
+            else max(0, len(living) - sets.share_of(self.plan.manifests[set_]))
+        )
         victims = [*named, *others, *spare][:surplus]
         _scale_down.release(self.api, self.params["namespace"], victims, self._rules, self._why(len(victims)))
         judge = self._written(set_, sets.settled(self.plan.manifests[set_]))
@@ -122,7 +155,9 @@ class Replacement:
     def _written(self, set_: str, manifest: Data) -> Present:
         """Applies the set; the judge of the pool with it."""
         live = self.api.get(known("MachineSet"), set_, self.params["namespace"])
-        _machine_writes.apply(self.api, dataclasses.replace(self.plan, manifests={set_: manifest}), {set_: live} if live else {})
+        _machine_writes.apply(
+            self.api, dataclasses.replace(self.plan, manifests={set_: manifest}), {set_: live} if live else {}
+        )
         self.plan = dataclasses.replace(self.plan, manifests={**self.plan.manifests, set_: manifest})
         return _machine_pool.Present(self.plan, self.params["capacity_timeout"], time.time)
 
@@ -145,7 +180,11 @@ def foresee(machines: t.Iterable[Data], plan: MachinePlan, params: Data) -> None
 
 def foresee_types(held: t.Iterable[Held], pool: Data, surge: int) -> None:
     """Raises before any write where another instance type would make more machines at a time than the surge allows: there all new ones come first."""
-    old = [one for one in held if one.replicas and not any(is_of(one, candidate, pool) for candidate in pool["candidates"])]
+    old = [
+        one
+        for one in held
+        if one.replicas and not any(is_of(one, candidate, pool) for candidate in pool["candidates"])
+    ]
     number = sum(one.replicas for one in old)
     if number > surge:
         kinds = ", ".join(sorted({one.candidate for one in old}))
@@ -161,12 +200,20 @@ def foresee_types(held: t.Iterable[Held], pool: Data, surge: int) -> None:
 
 def _is_outdated(plan: MachinePlan, machine: Data) -> bool:
     manifest = plan.wanted.get(set_name(machine))
-    return manifest is not None and phase(machine) != "Deleting" and bool(_machine_drift.of_machine(machine, manifest))
+    return (
+        manifest is not None
+        and phase(machine) != "Deleting"
+        and bool(_machine_drift.of_machine(machine, manifest))
+    )
 
 
 def restore(api: Api, snapshot: Seen) -> None:
     """Nodes that a run before this one made unschedulable for something that is not wanted any more take pods again."""
     going = {node_name(one) for one in snapshot["machines"] if phase(one) == "Deleting" or is_given_up(one)}
     for node in snapshot["nodes"]:
-        if _drain.is_cordoned(node) and _drain.mark_of(node) == _drain.FOR_POOL and node["metadata"]["name"] not in going:
+        if (
+            _drain.is_cordoned(node)
+            and _drain.mark_of(node) == _drain.FOR_POOL
+            and node["metadata"]["name"] not in going
+        ):
             _drain.uncordon(api, node["metadata"]["name"])

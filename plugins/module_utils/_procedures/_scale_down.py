@@ -14,7 +14,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._api import
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import name, node_name, phase, set_name
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine import (
+    name,
+    node_name,
+    phase,
+    set_name,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, selector
@@ -27,11 +32,19 @@ Data = dict[str, t.Any]
 
 def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> None:
     """Has a pool that is to shrink lose its machines in those zones where they are idle."""
-    zones = {one.name: one.zone for one in held if one.zone in search.placement and is_of(one, search.candidate, search.pool)}
+    zones = {
+        one.name: one.zone
+        for one in held
+        if one.zone in search.placement and is_of(one, search.candidate, search.pool)
+    }
     current = collections.Counter({one.zone: one.replicas for one in held if one.name in zones})
     if len(search.placement) < 2 or sum(search.placement.values()) >= current.total():
         return
-    machines = [one for one in machines_of(api, search.pool["name"], namespace) if set_name(one) in zones and phase(one) != "Deleting"]
+    machines = [
+        one
+        for one in machines_of(api, search.pool["name"], namespace)
+        if set_name(one) in zones and phase(one) != "Deleting"
+    ]
     working = {_drain.node_of(pod) for pod in _drain.busy(drains.pods_on(api, _nodes(machines)))}
     idle = collections.Counter(zones[set_name(one)] for one in machines if node_name(one) not in working)
     search.placement = spared(search.placement, current, idle)
@@ -50,17 +63,28 @@ def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -
     if not fewer and not given_up:
         return []
     machines = [one for one in machines_of(api, pool, namespace) if phase(one) != "Deleting"]
-    pods = drains.pods_on(api, {node_name(one) for one in machines if set_name(one) in fewer or set_name(one) in given_up} - {""})
-    victims = [one for set_, replicas in fewer.items() for one in _leaving.victims([one for one in machines if set_name(one) == set_], replicas, pods)]
+    pods = drains.pods_on(
+        api,
+        {node_name(one) for one in machines if set_name(one) in fewer or set_name(one) in given_up} - {""},
+    )
+    victims = [
+        one
+        for set_, replicas in fewer.items()
+        for one in _leaving.victims([one for one in machines if set_name(one) == set_], replicas, pods)
+    ]
     all_that_go = [*victims, *(one for one in machines if set_name(one) in given_up)]
     why = f"Pool {pool} is to lose {len(all_that_go)} machines"
-    if problem := _drain.refusal([pod for pod in pods if _drain.node_of(pod) in _nodes(all_that_go)], rules, why):
+    if problem := _drain.refusal(
+        [pod for pod in pods if _drain.node_of(pod) in _nodes(all_that_go)], rules, why
+    ):
         raise problem
     _machine_drift.check_machines(one for one in all_that_go if _leaving.released(one))
     if not fewer:
         return []
     if not api.wait_wanted and not api.check_mode:
-        api.warn(f"Pool {pool} loses no machine in a task that does not wait (wait: false): its nodes have to be drained first.")
+        api.warn(
+            f"Pool {pool} loses no machine in a task that does not wait (wait: false): its nodes have to be drained first."
+        )
         for one in fewer:
             plan.manifests[one]["spec"]["replicas"] = have[one]
         return []

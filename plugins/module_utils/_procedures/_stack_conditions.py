@@ -9,9 +9,15 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_references as references
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _cluster_policy_references as references,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ForbiddenError, KindNotServedError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    ForbiddenError,
+    KindNotServedError,
+    NotReadyError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
 Data = dict[str, t.Any]
@@ -38,7 +44,9 @@ def check_references(api: Api, params: Data) -> None:
         try:
             found = api.get(known(kind), name, params["namespace"])
         except ForbiddenError:
-            api.warn(f"{path}: whether {kind} {name} exists in namespace {params['namespace']} may not be looked at.")
+            api.warn(
+                f"{path}: whether {kind} {name} exists in namespace {params['namespace']} may not be looked at."
+            )
             continue
         if found:
             continue
@@ -46,4 +54,6 @@ def check_references(api: Api, params: Data) -> None:
         if api.check_mode:
             api.warn(message)
         else:
-            raise NotReadyError("GPU-CP-REFERENCE", message, f"Make it there (module manifests), or correct {path}.")
+            raise NotReadyError(
+                "GPU-CP-REFERENCE", message, f"Make it there (module manifests), or correct {path}."
+            )

@@ -15,7 +15,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _sta
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _stage_facts as stage_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _stage_facts as stage_facts,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import FAILED
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
 
@@ -30,7 +32,10 @@ def look_further(api: Api, params: Data, judge: stack.Judge, snapshot: Snapshot)
     if judge.looks < 2:
         return snapshot
     seen = {**snapshot, **_monitoring(api, params)}
-    if "monitors" in seen and (found := summary.metrics_of(seen, stack.policy_of(seen, params["name"]))).verdict == FAILED:
+    if (
+        "monitors" in seen
+        and (found := summary.metrics_of(seen, stack.policy_of(seen, params["name"]))).verdict == FAILED
+    ):
         api.warn(f"The GPUs' metrics do not reach the cluster's monitoring: {'; '.join(found.evidence)}.")
     return seen
 
@@ -53,5 +58,8 @@ def _monitoring(api: Api, params: Data) -> Snapshot:
     """Two small requests; who may not ask learns nothing of it."""
     with contextlib.suppress(AcceleratorError):
         namespace = api.get(known("Namespace"), params["namespace"])
-        return {"namespaces": [namespace] if namespace else [], "monitors": api.list(known("ServiceMonitor"), params["namespace"])}
+        return {
+            "namespaces": [namespace] if namespace else [],
+            "monitors": api.list(known("ServiceMonitor"), params["namespace"]),
+        }
     return {}

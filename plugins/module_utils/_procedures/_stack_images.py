@@ -26,9 +26,15 @@ def mirrored(api: Api, params: Data, csvs: t.Callable[[], list[Data]]) -> Data:
     for kind in _image_registry.SETS:
         with contextlib.suppress(KindNotServedError):
             sets += [{"kind": kind, **one} for one in api.list(known(kind))]
-    found = _image_registry.mirrored(params, registry, _image_registry.images(csvs()), _image_registry.sources(sets))
+    found = _image_registry.mirrored(
+        params, registry, _image_registry.images(csvs()), _image_registry.sources(sets)
+    )
     if found.kept:
-        api.warn(f"registry: nothing was rewritten for {', '.join(found.kept)}, since the cluster sends those images to a mirror already.")
+        api.warn(
+            f"registry: nothing was rewritten for {', '.join(found.kept)}, since the cluster sends those images to a mirror already."
+        )
     if found.unknown:
-        api.warn(f"registry: the operator does not say which images it takes for {', '.join(found.unknown)}; give version, repository and image there.")
+        api.warn(
+            f"registry: the operator does not say which images it takes for {', '.join(found.unknown)}; give version, repository and image there."
+        )
     return found.params

@@ -40,7 +40,9 @@ def explain(
     if not judge.seen:
         return
     read_logs(api, judge, error, names)
-    error.facts["special_resource"] = summarize({**judge.seen, **operator(api, namespace, judge.chain.package)}, judge.parts)
+    error.facts["special_resource"] = summarize(
+        {**judge.seen, **operator(api, namespace, judge.chain.package)}, judge.parts
+    )
 
 
 def explain_absent(api: Api, name: str, namespace: str, chain: Chain, error: AcceleratorError) -> None:
@@ -60,7 +62,11 @@ def operator(api: Api, namespace: str, package: str) -> Snapshot:
         found["subscriptions"] = api.list(known("Subscription"), namespace)
         live = stage_olm.subscription(found["subscriptions"], package)
         spec = (live or {}).get("spec") or {}
-        catalog = api.get(known("CatalogSource"), spec["source"], spec["sourceNamespace"]) if spec.get("source") else None
+        catalog = (
+            api.get(known("CatalogSource"), spec["source"], spec["sourceNamespace"])
+            if spec.get("source")
+            else None
+        )
         found["catalogs"] = [catalog] if catalog else []
         found["plans"] = api.list(known("InstallPlan"), namespace) if live else []
         found["csvs"] = api.list(known("ClusterServiceVersion"), namespace)
@@ -77,10 +83,19 @@ def _decisive(judge: Judged, code: str) -> Part | None:
         return None
     if not is_consequence(first, behind, judge.chain):
         return first
-    return next((part for part in behind if part.node == first.node and not is_consequence(part, behind, judge.chain)), first)
+    return next(
+        (
+            part
+            for part in behind
+            if part.node == first.node and not is_consequence(part, behind, judge.chain)
+        ),
+        first,
+    )
 
 
-def read_logs(api: Api, judge: Judged, error: AcceleratorError, names: t.Mapping[str, t.Sequence[str]]) -> None:
+def read_logs(
+    api: Api, judge: Judged, error: AcceleratorError, names: t.Mapping[str, t.Sequence[str]]
+) -> None:
     from ansible_collections.accelerators.openshift.plugins.module_utils import _stack_logs as logs
 
     decisive = _decisive(judge, error.code)
@@ -96,4 +111,12 @@ def read_logs(api: Api, judge: Judged, error: AcceleratorError, names: t.Mapping
     for pod in dict.fromkeys((source.namespace, source.pod) for source in sources[:1] if source.decides):
         if decisive is not None and before == decisive.code:
             with contextlib.suppress(AcceleratorError):
-                logs.read_events(error, pod[1], api.list(known("Event"), pod[0], fields=by_name(pod[1]).replace("metadata.name", "involvedObject.name", 1)))
+                logs.read_events(
+                    error,
+                    pod[1],
+                    api.list(
+                        known("Event"),
+                        pod[0],
+                        fields=by_name(pod[1]).replace("metadata.name", "involvedObject.name", 1),
+                    ),
+                )

@@ -12,19 +12,35 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _drain as drain
 from ansible_collections.accelerators.openshift.plugins.module_utils import _image_answer as image_answer
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
-from ansible_collections.accelerators.openshift.plugins.module_utils import _operator_support as operator_support
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _operator_support as operator_support,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_drivers as drivers
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_images as images_of
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_release as releases
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_rollout as rollout
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._driver_toolkit import BY_IMAGE, NAMESPACE, STREAM
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ForbiddenError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._driver_toolkit import (
+    BY_IMAGE,
+    NAMESPACE,
+    STREAM,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    ForbiddenError,
+    KindNotServedError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._image_lookup import look_up
-from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import UNKNOWN, Check, refusal, table, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
+    UNKNOWN,
+    Check,
+    refusal,
+    table,
+    worst,
+)
 
 Data = dict[str, t.Any]
 KMM: t.Final = "kmm.sigs.x-k8s.io"
@@ -39,18 +55,28 @@ def ensure(api: Api, params: Data) -> Data:
     target = drivers.Target(version, release, params["kernel"] or "", params["rhcos"] or "", images)
     cluster = api.get(known("ClusterVersion"), "version")
     if cluster is None:
-        remedy = "On other clusters the update is not OpenShift's, and this module has nothing to say about it."
+        remedy = (
+            "On other clusters the update is not OpenShift's, and this module has nothing to say about it."
+        )
         raise AcceleratorError("UPDATE-CLUSTER", "There is no ClusterVersion named version.", remedy)
     now = releases.current(cluster)
     checks = releases.checks(cluster, listed(api, "ClusterOperator"), version)
-    csvs = [csv for namespace in params["namespaces"] for csv in listed(api, "ClusterServiceVersion", namespace)]
+    csvs = [
+        csv for namespace in params["namespaces"] for csv in listed(api, "ClusterServiceVersion", namespace)
+    ]
     checks += operator_support.checks(csvs, releases.release(now) if now else release, release)
     gpus = [node for node in api.list(known("Node")) if has_nvidia_pci(labels(node))]
     checks += driver_checks(api, params, gpus, target)
     checks += or_unknown("NIC driver image", "UPDATE-DRIVER", lambda: nic_checks(api, target))
     checks += or_unknown("modules", "UPDATE-KMM", lambda: module_checks(api, target))
     checks += rollout_checks(api, gpus)
-    facts = {"version": now, "target": version, "checks": [check.to_dict() for check in checks], "verdict": worst(checks), "table": table(checks)}
+    facts = {
+        "version": now,
+        "target": version,
+        "checks": [check.to_dict() for check in checks],
+        "verdict": worst(checks),
+        "table": table(checks),
+    }
     if error := refusal(checks, params["fail_on"]):
         error.facts.update(facts)
         raise error
@@ -74,7 +100,9 @@ def or_unknown(name: str, code: str, look: t.Callable[[], list[Check]]) -> list[
 
 def driver_checks(api: Api, params: Data, gpus: list[Data], target: drivers.Target) -> list[Check]:
     """The operator counts the oldest ClusterPolicy alone."""
-    policies = sorted(listed(api, "ClusterPolicy"), key=lambda one: str(one["metadata"].get("creationTimestamp")))
+    policies = sorted(
+        listed(api, "ClusterPolicy"), key=lambda one: str(one["metadata"].get("creationTimestamp"))
+    )
     if not policies or not gpus:
         return drivers.checks([], [], target, {})
     namespace = params["gpu_namespace"]
@@ -88,7 +116,9 @@ def driver_checks(api: Api, params: Data, gpus: list[Data], target: drivers.Targ
     return drivers.checks(matches, snapshot["streams"], target, known_of(api, matches, target, namespace))
 
 
-def known_of(api: Api, matches: t.Sequence[kernel_match.Match], target: drivers.Target, namespace: str) -> images_of.Answers:
+def known_of(
+    api: Api, matches: t.Sequence[kernel_match.Match], target: drivers.Target, namespace: str
+) -> images_of.Answers:
     """What the user says of precompiled drivers goes before what the cluster finds out."""
     told = [one for one in matches if target.images is not None and one.source == BY_IMAGE]
     asked = images_of.of_drivers([one for one in matches if one not in told], target)
@@ -103,7 +133,9 @@ def nic_checks(api: Api, target: drivers.Target) -> list[Check]:
     if not needs:
         return []
     answers = look_up(api, (image for names in needs for image in names), live[0]["metadata"]["namespace"])
-    return [images_of.judged("NIC driver image", needs, answers, "UPDATE-DRIVER", images_of.kernel_of(target))]
+    return [
+        images_of.judged("NIC driver image", needs, answers, "UPDATE-DRIVER", images_of.kernel_of(target))
+    ]
 
 
 def module_checks(api: Api, target: drivers.Target) -> list[Check]:
@@ -111,7 +143,12 @@ def module_checks(api: Api, target: drivers.Target) -> list[Check]:
     validations = [one for kind in VALIDATIONS for one in proofs(api, kind)] if modules else []
     answers: dict[str, image_answer.Answer] = {}
     for namespace in sorted({one["metadata"]["namespace"] for one in modules}):
-        mine = (image for one in modules if one["metadata"]["namespace"] == namespace for image in images_of.of_module(one, target))
+        mine = (
+            image
+            for one in modules
+            if one["metadata"]["namespace"] == namespace
+            for image in images_of.of_module(one, target)
+        )
         answers |= look_up(api, mine, namespace)
     return drivers.modules(modules, validations, target, answers)
 
@@ -129,9 +166,15 @@ def rollout_checks(api: Api, gpus: list[Data]) -> list[Check]:
 
     def covered(budget: Data) -> list[Data]:
         wanted = rollout.selector(budget)
-        return [] if wanted is None else api.list(known("Pod"), budget["metadata"]["namespace"], labels=wanted or None)
+        return (
+            []
+            if wanted is None
+            else api.list(known("Pod"), budget["metadata"]["namespace"], labels=wanted or None)
+        )
 
-    pods = api.list(known("Pod"), keep=lambda pod: pod if drain.node_of(pod) in names else None) if names else []
+    pods = (
+        api.list(known("Pod"), keep=lambda pod: pod if drain.node_of(pod) in names else None) if names else []
+    )
     return [
         *rollout.pools(listed(api, "MachineConfigPool")),
         *([rollout.nodes(gpus), rollout.workloads(pods)] if gpus else []),

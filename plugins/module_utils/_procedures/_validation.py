@@ -14,7 +14,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _wor
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ForbiddenError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    ForbiddenError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import selector
 
@@ -29,7 +32,9 @@ _NO_RUN: t.Final = "dryrun"
 
 def nodes(api: Api, params: Data) -> list[Data]:
     """The nodes that are selected; where pods claim devices, with what their ResourceSlices offer as allocatable."""
-    found = workload.selected(api.list(known("Node"), labels=selector(params["node_selector"])), params["node_selector"])
+    found = workload.selected(
+        api.list(known("Node"), labels=selector(params["node_selector"])), params["node_selector"]
+    )
     if not params["claims"] or (api.check_mode and not api.served(SLICE)):
         return found
     slices = api.list(SLICE)
@@ -42,8 +47,14 @@ def check_free(api: Api, params: Data, due: t.Sequence[Data]) -> None:
         others = [claim for claim in api.list(CLAIM) if not workload.is_ours(claim, params)]
         held = claims.held(others, api.list(SLICE))
     else:
-        on_node = {name: api.list(POD, fields=f"spec.nodeName={name}") for name in (node["metadata"]["name"] for node in due)}
-        held = {node["metadata"]["name"]: workload.requests(node, on_node[node["metadata"]["name"]], params) for node in due}
+        on_node = {
+            name: api.list(POD, fields=f"spec.nodeName={name}")
+            for name in (node["metadata"]["name"] for node in due)
+        }
+        held = {
+            node["metadata"]["name"]: workload.requests(node, on_node[node["metadata"]["name"]], params)
+            for node in due
+        }
     errors.check_holders(workload.holders(due, held, params))
 
 
@@ -63,7 +74,11 @@ def carry_out(api: Api, params: Data, due: list[Data]) -> dict[str, list[Data]]:
     pods = workload.pods(params, due, mark)
     clean(api, params, workload.leftovers(api.list(POD, namespace), params, due))
     api.wait_wanted = True
-    api.wait({"accounts": Query(known("ServiceAccount"), namespace, "default")}, verdict.judge_account, "validation namespace")
+    api.wait(
+        {"accounts": Query(known("ServiceAccount"), namespace, "default")},
+        verdict.judge_account,
+        "validation namespace",
+    )
     try:
         for probe in workload.probes(params, due, mark):
             api.dry_run_create(probe)

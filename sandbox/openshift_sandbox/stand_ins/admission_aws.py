@@ -10,13 +10,24 @@ import re
 import typing as t
 
 from openshift_sandbox.stand_ins import field_errors as errors
-from openshift_sandbox.stand_ins.admission_platform import GROUPS, USER_DATA, Context, Object, Platform, Verdict, credentials_warning, default_secrets
+from openshift_sandbox.stand_ins.admission_platform import (
+    GROUPS,
+    USER_DATA,
+    Context,
+    Object,
+    Platform,
+    Verdict,
+    credentials_warning,
+    default_secrets,
+)
 from openshift_sandbox.stand_ins.provider_specs import AWS
 
 RESERVATION: t.Final = re.compile(r"cr-[0-9a-f]{17}")
 HOST: t.Final = re.compile(r"h-([0-9a-f]{8}|[0-9a-f]{17})")
 MARKETS: t.Final = ("OnDemand", "Spot", "CapacityBlock")
-RESERVATION_ID: t.Final = "it must start with 'cr-' and be exactly 20 characters long with 17 hexadecimal characters"
+RESERVATION_ID: t.Final = (
+    "it must start with 'cr-' and be exactly 20 characters long with 17 hexadecimal characters"
+)
 HOST_ID: t.Final = "must start with 'h-' followed by 8 or 17 lowercase hexadecimal characters (0-9 and a-f)"
 
 
@@ -38,31 +49,61 @@ class Aws(Platform):
         _disks(value, verdict)
         verdict.errors += _tenancy(value["placement"], machine)
         _placement_group(value, verdict)
-        repeated = [name for name, count in collections.Counter(tag["name"] for tag in value.get("tags") or []).items() if count > 1]
+        repeated = [
+            name
+            for name, count in collections.Counter(tag["name"] for tag in value.get("tags") or []).items()
+            if count > 1
+        ]
         if repeated:
-            verdict.warnings.append(f"providerSpec.tags: duplicated tag names ({','.join(repeated)}): only the first value will be used.")
+            verdict.warnings.append(
+                f"providerSpec.tags: duplicated tag names ({','.join(repeated)}): only the first value will be used."
+            )
         _choices(value, verdict)
 
 
 def _required(value: Object, machine: Object, context: Context, verdict: Verdict) -> None:
     if value["ami"].get("id") is None:
-        verdict.errors.append(errors.required("providerSpec.ami", "expected providerSpec.ami.id to be populated"))
+        verdict.errors.append(
+            errors.required("providerSpec.ami", "expected providerSpec.ami.id to be populated")
+        )
     for field in ("arn", "filters"):
         if value["ami"].get(field) is not None:
-            verdict.warnings.append(f"can't use providerSpec.ami.{field}, only providerSpec.ami.id can be used to reference AMI")
+            verdict.warnings.append(
+                f"can't use providerSpec.ami.{field}, only providerSpec.ami.id can be used to reference AMI"
+            )
     if not value["placement"].get("region"):
-        verdict.errors.append(errors.required("providerSpec.placement.region", "expected providerSpec.placement.region to be populated"))
+        verdict.errors.append(
+            errors.required(
+                "providerSpec.placement.region", "expected providerSpec.placement.region to be populated"
+            )
+        )
     if not value["instanceType"]:
-        verdict.errors.append(errors.required("providerSpec.instanceType", "expected providerSpec.instanceType to be populated"))
+        verdict.errors.append(
+            errors.required("providerSpec.instanceType", "expected providerSpec.instanceType to be populated")
+        )
     user_data, credentials = value.get("userDataSecret"), value.get("credentialsSecret")
     if user_data is None:
-        verdict.errors.append(errors.required("providerSpec.userDataSecret", "expected providerSpec.userDataSecret to be populated"))
+        verdict.errors.append(
+            errors.required(
+                "providerSpec.userDataSecret", "expected providerSpec.userDataSecret to be populated"
+            )
+        )
     elif not user_data.get("name"):
-        verdict.errors.append(errors.required("providerSpec.userDataSecret.name", "expected providerSpec.userDataSecret.name to be provided"))
+        verdict.errors.append(
+            errors.required(
+                "providerSpec.userDataSecret.name", "expected providerSpec.userDataSecret.name to be provided"
+            )
+        )
     if credentials is None:
-        verdict.errors.append(errors.required("providerSpec.credentialsSecret", "expected providerSpec.credentialsSecret to be populated"))
+        verdict.errors.append(
+            errors.required(
+                "providerSpec.credentialsSecret", "expected providerSpec.credentialsSecret to be populated"
+            )
+        )
     else:
-        credentials_warning(credentials.get("name") or "", machine["metadata"].get("namespace") or "", context, verdict)
+        credentials_warning(
+            credentials.get("name") or "", machine["metadata"].get("namespace") or "", context, verdict
+        )
 
 
 def _references(value: Object, verdict: Verdict) -> None:
@@ -73,9 +114,13 @@ def _references(value: Object, verdict: Verdict) -> None:
             "providerSpec.subnet: No subnet has been provided. Instances may be created in an unexpected subnet and may not join the cluster."
         )
     if subnet.get("arn") is not None:
-        verdict.warnings.append("can't use providerSpec.subnet.arn, only providerSpec.subnet.id or providerSpec.subnet.filters can be used to reference Subnet")
+        verdict.warnings.append(
+            "can't use providerSpec.subnet.arn, only providerSpec.subnet.id or providerSpec.subnet.filters can be used to reference Subnet"
+        )
     if profile is None:
-        verdict.warnings.append("providerSpec.iamInstanceProfile: no IAM instance profile provided: nodes may be unable to join the cluster")
+        verdict.warnings.append(
+            "providerSpec.iamInstanceProfile: no IAM instance profile provided: nodes may be unable to join the cluster"
+        )
         return
     for field in ("arn", "filters"):
         if profile.get(field) is not None:
@@ -85,7 +130,11 @@ def _references(value: Object, verdict: Verdict) -> None:
 
 
 def _market(value: Object, verdict: Verdict) -> None:
-    reservation, market, spot = value["capacityReservationId"], value.get("marketType") or "", value.get("spotMarketOptions") is not None
+    reservation, market, spot = (
+        value["capacityReservationId"],
+        value.get("marketType") or "",
+        value.get("spotMarketOptions") is not None,
+    )
     path = "providerSpec.capacityReservationId"
     if reservation and not RESERVATION.fullmatch(reservation):
         text = f'invalid value for capacityReservationId: "{reservation}", {RESERVATION_ID}'
@@ -93,7 +142,11 @@ def _market(value: Object, verdict: Verdict) -> None:
     if market and (text := _market_error(market, reservation, spot)):
         verdict.errors.append(errors.invalid("providerSpec.marketType", market, text))
     if not market and spot and reservation:
-        verdict.errors.append(errors.invalid(path, reservation, "spotMarketOptions and capacityReservationID may not be used together"))
+        verdict.errors.append(
+            errors.invalid(
+                path, reservation, "spotMarketOptions and capacityReservationID may not be used together"
+            )
+        )
 
 
 def _market_error(market: str, reservation: str, spot: bool) -> str:
@@ -101,12 +154,18 @@ def _market_error(market: str, reservation: str, spot: bool) -> str:
     if market == "CapacityBlock" and spot:
         return "invalid marketType: marketType set to CapacityBlock and spotMarketOptions cannot be used together"
     if market == "OnDemand" and spot:
-        return "invalid marketType: setting marketType to OnDemand and spotMarketOptions cannot be used together"
+        return (
+            "invalid marketType: setting marketType to OnDemand and spotMarketOptions cannot be used together"
+        )
     if market == "CapacityBlock" and not reservation:
         return "capacityReservationID is required when CapacityBlock is provided"
     if market == "Spot" and reservation:
         return "invalid marketType: marketType set to Spot and capacityReservationID may not be used together"
-    return "" if market in MARKETS else f"invalid marketType: {market} valid values are: {', '.join(MARKETS)} and omitted"
+    return (
+        ""
+        if market in MARKETS
+        else f"invalid marketType: {market} valid values are: {', '.join(MARKETS)} and omitted"
+    )
 
 
 def _disks(value: Object, verdict: Verdict) -> None:
@@ -125,22 +184,45 @@ def _disks(value: Object, verdict: Verdict) -> None:
 def _tenancy(placement: Object, machine: Object) -> list[str]:
     tenancy, host = placement.get("tenancy") or "", placement.get("host")
     if tenancy in {"", "default", "dedicated"}:
-        return [errors.forbidden("spec.placement.host", "host may only be specified when tenancy is 'host'")] if host is not None else []
+        return (
+            [errors.forbidden("spec.placement.host", "host may only be specified when tenancy is 'host'")]
+            if host is not None
+            else []
+        )
     if tenancy != "host":
-        text = "Invalid providerSpec.tenancy, the only allowed options are: default, dedicated, host, or omitted"
+        text = (
+            "Invalid providerSpec.tenancy, the only allowed options are: default, dedicated, host, or omitted"
+        )
         return [errors.invalid("providerSpec.tenancy", tenancy, text)]
     labels = machine["metadata"].get("labels") or {}
-    if "master" in {labels.get(f"machine.openshift.io/cluster-api-machine-{key}") for key in ("role", "type")}:
-        return [errors.forbidden("spec.placement.tenancy", "dedicated host tenancy is not supported for control plane machines")]
+    if "master" in {
+        labels.get(f"machine.openshift.io/cluster-api-machine-{key}") for key in ("role", "type")
+    }:
+        return [
+            errors.forbidden(
+                "spec.placement.tenancy", "dedicated host tenancy is not supported for control plane machines"
+            )
+        ]
     return _host(host) if host is not None else []
 
 
 def _host(host: Object) -> list[str]:
     affinity, dedicated = host.get("affinity"), host.get("dedicatedHost")
     if affinity is None:
-        return [errors.required("spec.placement.host.affinity", "affinity is required and must be set to either AnyAvailable or DedicatedHost")]
+        return [
+            errors.required(
+                "spec.placement.host.affinity",
+                "affinity is required and must be set to either AnyAvailable or DedicatedHost",
+            )
+        ]
     if affinity not in {"AnyAvailable", "DedicatedHost"}:
-        return [errors.invalid("spec.placement.host.affinity", affinity, "hostAffinity must be either AnyAvailable or DedicatedHost")]
+        return [
+            errors.invalid(
+                "spec.placement.host.affinity",
+                affinity,
+                "hostAffinity must be either AnyAvailable or DedicatedHost",
+            )
+        ]
     path = "spec.placement.host.dedicatedHost"
     if dedicated is None:
         text = "dedicatedHost is required when hostAffinity is DedicatedHost, and optional otherwise"
@@ -148,8 +230,16 @@ def _host(host: Object) -> list[str]:
     if (dedicated.get("allocationStrategy") or "UserProvided") != "UserProvided":
         return []
     if not dedicated.get("id"):
-        return [errors.required(f"{path}.id", f"id is required when allocationStrategy is UserProvided and {HOST_ID}")]
-    return [] if HOST.fullmatch(dedicated["id"]) else [errors.invalid(f"{path}.id", dedicated["id"], f"id {HOST_ID}")]
+        return [
+            errors.required(
+                f"{path}.id", f"id is required when allocationStrategy is UserProvided and {HOST_ID}"
+            )
+        ]
+    return (
+        []
+        if HOST.fullmatch(dedicated["id"])
+        else [errors.invalid(f"{path}.id", dedicated["id"], f"id {HOST_ID}")]
+    )
 
 
 def _placement_group(value: Object, verdict: Verdict) -> None:
@@ -159,13 +249,24 @@ def _placement_group(value: Object, verdict: Verdict) -> None:
     if not 1 <= partition <= 7:
         verdict.errors.append(errors.invalid(path, partition, f"{path} must be between 1 and 7"))
     if not value.get("placementGroupName"):
-        verdict.errors.append(errors.invalid(path, partition, f"{path} is set but providerSpec.placementGroupName is empty"))
+        verdict.errors.append(
+            errors.invalid(path, partition, f"{path} is set but providerSpec.placementGroupName is empty")
+        )
 
 
 def _choices(value: Object, verdict: Verdict) -> None:
-    network, service = value.get("networkInterfaceType") or "", value["metadataServiceOptions"].get("authentication") or ""
+    network, service = (
+        value.get("networkInterfaceType") or "",
+        value["metadataServiceOptions"].get("authentication") or "",
+    )
     if network not in {"", "ENA", "EFA"}:
-        verdict.errors.append(errors.invalid("providerSpec.networkInterfaceType", network, "Valid values are: ENA, EFA and omitted"))
+        verdict.errors.append(
+            errors.invalid(
+                "providerSpec.networkInterfaceType", network, "Valid values are: ENA, EFA and omitted"
+            )
+        )
     if service not in {"", "Optional", "Required"}:
         text = "Allowed values are either 'Optional' or 'Required'"
-        verdict.errors.append(errors.invalid("providerSpec.metadataServiceOptions.authentication", service, text))
+        verdict.errors.append(
+            errors.invalid("providerSpec.metadataServiceOptions.authentication", service, text)
+        )

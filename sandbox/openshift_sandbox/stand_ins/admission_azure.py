@@ -21,8 +21,18 @@ from openshift_sandbox.stand_ins.admission_platform import (
 )
 from openshift_sandbox.stand_ins.provider_specs import AZURE
 
-DEFAULT_IMAGE: t.Final = {"publisher": "azureopenshift", "offer": "aro4", "sku": "aro_420", "version": "9.6.20251015"}
-IMAGE_FIELDS: t.Final = (("offer", "Offer"), ("publisher", "Publisher"), ("sku", "SKU"), ("version", "Version"))
+DEFAULT_IMAGE: t.Final = {
+    "publisher": "azureopenshift",
+    "offer": "aro4",
+    "sku": "aro_420",
+    "version": "9.6.20251015",
+}
+IMAGE_FIELDS: t.Final = (
+    ("offer", "Offer"),
+    ("publisher", "Publisher"),
+    ("sku", "SKU"),
+    ("version", "Version"),
+)
 
 
 class Azure(Platform):
@@ -44,13 +54,24 @@ class Azure(Platform):
     def validate(self, value: Object, machine: Object, context: Context, verdict: Verdict) -> None:
         say = verdict.errors.append
         if not value.get("vmSize"):
-            say(errors.required("providerSpec.vmSize", "vmSize should be set to one of the supported Azure VM sizes"))
+            say(
+                errors.required(
+                    "providerSpec.vmSize", "vmSize should be set to one of the supported Azure VM sizes"
+                )
+            )
         if value["publicIP"]:
             say(
-                errors.forbidden("providerSpec.publicIP", "publicIP is not allowed in Azure disconnected installation with publish strategy as internal")
+                errors.forbidden(
+                    "providerSpec.publicIP",
+                    "publicIP is not allowed in Azure disconnected installation with publish strategy as internal",
+                )
             )  # as the sandbox's DNS names no public zone
         if value.get("vnet") and not value["subnet"]:
-            say(errors.required("providerSpec.subnet", "must provide a subnet when a virtual network is specified"))
+            say(
+                errors.required(
+                    "providerSpec.subnet", "must provide a subnet when a virtual network is specified"
+                )
+            )
         if value["subnet"] and not value.get("vnet"):
             say(errors.required("providerSpec.vnet", "must provide a virtual network when supplying subnets"))
         verdict.errors += _image(value["image"])
@@ -60,7 +81,13 @@ class Azure(Platform):
         if group and (wrong := resource_id_error(group)):
             say(errors.invalid("providerSpec.capacityReservationGroupID", group, wrong))
         if (ultra := value.get("ultraSSDCapability") or "") not in {"", "Enabled", "Disabled"}:
-            say(errors.invalid("providerSpec.ultraSSDCapability", ultra, "ultraSSDCapability can be only Enabled, Disabled or omitted"))
+            say(
+                errors.invalid(
+                    "providerSpec.ultraSSDCapability",
+                    ultra,
+                    "ultraSSDCapability can be only Enabled, Disabled or omitted",
+                )
+            )
         _data_disks(value.get("dataDisks") or [], machine["metadata"].get("name") or "", verdict)
 
 
@@ -94,32 +121,57 @@ def _image(image: Object) -> list[str]:
         return [errors.required(path, "an image reference must be provided")]
     if image["resourceID"]:
         text = "resourceID is already specified, other fields such as [Offer, Publisher, SKU, Version] should not be set"
-        return [errors.required(f"{path}.resourceID", text)] if any(named.values()) or image.get("type") else []
-    return [errors.required(f"{path}.{word}", f"{word} must be provided") for field, word in IMAGE_FIELDS if not named[field]]
+        return (
+            [errors.required(f"{path}.resourceID", text)] if any(named.values()) or image.get("type") else []
+        )
+    return [
+        errors.required(f"{path}.{word}", f"{word} must be provided")
+        for field, word in IMAGE_FIELDS
+        if not named[field]
+    ]
 
 
 def _secrets(value: Object, context: Context, verdict: Verdict) -> None:
     user_data, credentials = value.get("userDataSecret"), value.get("credentialsSecret")
     if user_data is None:
-        verdict.errors.append(errors.required("providerSpec.userDataSecret", "userDataSecret must be provided"))
+        verdict.errors.append(
+            errors.required("providerSpec.userDataSecret", "userDataSecret must be provided")
+        )
     elif not user_data.get("name"):
         verdict.errors.append(errors.required("providerSpec.userDataSecret.name", "name must be provided"))
     if credentials is None:
-        verdict.errors.append(errors.required("providerSpec.credentialsSecret", "credentialsSecret must be provided"))
+        verdict.errors.append(
+            errors.required("providerSpec.credentialsSecret", "credentialsSecret must be provided")
+        )
         return
     missing = [field for field in ("namespace", "name") if not credentials.get(field)]
-    verdict.errors += [errors.required(f"providerSpec.credentialsSecret.{field}", f"{field} must be provided") for field in missing]
+    verdict.errors += [
+        errors.required(f"providerSpec.credentialsSecret.{field}", f"{field} must be provided")
+        for field in missing
+    ]
     if not missing:
         credentials_warning(credentials["name"], credentials["namespace"], context, verdict)
 
 
 def _os_disk(disk: Object, verdict: Verdict) -> None:
-    size, where, caching = disk["diskSizeGB"], disk["diskSettings"].get("ephemeralStorageLocation") or "", disk.get("cachingType") or ""
+    size, where, caching = (
+        disk["diskSizeGB"],
+        disk["diskSettings"].get("ephemeralStorageLocation") or "",
+        disk.get("cachingType") or "",
+    )
     if not 0 < size < 32768:
-        verdict.errors.append(errors.invalid("providerSpec.osDisk.diskSizeGB", size, "diskSizeGB must be greater than zero and less than 32768"))
+        verdict.errors.append(
+            errors.invalid(
+                "providerSpec.osDisk.diskSizeGB",
+                size,
+                "diskSizeGB must be greater than zero and less than 32768",
+            )
+        )
     if where not in {"", "Local"}:
         text = "osDisk.diskSettings.ephemeralStorageLocation can either be omitted or set to Local"
-        verdict.errors.append(errors.invalid("providerSpec.osDisk.diskSettings.ephemeralStorageLocation", where, text))
+        verdict.errors.append(
+            errors.invalid("providerSpec.osDisk.diskSettings.ephemeralStorageLocation", where, text)
+        )
     if caching not in {"", "None", "ReadOnly", "ReadWrite"}:
         text = "osDisk.cachingType can be only None, ReadOnly, ReadWrite or omitted"
         verdict.errors.append(errors.invalid("providerSpec.osDisk.cachingType", caching, text))
@@ -133,17 +185,51 @@ def _data_disks(disks: list[Object], machine: str, verdict: Verdict) -> None:
     for place, disk in enumerate(disks):
         path, say = f"providerSpec.dataDisks[{place}]", verdict.errors.append
         if len(f"{machine}_{disk['nameSuffix']}") > 80:
-            say(errors.invalid(f"{path}.nameSuffix", disk["nameSuffix"], "too long, the overall disk name must not exceed 80 chars"))
+            say(
+                errors.invalid(
+                    f"{path}.nameSuffix",
+                    disk["nameSuffix"],
+                    "too long, the overall disk name must not exceed 80 chars",
+                )
+            )
         if disk["diskSizeGB"] < 4:
-            say(errors.invalid(f"{path}.diskSizeGB", disk["diskSizeGB"], "diskSizeGB must be provided and at least 4GB in size"))
+            say(
+                errors.invalid(
+                    f"{path}.diskSizeGB",
+                    disk["diskSizeGB"],
+                    "diskSizeGB must be provided and at least 4GB in size",
+                )
+            )
         if not 0 <= disk["lun"] <= 63:
-            say(errors.invalid(f"{path}.lun", disk["lun"], "must be greater than or equal to 0 and less than 64"))
+            say(
+                errors.invalid(
+                    f"{path}.lun", disk["lun"], "must be greater than or equal to 0 and less than 64"
+                )
+            )
         if disk["lun"] in numbers:
             say(errors.invalid(f"{path}.lun", disk["lun"], "each Data Disk must have a unique lun"))
         if not disk["deletionPolicy"]:
-            say(errors.required(f"{path}.deletionPolicy", "deletionPolicy must be provided and must be either Delete or Detach"))
+            say(
+                errors.required(
+                    f"{path}.deletionPolicy",
+                    "deletionPolicy must be provided and must be either Delete or Detach",
+                )
+            )
         elif disk["deletionPolicy"] not in {"Delete", "Detach"}:
-            say(errors.invalid(f"{path}.deletionPolicy", disk["deletionPolicy"], "must be either Delete or Detach"))
-        if disk["managedDisk"]["storageAccountType"] == "UltraSSD_LRS" and (disk.get("cachingType") or "None") != "None":
-            say(errors.invalid(f"{path}.cachingType", disk["cachingType"], 'must be "None" or omitted when storageAccountType is "UltraSSD_LRS"'))
+            say(
+                errors.invalid(
+                    f"{path}.deletionPolicy", disk["deletionPolicy"], "must be either Delete or Detach"
+                )
+            )
+        if (
+            disk["managedDisk"]["storageAccountType"] == "UltraSSD_LRS"
+            and (disk.get("cachingType") or "None") != "None"
+        ):
+            say(
+                errors.invalid(
+                    f"{path}.cachingType",
+                    disk["cachingType"],
+                    'must be "None" or omitted when storageAccountType is "UltraSSD_LRS"',
+                )
+            )
         numbers.add(disk["lun"])

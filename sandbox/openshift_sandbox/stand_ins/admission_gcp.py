@@ -8,7 +8,15 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.stand_ins import field_errors as errors
-from openshift_sandbox.stand_ins.admission_platform import GROUPS, Context, Object, Platform, Verdict, default_secrets, secret_checks
+from openshift_sandbox.stand_ins.admission_platform import (
+    GROUPS,
+    Context,
+    Object,
+    Platform,
+    Verdict,
+    default_secrets,
+    secret_checks,
+)
 from openshift_sandbox.stand_ins.provider_specs import GCP
 
 IMAGE: t.Final = "projects/rhcos-cloud/global/images/rhcos-414-92-202307070025-0-gcp-x86-64"
@@ -30,9 +38,23 @@ class Gcp(Platform):
     def default(self, value: Object, context: Context) -> None:
         value["machineType"] = value["machineType"] or "n1-standard-4"
         if not value.get("networkInterfaces"):
-            value["networkInterfaces"] = [{"network": f"{context.cluster_id}-network", "subnetwork": f"{context.cluster_id}-worker-subnet"}]
+            value["networkInterfaces"] = [
+                {
+                    "network": f"{context.cluster_id}-network",
+                    "subnetwork": f"{context.cluster_id}-worker-subnet",
+                }
+            ]
         if not value.get("disks"):
-            value["disks"] = [{"autoDelete": True, "boot": True, "sizeGb": 128, "type": "pd-standard", "image": IMAGE, "labels": None}]
+            value["disks"] = [
+                {
+                    "autoDelete": True,
+                    "boot": True,
+                    "sizeGb": 128,
+                    "type": "pd-standard",
+                    "image": IMAGE,
+                    "labels": None,
+                }
+            ]
         for disk in value["disks"]:
             disk["type"] = disk["type"] or "pd-standard"
             disk["image"] = disk["image"] or (IMAGE if disk["boot"] else "")
@@ -47,20 +69,50 @@ class Gcp(Platform):
         if not region:
             say(errors.required("providerSpec.region", "region is required"))
         if not value["zone"].startswith(region):
-            say(errors.invalid("providerSpec.zone", value["zone"], f"zone not in configured region ({region})"))
+            say(
+                errors.invalid(
+                    "providerSpec.zone", value["zone"], f"zone not in configured region ({region})"
+                )
+            )
         if not value["machineType"]:
-            say(errors.required("providerSpec.machineType", "machineType should be set to one of the supported GCP machine types"))
+            say(
+                errors.required(
+                    "providerSpec.machineType",
+                    "machineType should be set to one of the supported GCP machine types",
+                )
+            )
         if (maintenance := value.get("onHostMaintenance") or "") not in {"", "Migrate", "Terminate"}:
-            say(errors.invalid("providerSpec.onHostMaintenance", maintenance, "onHostMaintenance must be either Migrate or Terminate."))
+            say(
+                errors.invalid(
+                    "providerSpec.onHostMaintenance",
+                    maintenance,
+                    "onHostMaintenance must be either Migrate or Terminate.",
+                )
+            )
         _shielded(value["shieldedInstanceConfig"], verdict)
         _confidential(value, verdict)
         if (restart := value.get("restartPolicy") or "") not in {"", "Always", "Never"}:
-            say(errors.invalid("providerSpec.restartPolicy", restart, "restartPolicy must be either Never or Always."))
+            say(
+                errors.invalid(
+                    "providerSpec.restartPolicy", restart, "restartPolicy must be either Never or Always."
+                )
+            )
         model = value.get("provisioningModel")
         if model not in {None, "Spot"}:
-            say(errors.invalid("providerSpec.provisioningModel", model, 'provisioningModel must be "Spot" or omit for standard provisioning'))
+            say(
+                errors.invalid(
+                    "providerSpec.provisioningModel",
+                    model,
+                    'provisioningModel must be "Spot" or omit for standard provisioning',
+                )
+            )
         if value.get("preemptible") and model == "Spot":
-            say(errors.forbidden("providerSpec.provisioningModel", 'preemptible cannot be used together with "Spot" provisioning model'))
+            say(
+                errors.forbidden(
+                    "providerSpec.provisioningModel",
+                    'preemptible cannot be used together with "Spot" provisioning model',
+                )
+            )
         if (value.get("gpus") or value["machineType"].startswith("a2-")) and maintenance == "Migrate":
             text = "When GPUs are specified or using machineType with pre-attached GPUs(A2 machine family), onHostMaintenance must be set to Terminate."
             say(errors.forbidden("providerSpec.onHostMaintenance", text))
@@ -75,14 +127,23 @@ def _shielded(config: Object, verdict: Verdict) -> None:
     path = "providerSpec.shieldedInstanceConfig"
     for field in SHIELDED:
         if (found := config.get(field) or "") not in {"", "Enabled", "Disabled"}:
-            verdict.errors.append(errors.invalid(f"{path}.{field}", found, f"{field} must be either Enabled or Disabled."))
-    if config.get("virtualizedTrustedPlatformModule") == "Disabled" and config.get("integrityMonitoring") != "Disabled":
+            verdict.errors.append(
+                errors.invalid(f"{path}.{field}", found, f"{field} must be either Enabled or Disabled.")
+            )
+    if (
+        config.get("virtualizedTrustedPlatformModule") == "Disabled"
+        and config.get("integrityMonitoring") != "Disabled"
+    ):
         text = "integrityMonitoring requires virtualizedTrustedPlatformModule Enabled."
         verdict.errors.append(errors.invalid(f"{path}.virtualizedTrustedPlatformModule", "Disabled", text))
 
 
 def _confidential(value: Object, verdict: Verdict) -> None:
-    wanted, kind, maintenance = value.get("confidentialCompute") or "", value["machineType"], value.get("onHostMaintenance") or ""
+    wanted, kind, maintenance = (
+        value.get("confidentialCompute") or "",
+        value["machineType"],
+        value.get("onHostMaintenance") or "",
+    )
     if wanted in {"", "Disabled"}:
         return
     if maintenance != "Terminate":
@@ -115,7 +176,11 @@ def _disks(disks: list[Object], verdict: Verdict) -> None:
         if size and size < 16:
             verdict.errors.append(errors.invalid(f"{path}.sizeGb", size, "must be at least 16GB in size"))
         elif size > 65536:
-            verdict.errors.append(errors.invalid(f"{path}.sizeGb", size, "exceeding maximum GCP disk size limit, must be below 65536"))
+            verdict.errors.append(
+                errors.invalid(
+                    f"{path}.sizeGb", size, "exceeding maximum GCP disk size limit, must be below 65536"
+                )
+            )
         if disk["type"] and disk["type"] not in DISK_TYPES:
             verdict.errors.append(errors.unsupported(f"{path}.type", disk["type"], DISK_TYPES))
 
@@ -129,18 +194,36 @@ def _gpus(gpus: list[Object], machine_type: str) -> list[str]:
         if not kind:
             found.append(errors.required(f"{path}.Type", "Type is required"))
         if kind == "nvidia-tesla-a100":
-            found.append(errors.invalid(f"{path}.Type", kind, " nvidia-tesla-a100 gpus, are only attached to the A2 machine types"))
+            found.append(
+                errors.invalid(
+                    f"{path}.Type", kind, " nvidia-tesla-a100 gpus, are only attached to the A2 machine types"
+                )
+            )
         if machine_type.startswith("a2-"):
-            found.append(errors.invalid(path, kind, "A2 machine types have already attached gpus, additional gpus cannot be specified"))
+            found.append(
+                errors.invalid(
+                    path,
+                    kind,
+                    "A2 machine types have already attached gpus, additional gpus cannot be specified",
+                )
+            )
     return found
 
 
 def _accounts(accounts: list[Object], verdict: Verdict) -> None:
     path = "providerSpec.serviceAccounts"
     if not accounts:
-        verdict.warnings.append(f"{path}: no service account provided: nodes may be unable to join the cluster")
+        verdict.warnings.append(
+            f"{path}: no service account provided: nodes may be unable to join the cluster"
+        )
     elif len(accounts) != 1:
-        verdict.errors.append(errors.invalid(path, f"{len(accounts)} service accounts supplied", "exactly 1 service account must be supplied"))
+        verdict.errors.append(
+            errors.invalid(
+                path,
+                f"{len(accounts)} service accounts supplied",
+                "exactly 1 service account must be supplied",
+            )
+        )
     else:
         if not accounts[0]["email"]:
             verdict.errors.append(errors.required(f"{path}[0].email", "email is required"))

@@ -8,7 +8,14 @@ from __future__ import annotations
 import json
 
 from openshift_sandbox.stand_ins import field_errors as errors
-from openshift_sandbox.stand_ins.admission_platform import Context, Object, Platform, Verdict, default_secrets, secret_checks
+from openshift_sandbox.stand_ins.admission_platform import (
+    Context,
+    Object,
+    Platform,
+    Verdict,
+    default_secrets,
+    secret_checks,
+)
 from openshift_sandbox.stand_ins.provider_specs import NUTANIX
 from openshift_sandbox.stand_ins.quantities import amount
 
@@ -38,28 +45,46 @@ class Nutanix(Platform):
             for field in ("key", "value"):
                 if not 1 <= len(category[field]) <= 64:
                     text = f"{field} must be a string with length between 1 and 64."
-                    verdict.errors.append(errors.invalid(f"providerSpec.categories.{field}", category[field], text))
+                    verdict.errors.append(
+                        errors.invalid(f"providerSpec.categories.{field}", category[field], text)
+                    )
         for gpu in value["gpus"] or []:
             verdict.errors += _gpu(gpu)
         for disk in value["dataDisks"] or []:
             if amount(disk["diskSize"]) < GIB:
                 said = f"{int(amount(disk['diskSize']))} bytes"
-                verdict.errors.append(errors.invalid("providerSpec.dataDisks.diskSize", said, "The minimum diskSize is 1Gi bytes."))
+                verdict.errors.append(
+                    errors.invalid(
+                        "providerSpec.dataDisks.diskSize", said, "The minimum diskSize is 1Gi bytes."
+                    )
+                )
 
 
 def identifier_errors(name: str, identifier: Object) -> list[str]:
     path, kind = f"providerSpec.{name}", identifier["type"]
     if kind == "name":
-        return [] if identifier.get("name") else [errors.required(f"{path}.name", f"{name} name must be provided")]
+        return (
+            []
+            if identifier.get("name")
+            else [errors.required(f"{path}.name", f"{name} name must be provided")]
+        )
     if kind == "uuid":
-        return [] if identifier.get("uuid") else [errors.required(f"{path}.uuid", f"{name} UUID must be provided")]
+        return (
+            []
+            if identifier.get("uuid")
+            else [errors.required(f"{path}.uuid", f"{name} UUID must be provided")]
+        )
     return [errors.invalid(f"{path}.type", kind, f"{name} type must be one of name or uuid")]
 
 
 def _subnets(subnets: list[Object], verdict: Verdict) -> None:
     path = "providerSpec.subnets"
     if not subnets:
-        verdict.errors.append(errors.invalid(path, "null", "missing subnets: nodes may fail to start if no subnets are configured"))
+        verdict.errors.append(
+            errors.invalid(
+                path, "null", "missing subnets: nodes may fail to start if no subnets are configured"
+            )
+        )
     if len(subnets) > 32:
         verdict.errors.append(errors.too_many(path, len(subnets), 32))
         return
@@ -67,14 +92,22 @@ def _subnets(subnets: list[Object], verdict: Verdict) -> None:
         wrong = identifier_errors("subnet", subnet)
         verdict.errors += wrong
         if not wrong and subnet in subnets[:place]:
-            verdict.errors.append(errors.invalid(path, json.dumps(subnet, separators=(",", ":")), "should not configure duplicate subnet value"))
+            verdict.errors.append(
+                errors.invalid(
+                    path,
+                    json.dumps(subnet, separators=(",", ":")),
+                    "should not configure duplicate subnet value",
+                )
+            )
 
 
 def _sizes(value: Object, verdict: Verdict) -> None:
     """Nothing here refuses."""
     for field in ("vcpuSockets", "vcpusPerSocket"):
         if value[field] < 1:
-            verdict.warnings.append(f"providerSpec.{field}: {value[field]} is missing or less than the minimum value (1): nodes may not boot correctly")
+            verdict.warnings.append(
+                f"providerSpec.{field}: {value[field]} is missing or less than the minimum value (1): nodes may not boot correctly"
+            )
     memory, disk = amount(value["memorySize"]), amount(value["systemDiskSize"])
     if memory < 2048 * MIB:
         text = "is missing or less than the recommended minimum value (2048): nodes may not boot correctly"
@@ -87,7 +120,15 @@ def _sizes(value: Object, verdict: Verdict) -> None:
 def _gpu(gpu: Object) -> list[str]:
     path = "providerSpec.gpus"
     if gpu["type"] == "DeviceID":
-        return [errors.required(f"{path}.deviceID", "missing gpu deviceID")] if gpu.get("deviceID") is None else []
+        return (
+            [errors.required(f"{path}.deviceID", "missing gpu deviceID")]
+            if gpu.get("deviceID") is None
+            else []
+        )
     if gpu["type"] == "Name":
         return [] if gpu.get("name") else [errors.required(f"{path}.name", "missing gpu name")]
-    return [errors.invalid(f"{path}.type", gpu["type"], 'invalid gpu identifier type, the valid types: "DeviceID", "Name".')]
+    return [
+        errors.invalid(
+            f"{path}.type", gpu["type"], 'invalid gpu identifier type, the valid types: "DeviceID", "Name".'
+        )
+    ]

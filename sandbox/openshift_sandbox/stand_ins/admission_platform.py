@@ -56,7 +56,9 @@ class Platform(abc.ABC):
 
     def kind_warning(self, value: Object) -> str | None:
         group, _slash, version = (value.get("apiVersion") or "").rpartition("/")
-        if not self.checks_kind or (value.get("kind") == self.kind and group in self.groups and version in {"v1", "v1beta1"}):
+        if not self.checks_kind or (
+            value.get("kind") == self.kind and group in self.groups and version in {"v1", "v1beta1"}
+        ):
             return None
         return f"incorrect GroupVersionKind for {self.kind} object: {group}/{version}, Kind={value.get('kind') or ''}"
 
@@ -65,11 +67,15 @@ def secret_checks(value: Object, machine: Object, context: Context, verdict: Ver
     """The two Secrets, as most platforms want them."""
     user_data, credentials = value.get("userDataSecret"), value.get("credentialsSecret")
     if user_data is None:
-        verdict.errors.append(errors.required("providerSpec.userDataSecret", "userDataSecret must be provided"))
+        verdict.errors.append(
+            errors.required("providerSpec.userDataSecret", "userDataSecret must be provided")
+        )
     elif not user_data.get("name"):
         verdict.errors.append(errors.required("providerSpec.userDataSecret.name", "name must be provided"))
     if credentials is None:
-        verdict.errors.append(errors.required("providerSpec.credentialsSecret", "credentialsSecret must be provided"))
+        verdict.errors.append(
+            errors.required("providerSpec.credentialsSecret", "credentialsSecret must be provided")
+        )
     elif not credentials.get("name"):
         verdict.errors.append(errors.required("providerSpec.credentialsSecret.name", "name must be provided"))
     else:
@@ -78,7 +84,11 @@ def secret_checks(value: Object, machine: Object, context: Context, verdict: Ver
 
 def credentials_warning(name: str, namespace: str, context: Context, verdict: Verdict) -> None:
     if not context.has_secret(name, namespace):
-        verdict.warnings.append(errors.invalid("providerSpec.credentialsSecret", name, "not found. Expected CredentialsSecret to exist"))
+        verdict.warnings.append(
+            errors.invalid(
+                "providerSpec.credentialsSecret", name, "not found. Expected CredentialsSecret to exist"
+            )
+        )
 
 
 def default_secrets(value: Object, credentials: str) -> None:

@@ -21,7 +21,13 @@ from openshift_sandbox.stand_ins.admission_platform import Context, Object, Plat
 from openshift_sandbox.stand_ins.admission_vsphere import VSphere
 from openshift_sandbox.stand_ins.go_types import GoTypeError, rewritten
 
-PLATFORMS: t.Final[dict[str, Platform]] = {"AWS": Aws(), "Azure": Azure(), "GCP": Gcp(), "VSphere": VSphere(), "Nutanix": Nutanix()}
+PLATFORMS: t.Final[dict[str, Platform]] = {
+    "AWS": Aws(),
+    "Azure": Azure(),
+    "GCP": Gcp(),
+    "VSphere": VSphere(),
+    "Nutanix": Nutanix(),
+}
 """On any other, bare metal, OpenStack and IBM Cloud among them, the webhook looks at no provider specification."""
 CLUSTER: t.Final = "machine.openshift.io/cluster-api-cluster"
 VALUE: t.Final = "providerSpec.value"
@@ -49,7 +55,10 @@ def validated(platform: Platform | None, obj: Object, old: Object | None, contex
     verdict = Verdict([], [])
     if obj["kind"] == "MachineSet":
         verdict.errors += _selector_errors(obj, old)
-        machine: Object = {"metadata": {"namespace": obj["metadata"].get("namespace", "")}, "spec": obj["spec"]["template"].get("spec") or {}}
+        machine: Object = {
+            "metadata": {"namespace": obj["metadata"].get("namespace", "")},
+            "spec": obj["spec"]["template"].get("spec") or {},
+        }
     else:
         if _only_finalizers_go(obj, old):
             return verdict
@@ -67,7 +76,9 @@ def _check(platform: Platform, machine: Object, context: Context, verdict: Verdi
         verdict.errors.append(problem)
         return
     if unknown:
-        verdict.warnings.append(f'{VALUE}: Unsupported value: "{unknown[0]}": Unknown field ({unknown[0]}) will be ignored')
+        verdict.warnings.append(
+            f'{VALUE}: Unsupported value: "{unknown[0]}": Unknown field ({unknown[0]}) will be ignored'
+        )
     if warning := platform.kind_warning(value):
         verdict.warnings.append(warning)
     platform.validate(value, machine, context, verdict)
@@ -90,7 +101,11 @@ def _selector_errors(obj: Object, old: Object | None) -> list[str]:
         found.append(errors.forbidden("spec.selector", "selector is immutable"))
     labels = (obj["spec"]["template"].get("metadata") or {}).get("labels") or {}
     if not _selects(selector, labels):
-        found.append(errors.invalid("spec.template.metadata.labels", labels, "`selector` does not match template `labels`"))
+        found.append(
+            errors.invalid(
+                "spec.template.metadata.labels", labels, "`selector` does not match template `labels`"
+            )
+        )
     return found
 
 
@@ -114,7 +129,9 @@ def _hook_errors(obj: Object, old: Object | None) -> list[str]:
     found = []
     for stage, word in (("preDrain", "pre-drain"), ("preTerminate", "pre-terminate")):
         before = (old["spec"].get("lifecycleHooks") or {}).get(stage) or []
-        changed = [hook for hook in (obj["spec"].get("lifecycleHooks") or {}).get(stage) or [] if hook not in before]
+        changed = [
+            hook for hook in (obj["spec"].get("lifecycleHooks") or {}).get(stage) or [] if hook not in before
+        ]
         if changed:
             hooks = " ".join(f"{{Name:{hook['name']} Owner:{hook['owner']}}}" for hook in changed)
             text = f"{word} hooks are immutable when machine is marked for deletion: the following hooks are new or changed: [{hooks}]"

@@ -47,14 +47,20 @@ class Server(ThreadingHTTPServer):
         if path == admission.IMAGES:
             problem = image_imports.refusal(obj["spec"], bool(request.get("dryRun")))
             found = image_imports.status(obj["spec"], self.scenario.now)
-            return response | (_denied(problem) if problem else _patched([{"op": "add", "path": "/status", "value": found}]))
+            return response | (
+                _denied(problem) if problem else _patched([{"op": "add", "path": "/status", "value": found}])
+            )
         if path == admission.DEFAULTING:
             made, problems = defaulted(self.platform, obj, self.context)
             if problems:
                 return response | _denied(problems[0])
             changes = {"/metadata/labels": made["metadata"].get("labels"), "/spec": made["spec"]}
             before = {"/metadata/labels": obj["metadata"].get("labels"), "/spec": obj["spec"]}
-            patch = [{"op": "add", "path": key, "value": value} for key, value in changes.items() if value != before[key]]
+            patch = [
+                {"op": "add", "path": key, "value": value}
+                for key, value in changes.items()
+                if value != before[key]
+            ]
             return response | (_patched(patch) if patch else {})
         verdict = validated(self.platform, obj, request.get("oldObject"), self.context)
         warnings = {"warnings": verdict.warnings} if verdict.warnings else {}
@@ -75,7 +81,13 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         review = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         path = self.path.partition("?")[0]
-        body = json.dumps({"apiVersion": review["apiVersion"], "kind": review["kind"], "response": self.server.answer(path, review["request"])}).encode()
+        body = json.dumps(
+            {
+                "apiVersion": review["apiVersion"],
+                "kind": review["kind"],
+                "response": self.server.answer(path, review["request"]),
+            }
+        ).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -95,7 +107,9 @@ def _denied(text: str) -> Object:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m openshift_sandbox.stand_ins.admission_server", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m openshift_sandbox.stand_ins.admission_server", description=__doc__
+    )
     parser.add_argument("--dir", type=Path, required=True, help="directory of the sandbox")
     Server(Sandbox(parser.parse_args().dir)).serve_forever()
 

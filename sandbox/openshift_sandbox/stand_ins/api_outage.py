@@ -27,7 +27,9 @@ class ApiOutage(Reconciler):
         if trouble is None or mark.exists() or not cluster.objects("Subscription"):
             return
         mark.touch()
-        threading.Thread(target=stop, args=(Sandbox(cluster.directory), float(trouble["seconds"])), daemon=False).start()
+        threading.Thread(
+            target=stop, args=(Sandbox(cluster.directory), float(trouble["seconds"])), daemon=False
+        ).start()
 
 
 def stop(sandbox: Sandbox, seconds: float) -> None:

@@ -34,26 +34,46 @@ def name(autoscaler: Object) -> str:
 
 
 def arguments(spec: Object) -> list[str]:
-    found = ["--logtostderr", "--record-duplicated-events", "--cloud-provider=openshift", f"--namespace={MACHINE_NAMESPACE}"]
+    found = [
+        "--logtostderr",
+        "--record-duplicated-events",
+        "--cloud-provider=openshift",
+        f"--namespace={MACHINE_NAMESPACE}",
+    ]
     found += [f"--startup-taint={key}" for key in spec.get("startupTaints") or []]
     found += [f"--{flag}={_text(spec[key])}" for key, flag in PLAIN.items() if key in spec]
     caps = spec.get("resourceLimits") or {}
     found += [f"--max-nodes-total={caps['maxNodesTotal']}"] if "maxNodesTotal" in caps else []
-    found += [f"--{key}-total={caps[key].get('min', 0)}:{caps[key]['max']}" for key in ("cores", "memory") if key in caps]
+    found += [
+        f"--{key}-total={caps[key].get('min', 0)}:{caps[key]['max']}"
+        for key in ("cores", "memory")
+        if key in caps
+    ]
     found += [f"--gpu-total={one['type']}:{one.get('min', 0)}:{one['max']}" for one in caps.get("gpus") or []]
     if down := spec.get("scaleDown"):
         found.append(f"--scale-down-enabled={_text(down['enabled'])}")
-        found += [f"--{flag}={down[key]}" for key, flag in SCALE_DOWN.items() if down["enabled"] and key in down]
+        found += [
+            f"--{flag}={down[key]}" for key, flag in SCALE_DOWN.items() if down["enabled"] and key in down
+        ]
     delay = (spec.get("scaleUp") or {}).get("newPodScaleUpDelay")
     found += [f"--new-pod-scale-up-delay={delay}"] if delay else []
     chosen = [EXPANDERS[one] for one in spec.get("expanders") or []]
-    return [*found, *([f"--expander={','.join(chosen)}"] if chosen else []), f"--v={spec.get('logVerbosity', 1)}"]
+    return [
+        *found,
+        *([f"--expander={','.join(chosen)}"] if chosen else []),
+        f"--v={spec.get('logVerbosity', 1)}",
+    ]
 
 
 def manifest(autoscaler: Object) -> Object:
     metadata = autoscaler["metadata"]
     labels = {"cluster-autoscaler": metadata["name"], "k8s-app": "cluster-autoscaler"}
-    owner = {"apiVersion": autoscaler["apiVersion"], "kind": "ClusterAutoscaler", "name": metadata["name"], "uid": metadata["uid"]}
+    owner = {
+        "apiVersion": autoscaler["apiVersion"],
+        "kind": "ClusterAutoscaler",
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+    }
     container = {
         "name": "cluster-autoscaler",
         "image": "quay.io/openshift-release-dev/ocp-v4.0-art-dev:cluster-autoscaler",
@@ -80,7 +100,11 @@ def manifest(autoscaler: Object) -> Object:
             "namespace": MACHINE_NAMESPACE,
             "ownerReferences": [owner | {"controller": True, "blockOwnerDeletion": True}],
         },
-        "spec": {"replicas": 1, "selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}},
+        "spec": {
+            "replicas": 1,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
     }
 
 

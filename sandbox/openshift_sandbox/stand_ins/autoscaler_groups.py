@@ -24,11 +24,23 @@ UPSTREAM: t.Final = "capacity.cluster-autoscaler.kubernetes.io/"
 OPENSHIFT: t.Final = "machine.openshift.io/"
 MIB: t.Final = 2**20
 DEFAULT_PODS: t.Final = 110.0
-STARTUP_PREFIXES: t.Final = ("startup-taint.cluster-autoscaler.kubernetes.io/", "ignore-taint.cluster-autoscaler.kubernetes.io/")
+STARTUP_PREFIXES: t.Final = (
+    "startup-taint.cluster-autoscaler.kubernetes.io/",
+    "ignore-taint.cluster-autoscaler.kubernetes.io/",
+)
 # What a template takes over from a node that the group has; the stable zone label is not among them.
 TAKEN_LABELS: t.Final = (
-    *("kubernetes.io/arch", "kubernetes.io/os", "beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"),
-    *("failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/zone"),
+    *(
+        "kubernetes.io/arch",
+        "kubernetes.io/os",
+        "beta.kubernetes.io/instance-type",
+        "node.kubernetes.io/instance-type",
+    ),
+    *(
+        "failure-domain.beta.kubernetes.io/region",
+        "topology.kubernetes.io/region",
+        "failure-domain.beta.kubernetes.io/zone",
+    ),
 )
 
 
@@ -79,12 +91,20 @@ def group(machine_set: Object, view: View) -> Group | None:
         return None
     own, target = members(machine_set, view.machines), machine_set["spec"].get("replicas", 1)
     capacity = scale_from_zero(annotations)
-    if bounds[1] == 0 or bounds[0] < 0 or bounds[1] < bounds[0] or (target == 0 and not {"cpu", "memory"} <= capacity.keys()):
+    if (
+        bounds[1] == 0
+        or bounds[0] < 0
+        or bounds[1] < bounds[0]
+        or (target == 0 and not {"cpu", "memory"} <= capacity.keys())
+    ):
         return None
     ids = {one["spec"].get("providerID") for one in own} - {None}
     registered = [node for node in view.nodes if node["spec"].get("providerID") in ids]
     up = [node for node in registered if ready(node, view.startup)]
-    model, uid = next((node for node in up if not node["spec"].get("unschedulable") and view.stable(node)), None), machine_set["metadata"]["uid"]
+    model, uid = (
+        next((node for node in up if not node["spec"].get("unschedulable") and view.stable(node)), None),
+        machine_set["metadata"]["uid"],
+    )
     if model:
         view.templates[uid] = _of_node(model, view.startup)
     template = view.templates.get(uid) or _of_set(machine_set, capacity, registered, view.startup)
@@ -94,7 +114,11 @@ def group(machine_set: Object, view: View) -> Group | None:
 def ready(node: Object, startup: t.Collection[str]) -> bool:
     """A node with the accelerator label counts once its GPUs are there; one without the label is believed at once, GPUs or not."""
     awaited = ACCELERATOR in (node["metadata"].get("labels") or {}) and not gpus(node)
-    return holds(node, "Ready") and not awaited and not any(is_startup(one, startup) for one in node["spec"].get("taints") or [])
+    return (
+        holds(node, "Ready")
+        and not awaited
+        and not any(is_startup(one, startup) for one in node["spec"].get("taints") or [])
+    )
 
 
 def gpus(node: Object) -> float:
@@ -108,20 +132,49 @@ def is_startup(taint: Object, startup: t.Collection[str]) -> bool:
 def scale_from_zero(annotations: t.Mapping[str, str]) -> dict[str, float]:
     """Capacity by annotations: upstream's keys before OpenShift's; every GPU is booked as nvidia.com/gpu, whatever gpu-type says."""
     cpu = amount(annotations.get(f"{UPSTREAM}cpu") or annotations.get(f"{OPENSHIFT}vCPU") or 0)
-    memory = amount(annotations.get(f"{UPSTREAM}memory") or 0) or amount(annotations.get(f"{OPENSHIFT}memoryMb") or 0) * MIB
+    memory = (
+        amount(annotations.get(f"{UPSTREAM}memory") or 0)
+        or amount(annotations.get(f"{OPENSHIFT}memoryMb") or 0) * MIB
+    )
     disk = amount(annotations.get(f"{UPSTREAM}ephemeral-disk") or 0)
-    count = amount(annotations.get(f"{UPSTREAM}gpu-count") or 0) or amount(annotations.get(f"{OPENSHIFT}GPU") or 0)
-    pods = amount(annotations.get(f"{UPSTREAM}maxPods") or annotations.get(f"{OPENSHIFT}maxPods") or 0) or DEFAULT_PODS
-    return {name: value for name, value in (("cpu", cpu), ("memory", memory), ("ephemeral-storage", disk), (GPU, count), ("pods", pods)) if value}
+    count = amount(annotations.get(f"{UPSTREAM}gpu-count") or 0) or amount(
+        annotations.get(f"{OPENSHIFT}GPU") or 0
+    )
+    pods = (
+        amount(annotations.get(f"{UPSTREAM}maxPods") or annotations.get(f"{OPENSHIFT}maxPods") or 0)
+        or DEFAULT_PODS
+    )
+    return {
+        name: value
+        for name, value in (
+            ("cpu", cpu),
+            ("memory", memory),
+            ("ephemeral-storage", disk),
+            (GPU, count),
+            ("pods", pods),
+        )
+        if value
+    }
 
 
-def _of_set(machine_set: Object, capacity: dict[str, float], nodes: t.Sequence[Object], startup: t.Collection[str]) -> Room | None:
+def _of_set(
+    machine_set: Object, capacity: dict[str, float], nodes: t.Sequence[Object], startup: t.Collection[str]
+) -> Room | None:
     if not {"cpu", "memory"} <= capacity.keys():
         return None
-    spec, annotations = machine_set["spec"]["template"]["spec"], machine_set["metadata"].get("annotations") or {}
-    labels = {"kubernetes.io/arch": "amd64", "kubernetes.io/os": "linux", "kubernetes.io/hostname": f"{machine_set['metadata']['name']}-asg"}
+    spec, annotations = (
+        machine_set["spec"]["template"]["spec"],
+        machine_set["metadata"].get("annotations") or {},
+    )
+    labels = {
+        "kubernetes.io/arch": "amd64",
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/hostname": f"{machine_set['metadata']['name']}-asg",
+    }
     labels |= (spec.get("metadata") or {}).get("labels") or {}
-    labels |= dict(part.split("=", 1) for part in (annotations.get(f"{UPSTREAM}labels") or "").split(",") if "=" in part)
+    labels |= dict(
+        part.split("=", 1) for part in (annotations.get(f"{UPSTREAM}labels") or "").split(",") if "=" in part
+    )
     if nodes:
         known = nodes[0]["metadata"].get("labels") or {}
         labels |= {key: known[key] for key in TAKEN_LABELS if known.get(key)}
@@ -129,5 +182,9 @@ def _of_set(machine_set: Object, capacity: dict[str, float], nodes: t.Sequence[O
 
 
 def _of_node(node: Object, startup: t.Collection[str]) -> Room:
-    taints = [one for one in node["spec"].get("taints") or [] if not is_startup(one, startup) and one["key"] != DELETED]
+    taints = [
+        one
+        for one in node["spec"].get("taints") or []
+        if not is_startup(one, startup) and one["key"] != DELETED
+    ]
     return Room(node["metadata"].get("labels") or {}, taints, amounts(node["status"].get("allocatable")))

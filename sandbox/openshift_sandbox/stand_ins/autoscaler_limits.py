@@ -42,14 +42,23 @@ def weight(template: Room) -> dict[str, float]:
 
 def exceeded(room: t.Mapping[str, float], template: Room) -> list[str]:
     """The limits that one more such node would break."""
-    return sorted(name for name, value in weight(template).items() if value and value > room.get(name, math.inf))
+    return sorted(
+        name for name, value in weight(template).items() if value and value > room.get(name, math.inf)
+    )
 
 
 def affordable(room: t.Mapping[str, float], template: Room, count: int) -> int:
-    return min([count, *(int(room[name] // value) for name, value in weight(template).items() if value and name in room)])
+    return min(
+        [
+            count,
+            *(int(room[name] // value) for name, value in weight(template).items() if value and name in room),
+        ]
+    )
 
 
 def _of_node(node: Object) -> dict[str, float]:
     kind = (node["metadata"].get("labels") or {}).get(ACCELERATOR)
     capacity = amounts((node.get("status") or {}).get("capacity"))
-    return {name: capacity.get(name, 0.0) for name in ("cpu", "memory")} | ({kind: gpus(node)} if kind is not None else {})
+    return {name: capacity.get(name, 0.0) for name in ("cpu", "memory")} | (
+        {kind: gpus(node)} if kind is not None else {}
+    )

@@ -43,7 +43,13 @@ def unschedulable(pods: t.Sequence[Object], cutoff: int = CUTOFF) -> list[Object
     return [pod for pod in pods if _waits(pod) and (pod["spec"].get("priority") or 0) >= cutoff]
 
 
-def scale_up(pods: t.Sequence[Object], groups: t.Sequence[Group], nodes: t.Sequence[Object], caps: Object, backoff: t.Collection[str] = ()) -> Plan:
+def scale_up(
+    pods: t.Sequence[Object],
+    groups: t.Sequence[Group],
+    nodes: t.Sequence[Object],
+    caps: Object,
+    backoff: t.Collection[str] = (),
+) -> Plan:
     """`caps` are the ClusterAutoscaler's resourceLimits; the smallest waste wins, as with the expander least-waste."""
     waiting = _beyond_upcoming(pods, groups)
     if not waiting:
@@ -65,27 +71,42 @@ def scale_up(pods: t.Sequence[Object], groups: t.Sequence[Group], nodes: t.Seque
         return Plan(refused=[(pod, _refusal(pod, groups, skipped)) for pod in waiting])
     _score, _id, group, helped, count = min(options, key=lambda one: one[:2])
     assert group.template is not None
-    count = min(limits.affordable(room, group.template, count), group.maximum - group.target, total - len(nodes) if total else count)
+    count = min(
+        limits.affordable(room, group.template, count),
+        group.maximum - group.target,
+        total - len(nodes) if total else count,
+    )
     return Plan(group, group.target + count, helped)
 
 
 def unneeded(group: Group, pods: t.Sequence[Object]) -> list[Object]:
     """Ready nodes that run nothing of their own, as far as the group may shrink; those with pods that could move are left alone here."""
-    busy = {pod["spec"].get("nodeName") for pod in pods if not _belongs_to_node(pod) and pod.get("status", {}).get("phase") not in GONE}
+    busy = {
+        pod["spec"].get("nodeName")
+        for pod in pods
+        if not _belongs_to_node(pod) and pod.get("status", {}).get("phase") not in GONE
+    }
     idle = [node for node in group.ready if node["metadata"]["name"] not in busy and not _kept(node)]
     return idle[: max(0, group.target - group.minimum)]
 
 
 def broken(group: Group, overdue: t.Callable[[Object], bool]) -> list[Object]:
     """Machines that Failed without ever having a node, or have none when their time is up."""
-    living = [one for one in group.machines if not one["metadata"].get("deletionTimestamp") and not (one.get("status") or {}).get("nodeRef")]
+    living = [
+        one
+        for one in group.machines
+        if not one["metadata"].get("deletionTimestamp") and not (one.get("status") or {}).get("nodeRef")
+    ]
     lost = [one for one in living if (one.get("status") or {}).get("phase") == "Failed" or overdue(one)]
     return lost[: max(0, group.target - group.minimum)]
 
 
 def _waits(pod: Object) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or []
-    refused = any(one["type"] == "PodScheduled" and one["status"] == "False" and one.get("reason") == "Unschedulable" for one in conditions)
+    refused = any(
+        one["type"] == "PodScheduled" and one["status"] == "False" and one.get("reason") == "Unschedulable"
+        for one in conditions
+    )
     return refused and not pod["spec"].get("nodeName") and not pod["metadata"].get("deletionTimestamp")
 
 
@@ -115,7 +136,10 @@ def _waste(pods: t.Sequence[Object], template: Room, count: int) -> float:
     rest = template
     for pod in pods:
         rest = rest.without(pod)
-    return sum(((count - 1) * template.free[name] + rest.free[name]) / (count * template.free[name]) for name in ("cpu", "memory"))
+    return sum(
+        ((count - 1) * template.free[name] + rest.free[name]) / (count * template.free[name])
+        for name in ("cpu", "memory")
+    )
 
 
 def _skipped(group: Group, room: t.Mapping[str, float], backoff: t.Collection[str]) -> list[str]:

@@ -19,10 +19,16 @@ QUOTA: t.Final = (
     "You have requested more vCPU capacity than your current vCPU limit of {limit} allows for the instance bucket that"
     " the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit."
 )
-UNSUPPORTED: t.Final = "Your requested instance type ({type}) is not supported in your requested Availability Zone ({zone})."
+UNSUPPORTED: t.Final = (
+    "Your requested instance type ({type}) is not supported in your requested Availability Zone ({zone})."
+)
 UNKNOWN: t.Final = "Invalid value '{type}' for InstanceType."
-RESERVATION: t.Final = "The requested reservation does not have sufficient compatible and available capacity for this request."
-SUBNET_FULL: t.Final = "There are not enough free addresses in subnet '{subnet}' to satisfy the requested number of instances."
+RESERVATION: t.Final = (
+    "The requested reservation does not have sufficient compatible and available capacity for this request."
+)
+SUBNET_FULL: t.Final = (
+    "There are not enough free addresses in subnet '{subnet}' to satisfy the requested number of instances."
+)
 UNAUTHORIZED: t.Final = "You are not authorized to perform this operation. Encoded authorization failure message: dGhpcyBpcyBhIHNhbmRib3g"
 IMAGE: t.Final = "The image id '[{image}]' does not exist"
 SPOT_LIMITS: t.Final = {

@@ -41,18 +41,32 @@ class BareMetalHosts(Reconciler):
     def _scale(self, cluster: Cluster, machine_set: Object) -> None:
         """The machine provider's part: as many replicas as there are hosts for the set."""
         metadata = machine_set["metadata"]
-        count = hosts_for(machine_set, cluster.objects("BareMetalHost", metadata["namespace"]), cluster.objects("Machine", metadata["namespace"]))
+        count = hosts_for(
+            machine_set,
+            cluster.objects("BareMetalHost", metadata["namespace"]),
+            cluster.objects("Machine", metadata["namespace"]),
+        )
         if count is not None and machine_set["spec"].get("replicas") != count:
-            cluster.patch("MachineSet", metadata["name"], metadata["namespace"], {"spec": {"replicas": count}})
+            cluster.patch(
+                "MachineSet", metadata["name"], metadata["namespace"], {"spec": {"replicas": count}}
+            )
 
     def _advance(self, cluster: Cluster, host: Object, state: str) -> None:
         uid, name = host["metadata"]["uid"], host["metadata"]["name"]
         trouble = cluster.trouble("host_error", host=name)
         kind = str((trouble or {}).get("error_type", "provisioning error"))
         if trouble and _struck(host, state, kind):
-            self._report(cluster, host, ERRORS[kind], errorType=kind, errorMessage=trouble.get("message") or text(host, kind))
+            self._report(
+                cluster,
+                host,
+                ERRORS[kind],
+                errorType=kind,
+                errorMessage=trouble.get("message") or text(host, kind),
+            )
         elif host["status"].get("errorType") and not trouble:
-            self._report(cluster, host, "available" if state in ERRORS.values() and not wanted(host) else state)
+            self._report(
+                cluster, host, "available" if state in ERRORS.values() and not wanted(host) else state
+            )
         elif state in FREE and wanted(host):
             cluster.restart(uid, "host_provisioning")
             self._report(cluster, host, "provisioning")
@@ -69,16 +83,27 @@ class BareMetalHosts(Reconciler):
     def _report(self, cluster: Cluster, host: Object, state: str, **fields: t.Any) -> None:
         """Write what differs of the status; an error that is not given is over."""
         failed = "errorType" in fields
-        told = {"errorType": None, "errorMessage": "", "errorCount": int(failed), "operationalStatus": "error" if failed else "OK"} | fields
+        told = {
+            "errorType": None,
+            "errorMessage": "",
+            "errorCount": int(failed),
+            "operationalStatus": "error" if failed else "OK",
+        } | fields
         status = host["status"]
-        if status["provisioning"]["state"] != state or any(status.get(key) != value for key, value in told.items()):
+        if status["provisioning"]["state"] != state or any(
+            status.get(key) != value for key, value in told.items()
+        ):
             body = {"status": told | {"provisioning": {"state": state}, "lastUpdated": timestamp()}}
-            cluster.patch("BareMetalHost", host["metadata"]["name"], host["metadata"]["namespace"], body, "status")
+            cluster.patch(
+                "BareMetalHost", host["metadata"]["name"], host["metadata"]["namespace"], body, "status"
+            )
 
 
 def hosts_for(machine_set: Object, hosts: list[Object], machines: list[Object]) -> int | None:
     """Free ones that the template's hostSelector matches, whatever their state, and those that the set's Machines have; None while a consumer is unknown."""
-    chosen = (machine_set["spec"]["template"]["spec"]["providerSpec"].get("value") or {}).get("hostSelector") or {}
+    chosen = (machine_set["spec"]["template"]["spec"]["providerSpec"].get("value") or {}).get(
+        "hostSelector"
+    ) or {}
     members = (machine_set["spec"]["selector"].get("matchLabels") or {}).items()
     count = 0
     for host in hosts:
@@ -103,7 +128,9 @@ def selects(selector: Object, host: Object) -> bool:
     """Whether a hostSelector matches the labels of a host."""
     labels = host["metadata"].get("labels") or {}
     exact = selector.get("matchLabels") or {}
-    return exact.items() <= labels.items() and all(_fulfils(one, labels) for one in selector.get("matchExpressions") or [])
+    return exact.items() <= labels.items() and all(
+        _fulfils(one, labels) for one in selector.get("matchExpressions") or []
+    )
 
 
 def text(host: Object, kind: str) -> str:
@@ -120,11 +147,19 @@ def wanted(host: Object) -> bool:
 
 def _struck(host: Object, state: str, kind: str) -> bool:
     """Provisioning fails on the way; everything before it keeps a free host from becoming available."""
-    return state == "provisioning" if kind == "provisioning error" else state in {*FREE, ERRORS.get(kind)} and not host["spec"].get("consumerRef")
+    return (
+        state == "provisioning"
+        if kind == "provisioning error"
+        else state in {*FREE, ERRORS.get(kind)} and not host["spec"].get("consumerRef")
+    )
 
 
 def _fulfils(requirement: Object, labels: dict[str, str]) -> bool:
-    key, operator, values = requirement["key"], str(requirement["operator"]).lower(), requirement.get("values") or []
+    key, operator, values = (
+        requirement["key"],
+        str(requirement["operator"]).lower(),
+        requirement.get("values") or [],
+    )
     if operator in {"exists", "!"}:
         return (key in labels) == (operator == "exists")
     return (labels.get(key) in values) == (operator in {"in", "=", "=="})

@@ -23,20 +23,31 @@ class BootImages(Reconciler):
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         troubles = cluster.troubles("boot_image_update")
-        change = PLATFORMS.get(((cluster.find("Infrastructure", "cluster") or {}).get("status", {}).get("platformStatus") or {}).get("type", ""))
+        change = PLATFORMS.get(
+            (
+                (cluster.find("Infrastructure", "cluster") or {}).get("status", {}).get("platformStatus")
+                or {}
+            ).get("type", "")
+        )
         if not troubles or change is None:
             return
         known = {cluster.scenario.cluster.get("image_id"), *(one["image"] for one in troubles)}
         for machine_set in cluster.objects("MachineSet"):
-            if managed(machine_set) and (value := change(provider_spec(machine_set["spec"]["template"]), troubles[-1], known)):
+            if managed(machine_set) and (
+                value := change(provider_spec(machine_set["spec"]["template"]), troubles[-1], known)
+            ):
                 body = {"spec": {"template": {"spec": {"providerSpec": {"value": value}}}}}
-                cluster.patch("MachineSet", machine_set["metadata"]["name"], machine_set["metadata"]["namespace"], body)
+                cluster.patch(
+                    "MachineSet", machine_set["metadata"]["name"], machine_set["metadata"]["namespace"], body
+                )
 
 
 def managed(machine_set: Object) -> bool:
     """A set that somebody owns, that Cluster API rules or that boots Windows is left alone."""
     metadata = machine_set["metadata"]
-    windows = ((machine_set["spec"]["template"].get("metadata") or {}).get("labels") or {}).get("machine.openshift.io/os-id") == "Windows"
+    windows = ((machine_set["spec"]["template"].get("metadata") or {}).get("labels") or {}).get(
+        "machine.openshift.io/os-id"
+    ) == "Windows"
     elsewhere = (machine_set.get("status") or {}).get("authoritativeAPI") in ELSEWHERE
     return not (metadata.get("deletionTimestamp") or metadata.get("ownerReferences") or windows or elsewhere)
 
@@ -53,7 +64,13 @@ def azure(value: Object, update: Object, known: t.Collection[object]) -> Object 
     """From the image that the installer uploaded to one of the marketplace; confidential machines stay as they are."""
     if ((value.get("securityProfile") or {}).get("settings") or {}).get("securityType"):
         return None
-    image = {"offer": "aro4", "publisher": "azureopenshift", "resourceID": "", "sku": update.get("sku", "aro_422"), "type": "MarketplaceNoPlan"}
+    image = {
+        "offer": "aro4",
+        "publisher": "azureopenshift",
+        "resourceID": "",
+        "sku": update.get("sku", "aro_422"),
+        "type": "MarketplaceNoPlan",
+    }
     wanted = image | {"version": update["image"]}
     uploaded = (value.get("image") or {}).get("resourceID")
     ours = uploaded or (value.get("image") or {}).get("publisher") == "azureopenshift"

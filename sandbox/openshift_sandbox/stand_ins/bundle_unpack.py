@@ -23,7 +23,9 @@ MISSING: t.Final = "reading manifest {digest} in {repository}: manifest unknown"
 
 
 def image_of(pod: Object) -> str:
-    return next((str(one["image"]) for one in pod["spec"].get("initContainers") or [] if one["name"] == PULL), "")
+    return next(
+        (str(one["image"]) for one in pod["spec"].get("initContainers") or [] if one["name"] == PULL), ""
+    )
 
 
 def refused(pod: Object) -> Object:
@@ -31,10 +33,24 @@ def refused(pod: Object) -> Object:
     found, image = [], image_of(pod)
     repository, _at, digest = image.partition("@")
     for one in pod["spec"]["initContainers"]:
-        entry: Object = {"name": one["name"], "image": one["image"], "imageID": "", "ready": one["name"] != PULL, "restartCount": 0, "started": False}
+        entry: Object = {
+            "name": one["name"],
+            "image": one["image"],
+            "imageID": "",
+            "ready": one["name"] != PULL,
+            "restartCount": 0,
+            "started": False,
+        }
         text = f'Back-off pulling image "{image}": ErrImagePull: {MISSING.format(digest=digest, repository=repository)}'
         waiting = {"waiting": {"reason": BACK_OFF, "message": text}}
-        found.append({**entry, "state": waiting if one["name"] == PULL else {"terminated": {"exitCode": 0, "reason": "Completed"}}})
+        found.append(
+            {
+                **entry,
+                "state": waiting
+                if one["name"] == PULL
+                else {"terminated": {"exitCode": 0, "reason": "Completed"}},
+            }
+        )
     return {"phase": "Pending", "initContainerStatuses": found}
 
 
@@ -52,7 +68,9 @@ class BundleUnpack(Reconciler):
                 if place.is_dir():
                     self._extract(cluster, pod, place)
                 elif pod["spec"].get("nodeName") and _is_pending(pod) and not _is_refused(pod):
-                    cluster.patch("Pod", metadata["name"], metadata["namespace"], {"status": refused(pod)}, "status")
+                    cluster.patch(
+                        "Pod", metadata["name"], metadata["namespace"], {"status": refused(pod)}, "status"
+                    )
 
     def _extract(self, cluster: Cluster, pod: Object, place: Path) -> None:
         """The simulated pod goes on when the ConfigMap is written."""
@@ -61,11 +79,28 @@ class BundleUnpack(Reconciler):
         name = f"opm-extract-{ref[:8]}"
         if metadata["uid"] not in self._extracted:
             self._extracted.add(metadata["uid"])
-            argv = [sandbox.binary("olm", "opm"), "alpha", "bundle", "extract", "-m", f"{place}/", "-n", metadata["namespace"], "-c", ref, "-z"]
+            argv = [
+                sandbox.binary("olm", "opm"),
+                "alpha",
+                "bundle",
+                "extract",
+                "-m",
+                f"{place}/",
+                "-n",
+                metadata["namespace"],
+                "-c",
+                ref,
+                "-z",
+            ]
             argv += ["-k", sandbox.component_kubeconfig("olm")]
             sandbox.processes.start(name, argv, {"CONTAINER_IMAGE": image_of(pod)})
         elif PULLED not in (metadata.get("annotations") or {}) and not sandbox.processes.alive(name):
-            cluster.patch("Pod", metadata["name"], metadata["namespace"], {"metadata": {"annotations": {PULLED: "true"}}})
+            cluster.patch(
+                "Pod",
+                metadata["name"],
+                metadata["namespace"],
+                {"metadata": {"annotations": {PULLED: "true"}}},
+            )
 
 
 def _is_pending(pod: Object) -> bool:

@@ -63,16 +63,26 @@ def _says(request: Object, kind: str) -> bool:
 
 def _manifest(signer: str, usages: list[str], pem: bytes) -> Object:
     spec = {"request": base64.b64encode(pem).decode(), "signerName": signer, "usages": usages}
-    return {"apiVersion": API, "kind": "CertificateSigningRequest", "metadata": {"generateName": "csr-"}, "spec": spec}
+    return {
+        "apiVersion": API,
+        "kind": "CertificateSigningRequest",
+        "metadata": {"generateName": "csr-"},
+        "spec": spec,
+    }
 
 
 def _builder(node: str) -> x509.CertificateSigningRequestBuilder:
-    subject = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, NODES), x509.NameAttribute(NameOID.COMMON_NAME, f"{PREFIX}{node}")]
+    subject = [
+        x509.NameAttribute(NameOID.ORGANIZATION_NAME, NODES),
+        x509.NameAttribute(NameOID.COMMON_NAME, f"{PREFIX}{node}"),
+    ]
     return x509.CertificateSigningRequestBuilder().subject_name(x509.Name(subject))
 
 
 def _signed(builder: x509.CertificateSigningRequestBuilder) -> bytes:
-    return builder.sign(ec.generate_private_key(ec.SECP256R1()), hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    return builder.sign(ec.generate_private_key(ec.SECP256R1()), hashes.SHA256()).public_bytes(
+        serialization.Encoding.PEM
+    )
 
 
 @functools.lru_cache(maxsize=256)

@@ -110,7 +110,14 @@ class Cloud(abc.ABC):
 
     def outcome(self, created: bool, message: str) -> list[Object]:
         """The provider's conditions after an attempt to make an instance."""
-        return [condition(self.created, created, "MachineCreationSucceeded" if created else "MachineCreationFailed", message)]
+        return [
+            condition(
+                self.created,
+                created,
+                "MachineCreationSucceeded" if created else "MachineCreationFailed",
+                message,
+            )
+        ]
 
     def machine_annotations(self, instance: Instance) -> dict[str, str]:
         """Besides the state of the instance."""
@@ -126,7 +133,9 @@ class Cloud(abc.ABC):
 
     def terminated(self, cluster: Cluster, machine: Object) -> bool:
         """Called until the instance of a Machine that is deleted is gone."""
-        return not machine["spec"].get("providerID") or cluster.due(machine["metadata"]["uid"], "machine_deletion", 0.5)
+        return not machine["spec"].get("providerID") or cluster.due(
+            machine["metadata"]["uid"], "machine_deletion", 0.5
+        )
 
     def lost(self, cluster: Cluster, machine: Object) -> Lost | None:
         """Whether the instance that the Machine was given did not last."""
@@ -150,9 +159,15 @@ def where(wanted: Wanted) -> dict[str, str]:
 def shortage(cloud: Cloud, cluster: Cluster, wanted: Wanted) -> Object | None:
     """A trouble `no_capacity` that has nothing left for one more, and goes on if it does not last for ever."""
     found = cluster.trouble("no_capacity", **where(wanted))
-    if found is None or ("lasts" in found and cluster.due(tuple(sorted(found.items())), "shortage", float(found["lasts"]))):
+    if found is None or (
+        "lasts" in found and cluster.due(tuple(sorted(found.items())), "shortage", float(found["lasts"]))
+    ):
         return None
-    alike = [one for one in cluster.objects("Machine") if one["spec"].get("providerID") and cloud.lost(cluster, one) is None]
+    alike = [
+        one
+        for one in cluster.objects("Machine")
+        if one["spec"].get("providerID") and cloud.lost(cluster, one) is None
+    ]
     running = [one for one in alike if where(cloud.wanted(provider_spec(one))) == where(wanted)]
     return found if len(running) >= found.get("available", 0) else None
 
@@ -179,7 +194,9 @@ def own_address(machine: Object) -> str:
 
 
 def instance_state(machine: Object) -> str | None:
-    state: str | None = (machine["metadata"].get("annotations") or {}).get("machine.openshift.io/instance-state")
+    state: str | None = (machine["metadata"].get("annotations") or {}).get(
+        "machine.openshift.io/instance-state"
+    )
     return state
 
 

@@ -30,7 +30,9 @@ from openshift_sandbox.stand_ins.cloud import (
 )
 from openshift_sandbox.stand_ins.loop import Cluster, Object
 
-SUBNETS: t.Final = {zone: ipaddress.IPv4Network(f"10.0.{64 * place}.0/18") for place, zone in enumerate("abcd")}
+SUBNETS: t.Final = {
+    zone: ipaddress.IPv4Network(f"10.0.{64 * place}.0/18") for place, zone in enumerate("abcd")
+}
 CLIENTS_ERRORS: t.Final = {
     "quota_exceeded": aws_errors.QUOTA,
     "unsupported_zone": aws_errors.UNSUPPORTED,
@@ -48,12 +50,16 @@ class Aws(Cloud):
     def wanted(self, value: Object) -> Wanted:
         placement = value.get("placement") or {}
         zone = placement.get("availabilityZone") or ""
-        return Wanted(value.get("instanceType") or "", zone, placement.get("region") or zone[:-1], _spot(value))
+        return Wanted(
+            value.get("instanceType") or "", zone, placement.get("region") or zone[:-1], _spot(value)
+        )
 
     def launch(self, cluster: Cluster, machine: Object) -> Instance | Refusal:
         zone = self.wanted(provider_spec(machine)).zone
         refusal = self._refusal(cluster, machine)
-        return refusal or self._instance(machine, free_address(cluster, machine, SUBNETS.get(zone[-1:], SUBNETS["d"])), "pending")
+        return refusal or self._instance(
+            machine, free_address(cluster, machine, SUBNETS.get(zone[-1:], SUBNETS["d"])), "pending"
+        )
 
     def describe(self, cluster: Cluster, machine: Object) -> Instance:
         return self._instance(machine, own_address(machine), self.running)
@@ -80,7 +86,15 @@ class Aws(Cloud):
         for trouble, text in CLIENTS_ERRORS.items():
             if found := cluster.trouble(trouble, **place):
                 return _final(
-                    aws_errors.launching(text, **({"limit": 0, "subnet": "subnet-0a1b2c3d4e5f60718"} | fields | found | {"type": wanted.instance_type}))
+                    aws_errors.launching(
+                        text,
+                        **(
+                            {"limit": 0, "subnet": "subnet-0a1b2c3d4e5f60718"}
+                            | fields
+                            | found
+                            | {"type": wanted.instance_type}
+                        ),
+                    )
                 )
         return failure(cluster, wanted) or self._out_of(cluster, wanted, value, fields)
 
@@ -88,18 +102,34 @@ class Aws(Cloud):
         """What there is none of: places in a reservation, on the spot market, in the zone."""
         reservation = value.get("capacityReservationId")
         if reservation:
-            ended, full = cluster.trouble("capacity_block_ended", reservation=reservation), cluster.trouble("reservation_exceeded", reservation=reservation)
-            inside = [one for one in cluster.objects("Machine") if one["spec"].get("providerID") and _reserved(one) == reservation]
+            ended, full = (
+                cluster.trouble("capacity_block_ended", reservation=reservation),
+                cluster.trouble("reservation_exceeded", reservation=reservation),
+            )
+            inside = [
+                one
+                for one in cluster.objects("Machine")
+                if one["spec"].get("providerID") and _reserved(one) == reservation
+            ]
             if ended or (full and len(inside) >= full.get("available", 0)):
                 return _final(aws_errors.launching(aws_errors.RESERVATION))
             return None
         if wanted.interruptible:
             market = cluster.trouble("spot_unavailable", **where(wanted))
             if market and market.get("code") in aws_errors.SPOT_LIMITS:
-                return _final(aws_errors.launching(aws_errors.SPOT_LIMITS[market["code"]], **({"price": "0.50", "minimum": "1.58"} | fields | market)))
+                return _final(
+                    aws_errors.launching(
+                        aws_errors.SPOT_LIMITS[market["code"]],
+                        **({"price": "0.50", "minimum": "1.58"} | fields | market),
+                    )
+                )
             if market:
                 return Refusal(aws_errors.creating("InsufficientInstanceCapacity", aws_errors.NO_SPOT))
-        return Refusal(aws_errors.creating("InsufficientInstanceCapacity", aws_errors.CAPACITY, **fields)) if shortage(self, cluster, wanted) else None
+        return (
+            Refusal(aws_errors.creating("InsufficientInstanceCapacity", aws_errors.CAPACITY, **fields))
+            if shortage(self, cluster, wanted)
+            else None
+        )
 
     def _instance(self, machine: Object, address: str, state: str) -> Instance:
         wanted = self.wanted(provider_spec(machine))

@@ -49,10 +49,10 @@ UNSUPPORTED: t.Final = (
     "The requested size for resource '{resource}' is currently not available in location '{region}' zones '{zone}' for subscription '{subscription}'."
     " Please try another size or deploy to a different location or zones. See https://aka.ms/azureskunotavailable for details."
 )
-UNKNOWN: t.Final = "failed to obtain instance type information for VMSize '{type}' from Azure: resource not found"
-INVALID_SIZE: t.Final = (
-    "The value {type} provided for the VM size is not valid. Find out more on the valid VM sizes in each region at https://aka.ms/azure-regions."
+UNKNOWN: t.Final = (
+    "failed to obtain instance type information for VMSize '{type}' from Azure: resource not found"
 )
+INVALID_SIZE: t.Final = "The value {type} provided for the VM size is not valid. Find out more on the valid VM sizes in each region at https://aka.ms/azure-regions."
 
 
 class Azure(Cloud):
@@ -60,17 +60,29 @@ class Azure(Cloud):
     running = seed_azure.RUNNING
 
     def wanted(self, value: Object) -> Wanted:
-        return Wanted(value.get("vmSize") or "", value.get("zone") or "", value.get("location") or "", value.get("spotVMOptions") is not None)
+        return Wanted(
+            value.get("vmSize") or "",
+            value.get("zone") or "",
+            value.get("location") or "",
+            value.get("spotVMOptions") is not None,
+        )
 
     def launch(self, cluster: Cluster, machine: Object) -> Instance | Refusal:
         value = provider_spec(machine)
         wanted, name = self.wanted(value), machine["metadata"]["name"]
         resource = seed_azure.virtual_machine(cluster.scenario.cluster, name)
-        fields = {"type": wanted.instance_type, "region": wanted.region, "zone": wanted.zone, "resource": resource}
+        fields = {
+            "type": wanted.instance_type,
+            "region": wanted.region,
+            "zone": wanted.zone,
+            "resource": resource,
+        }
         fields |= {"subscription": cluster.scenario.cluster["subscription"]}
         if wanted.instance_type not in TYPES:
             if value.get("acceleratedNetworking"):
-                return _refused(name, f"failed to create nic {name}-nic for machine {name}: {UNKNOWN.format(**fields)}")
+                return _refused(
+                    name, f"failed to create nic {name}-nic for machine {name}: {UNKNOWN.format(**fields)}"
+                )
             return _rejected(name, resource, 400, "InvalidParameter", INVALID_SIZE.format(**fields))
         if quota := cluster.trouble("quota_exceeded", **where(wanted)):
             return _rejected(name, resource, 409, "OperationNotAllowed", _quota(quota, wanted))
@@ -81,7 +93,9 @@ class Azure(Cloud):
         none_left = shortage(self, cluster, wanted)
         if none_left and none_left.get("code") == "SkuNotAvailable":
             return _rejected(name, resource, 409, "SkuNotAvailable", RESTRICTED.format(**fields))
-        return self._instance(cluster, machine, free_address(cluster, machine, SUBNET), CREATING if none_left else self.running)
+        return self._instance(
+            cluster, machine, free_address(cluster, machine, SUBNET), CREATING if none_left else self.running
+        )
 
     def describe(self, cluster: Cluster, machine: Object) -> Instance:
         return self._instance(cluster, machine, own_address(machine), self.running)
@@ -91,7 +105,11 @@ class Azure(Cloud):
 
     def lost(self, cluster: Cluster, machine: Object) -> Lost | None:
         doomed = instance_state(machine) == CREATING
-        return Lost("vm has unexpected 'Failed' provisioning state", "CreateError", missing=False) if doomed else None
+        return (
+            Lost("vm has unexpected 'Failed' provisioning state", "CreateError", missing=False)
+            if doomed
+            else None
+        )
 
     def scale_from_zero(self, value: Object) -> InstanceType | None:
         """GPUs as the SKU counts them, which says nothing of whose they are and of how big a share."""
@@ -109,15 +127,33 @@ def _quota(quota: Object, wanted: Wanted) -> str:
     size, limit = TYPES[wanted.instance_type], int(quota.get("limit", 0))
     usage = int(quota.get("usage", limit))
     family = quota.get("family", "Total Regional")
-    return QUOTA.format(family=family, region=wanted.region, limit=limit, usage=usage, vcpus=size.vcpus, needed=usage + size.vcpus)
+    return QUOTA.format(
+        family=family,
+        region=wanted.region,
+        limit=limit,
+        usage=usage,
+        vcpus=size.vcpus,
+        needed=usage + size.vcpus,
+    )
 
 
 def _rejected(name: str, resource: str, status: int, code: str, message: str) -> Refusal:
     """An answer of the resource manager, printed as its client library does."""
     body = json.dumps({"error": {"code": code, "message": message}}, indent=2)
     word = {400: "Bad Request", 409: "Conflict"}[status]
-    lines = [f"PUT https://management.azure.com{resource}", RULE, f"RESPONSE {status}: {status} {word}", f"ERROR CODE: {code}", RULE, body, RULE, ""]
-    return _refused(name, f"failed to create vm {name}: failed to create VM: cannot create vm: " + "\n".join(lines))
+    lines = [
+        f"PUT https://management.azure.com{resource}",
+        RULE,
+        f"RESPONSE {status}: {status} {word}",
+        f"ERROR CODE: {code}",
+        RULE,
+        body,
+        RULE,
+        "",
+    ]
+    return _refused(
+        name, f"failed to create vm {name}: failed to create VM: cannot create vm: " + "\n".join(lines)
+    )
 
 
 def _refused(name: str, text: str) -> Refusal:

@@ -10,7 +10,17 @@ import typing as t
 from openshift_sandbox.hardware import DESCRIPTION
 from openshift_sandbox.seed_baremetal import provider_id_of
 from openshift_sandbox.stand_ins.bare_metal_hosts import FREE, is_consumer, selects, wanted
-from openshift_sandbox.stand_ins.cloud import INVALID, Cloud, Instance, Lost, Refusal, Waiting, Wanted, provider_spec, shortage
+from openshift_sandbox.stand_ins.cloud import (
+    INVALID,
+    Cloud,
+    Instance,
+    Lost,
+    Refusal,
+    Waiting,
+    Wanted,
+    provider_spec,
+    shortage,
+)
 from openshift_sandbox.stand_ins.loop import Cluster, Object
 
 HOST: t.Final = "metal3.io/BareMetalHost"
@@ -37,9 +47,17 @@ class BareMetal(Cloud):
         if not is_consumer(machine, host) or not wanted(host):
             _patch(cluster, host, claim(machine, value))
         state = host["status"]["provisioning"]["state"]
-        told = {HOST: f"{host['metadata']['namespace']}/{host['metadata']['name']}", "machine.openshift.io/instance-state": state}
+        told = {
+            HOST: f"{host['metadata']['namespace']}/{host['metadata']['name']}",
+            "machine.openshift.io/instance-state": state,
+        }
         if not told.items() <= (machine["metadata"].get("annotations") or {}).items():
-            cluster.patch("Machine", machine["metadata"]["name"], machine["metadata"]["namespace"], {"metadata": {"annotations": told}})
+            cluster.patch(
+                "Machine",
+                machine["metadata"]["name"],
+                machine["metadata"]["namespace"],
+                {"metadata": {"annotations": told}},
+            )
         return _instance(host) if state == "provisioned" and is_consumer(machine, host) else Waiting()
 
     def describe(self, cluster: Cluster, machine: Object) -> Instance:
@@ -57,7 +75,11 @@ class BareMetal(Cloud):
         if host is None:
             return True
         if wanted(host):
-            _patch(cluster, host, {"spec": {"customDeploy": None, "image": None, "userData": None, "online": False}})
+            _patch(
+                cluster,
+                host,
+                {"spec": {"customDeploy": None, "image": None, "userData": None, "online": False}},
+            )
             return False
         if host["status"]["provisioning"]["state"] in BUSY:
             return False
@@ -75,11 +97,28 @@ def incomplete(value: Object) -> list[str]:
 def claim(machine: Object, value: Object) -> Object:
     """What is written into a host for a Machine."""
     metadata = machine["metadata"]
-    image = {key: value["image"][key] for key in ("url", "checksum")} if (value.get("image") or {}).get("url") else None
+    image = (
+        {key: value["image"][key] for key in ("url", "checksum")}
+        if (value.get("image") or {}).get("url")
+        else None
+    )
     deploy = value.get("customDeploy") if (value.get("customDeploy") or {}).get("method") else None
     data = {"namespace": metadata["namespace"]} | value["userData"] if value.get("userData") else None
-    reference = {"apiVersion": machine["apiVersion"], "kind": "Machine", "name": metadata["name"], "namespace": metadata["namespace"]}
-    return {"spec": {"consumerRef": reference, "customDeploy": deploy, "image": image, "online": True, "userData": data}}
+    reference = {
+        "apiVersion": machine["apiVersion"],
+        "kind": "Machine",
+        "name": metadata["name"],
+        "namespace": metadata["namespace"],
+    }
+    return {
+        "spec": {
+            "consumerRef": reference,
+            "customDeploy": deploy,
+            "image": image,
+            "online": True,
+            "userData": data,
+        }
+    }
 
 
 def chosen(hosts: list[Object], machine: Object) -> Object | None:
@@ -91,8 +130,16 @@ def chosen(hosts: list[Object], machine: Object) -> Object | None:
 
 def _available(host: Object) -> bool:
     status = host.get("status") or {}
-    taken = host["spec"].get("consumerRef") or host["spec"].get("externallyProvisioned") or host["metadata"].get("deletionTimestamp")
-    return not taken and not status.get("errorMessage") and (status.get("provisioning") or {}).get("state") in FREE
+    taken = (
+        host["spec"].get("consumerRef")
+        or host["spec"].get("externallyProvisioned")
+        or host["metadata"].get("deletionTimestamp")
+    )
+    return (
+        not taken
+        and not status.get("errorMessage")
+        and (status.get("provisioning") or {}).get("state") in FREE
+    )
 
 
 def _mine(cluster: Cluster, machine: Object) -> Object | None:
@@ -103,9 +150,15 @@ def _mine(cluster: Cluster, machine: Object) -> Object | None:
 def _instance(host: Object) -> Instance:
     """What the provider knows of it is what inspection found."""
     found, state = host["status"]["hardware"], host["status"]["provisioning"]["state"]
-    addresses = (*(("InternalIP", nic["ip"]) for nic in found["nics"]), ("Hostname", found["hostname"]), ("InternalDNS", found["hostname"]))
+    addresses = (
+        *(("InternalIP", nic["ip"]) for nic in found["nics"]),
+        ("Hostname", found["hostname"]),
+        ("InternalDNS", found["hostname"]),
+    )
     made_of = Wanted("", "", "", description=host["metadata"]["annotations"][DESCRIPTION])
-    return Instance(provider_id_of(host), host["metadata"]["uid"], made_of, addresses, found["hostname"], state)
+    return Instance(
+        provider_id_of(host), host["metadata"]["uid"], made_of, addresses, found["hostname"], state
+    )
 
 
 def _patch(cluster: Cluster, host: Object, body: Object) -> None:

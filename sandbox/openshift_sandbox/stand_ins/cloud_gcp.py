@@ -56,7 +56,12 @@ class Gcp(Cloud):
         none_left = shortage(self, cluster, wanted)
         if none_left and none_left.get("immediate"):
             return gcp_errors.unavailable(cluster.scenario.cluster["project"], wanted.zone)
-        return self._instance(cluster, machine, free_address(cluster, machine, SUBNET), PROVISIONING if none_left else self.running)
+        return self._instance(
+            cluster,
+            machine,
+            free_address(cluster, machine, SUBNET),
+            PROVISIONING if none_left else self.running,
+        )
 
     def describe(self, cluster: Cluster, machine: Object) -> Instance:
         return self._instance(cluster, machine, own_address(machine), self.running)
@@ -90,24 +95,43 @@ class Gcp(Cloud):
         accelerator = gpus[0]["type"] if gpus else gcp_errors.BUILT_IN_ACCELERATOR[kind.rpartition("-")[0]]
         if unsupported or (gpus and accelerator not in ACCELERATORS):
             resource = f"projects/{cluster.scenario.cluster['project']}/zones/{wanted.zone}/acceleratorTypes/{accelerator}"
-            return _own(gcp_errors.NO_ACCELERATOR_TYPE.format(accelerator=accelerator, zone=wanted.zone, resource=resource))
+            return _own(
+                gcp_errors.NO_ACCELERATOR_TYPE.format(
+                    accelerator=accelerator, zone=wanted.zone, resource=resource
+                )
+            )
         quota = cluster.trouble("quota_exceeded", **where(wanted))
         if quota is None or quota.get("metric"):
             return None
         metric = ("PREEMPTIBLE_" if wanted.interruptible else "") + ACCELERATORS[accelerator][1]
-        return _own(gcp_errors.OWN_QUOTA.format(metric=metric, usage=quota.get("usage", 0), limit=quota.get("limit", 0)))
+        return _own(
+            gcp_errors.OWN_QUOTA.format(
+                metric=metric, usage=quota.get("usage", 0), limit=quota.get("limit", 0)
+            )
+        )
 
     def _compute_engines(self, cluster: Cluster, value: Object, wanted: Wanted) -> Refusal | None:
         kind, project = wanted.instance_type, cluster.scenario.cluster["project"]
         if kind not in TYPES or cluster.trouble("unsupported_zone", **where(wanted)):
-            return gcp_errors.rejected(400, gcp_errors.NO_SUCH_TYPE.format(type=kind, zone=wanted.zone, project=project), "invalid")
+            return gcp_errors.rejected(
+                400, gcp_errors.NO_SUCH_TYPE.format(type=kind, zone=wanted.zone, project=project), "invalid"
+            )
         hardware = self.scale_from_zero(value)
-        if hardware and hardware.gpus and value.get("onHostMaintenance") != "Terminate" and not wanted.interruptible:
+        if (
+            hardware
+            and hardware.gpus
+            and value.get("onHostMaintenance") != "Terminate"
+            and not wanted.interruptible
+        ):
             return gcp_errors.rejected(400, gcp_errors.LIVE_MIGRATION, "badRequest")
         if quota := cluster.trouble("quota_exceeded", **where(wanted)):
             metric = quota.get("metric") or gcp_errors.metric(kind)
             scope = "globally" if metric.endswith("ALL_REGIONS") else f"in region {wanted.region}"
-            return gcp_errors.rejected(403, gcp_errors.QUOTA.format(metric=metric, limit=float(quota.get("limit", 0)), scope=scope), "quotaExceeded")
+            return gcp_errors.rejected(
+                403,
+                gcp_errors.QUOTA.format(metric=metric, limit=float(quota.get("limit", 0)), scope=scope),
+                "quotaExceeded",
+            )
         return failure(cluster, wanted)
 
     def _instance(self, cluster: Cluster, machine: Object, address: str, state: str) -> Instance:
@@ -116,7 +140,14 @@ class Gcp(Cloud):
         host = seed_gcp.host_name(cluster.scenario.cluster, name, address)
         names = dict.fromkeys((f"{name}.{wanted.zone}.c.{project}.internal", host, name))
         addresses = (("InternalIP", address), *(("InternalDNS", one) for one in names))
-        return Instance(seed_gcp.provider_id(cluster.scenario.cluster, wanted.zone, name), name, wanted, addresses, host, state)
+        return Instance(
+            seed_gcp.provider_id(cluster.scenario.cluster, wanted.zone, name),
+            name,
+            wanted,
+            addresses,
+            host,
+            state,
+        )
 
 
 def _own(text: str) -> Refusal:

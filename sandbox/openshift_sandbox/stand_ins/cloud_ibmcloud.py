@@ -53,7 +53,9 @@ class IbmCloud(Cloud):
             limit = int(quota.get("limit", 0))
             return Refusal(OVER_QUOTA.format(usage=quota.get("usage", limit), vcpus=size.vcpus, limit=limit))
         state = BROKEN if shortage(self, cluster, wanted) else self.running
-        return failure(cluster, wanted) or self._instance(machine, free_address(cluster, machine, SUBNET), state)
+        return failure(cluster, wanted) or self._instance(
+            machine, free_address(cluster, machine, SUBNET), state
+        )
 
     def describe(self, cluster: Cluster, machine: Object) -> Instance:
         return self._instance(machine, own_address(machine), instance_state(machine) or self.running)
@@ -70,7 +72,9 @@ class IbmCloud(Cloud):
         provider_id = f"ibm://{seed_ibmcloud.ACCOUNT}///{labels.get('machine.openshift.io/cluster-api-cluster', '')}/{identity}"
         addresses = (("InternalDNS", name), ("InternalIP", address))
         wanted = self.wanted(provider_spec(machine))
-        return Instance(provider_id, identity, wanted, addresses, name, state, provisioned=state == self.running)
+        return Instance(
+            provider_id, identity, wanted, addresses, name, state, provisioned=state == self.running
+        )
 
 
 CLOUD: t.Final = IbmCloud()

@@ -12,7 +12,19 @@ import uuid
 from openshift_sandbox import seed_nutanix
 from openshift_sandbox.hardware import InstanceType, described
 from openshift_sandbox.hardware_gpus import GPUS
-from openshift_sandbox.stand_ins.cloud import INVALID, Cloud, Instance, Refusal, Wanted, digest, failure, free_address, own_address, provider_spec, shortage
+from openshift_sandbox.stand_ins.cloud import (
+    INVALID,
+    Cloud,
+    Instance,
+    Refusal,
+    Wanted,
+    digest,
+    failure,
+    free_address,
+    own_address,
+    provider_spec,
+    shortage,
+)
 from openshift_sandbox.stand_ins.conditions import condition
 from openshift_sandbox.stand_ins.loop import Cluster, Object
 
@@ -45,9 +57,13 @@ class Nutanix(Cloud):
         none_left = shortage(self, cluster, wanted)
         if errors := gpu_errors(value, bool(none_left)):
             text = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
-            return Refusal(message := f"{name}: failed in validating machine providerSpec: {text}", INVALID, message)
+            return Refusal(
+                message := f"{name}: failed in validating machine providerSpec: {text}", INVALID, message
+            )
         if none_left:
-            return Refusal(NO_MEMORY.format(name=name, cpus=_cpus(value), memory=mebibytes(value.get("memorySize"))))
+            return Refusal(
+                NO_MEMORY.format(name=name, cpus=_cpus(value), memory=mebibytes(value.get("memorySize")))
+            )
         return failure(cluster, wanted) or self._instance(machine, free_address(cluster, machine, SUBNET))
 
     def describe(self, cluster: Cluster, machine: Object) -> Instance:
@@ -58,7 +74,9 @@ class Nutanix(Cloud):
 
     def outcome(self, created: bool, message: str) -> list[Object]:
         ready = "Machine instance is ready" if created else "Machine instance is not ready"
-        first = condition(self.created, created, "MachineCreationSucceeded" if created else "MachineCreationFailed", message)
+        first = condition(
+            self.created, created, "MachineCreationSucceeded" if created else "MachineCreationFailed", message
+        )
         return [first, condition("MachineInstanceReady", created, ready, ready)]
 
     def machine_annotations(self, instance: Instance) -> dict[str, str]:
@@ -70,7 +88,14 @@ class Nutanix(Cloud):
     def _instance(self, machine: Object, address: str) -> Instance:
         identity, name = str(uuid.UUID(digest(machine)[:32])), machine["metadata"]["name"]
         addresses = (("InternalIP", address), ("InternalDNS", name), ("Hostname", name))
-        return Instance(f"nutanix://{identity}", identity, self.wanted(provider_spec(machine)), addresses, name, self.running)
+        return Instance(
+            f"nutanix://{identity}",
+            identity,
+            self.wanted(provider_spec(machine)),
+            addresses,
+            name,
+            self.running,
+        )
 
 
 def description(value: Object) -> str:
@@ -83,7 +108,10 @@ def model_of(gpu: Object) -> str | None:
     """Of an entry of the specification: by its name, or by the PCI device id as a number."""
     if gpu.get("type") == "Name":
         return PRISM_GPUS.get(gpu.get("name") or "")
-    return next((model for model in PRISM_GPUS.values() if int(GPUS[model].pci_device, 16) == gpu.get("deviceID")), None)
+    return next(
+        (model for model in PRISM_GPUS.values() if int(GPUS[model].pci_device, 16) == gpu.get("deviceID")),
+        None,
+    )
 
 
 def gpu_errors(value: Object, all_used: bool) -> list[str]:

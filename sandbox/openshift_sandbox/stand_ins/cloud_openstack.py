@@ -49,12 +49,17 @@ class OpenStack(Cloud):
         wanted = self.wanted(provider_spec(machine))
         if wanted.instance_type not in TYPES:
             return Refusal(UNKNOWN_FLAVOR.format(type=wanted.instance_type), INVALID)
-        if wanted.zone and (wanted.zone not in cluster.scenario.cluster["zones"] or cluster.trouble("unsupported_zone", **where(wanted))):
+        if wanted.zone and (
+            wanted.zone not in cluster.scenario.cluster["zones"]
+            or cluster.trouble("unsupported_zone", **where(wanted))
+        ):
             return Refusal(UNKNOWN_ZONE.format(zone=wanted.zone), INVALID)
         if cluster.trouble("quota_exceeded", **where(wanted)):
             return Refusal("")  # Nova's "Quota exceeded for cores" is in the provider's log alone
         state = BROKEN if shortage(self, cluster, wanted) else self.running
-        return failure(cluster, wanted) or self._instance(machine, free_address(cluster, machine, SUBNET), state)
+        return failure(cluster, wanted) or self._instance(
+            machine, free_address(cluster, machine, SUBNET), state
+        )
 
     def describe(self, cluster: Cluster, machine: Object) -> Instance:
         return self._instance(machine, own_address(machine), instance_state(machine) or self.running)
@@ -71,7 +76,9 @@ class OpenStack(Cloud):
     def _instance(self, machine: Object, address: str, state: str) -> Instance:
         identity, name = str(uuid.UUID(digest(machine)[:32])), machine["metadata"]["name"]
         addresses = (("InternalIP", address), ("Hostname", name), ("InternalDNS", name))
-        return Instance(f"openstack:///{identity}", identity, self.wanted(provider_spec(machine)), addresses, name, state)
+        return Instance(
+            f"openstack:///{identity}", identity, self.wanted(provider_spec(machine)), addresses, name, state
+        )
 
 
 CLOUD: t.Final = OpenStack()

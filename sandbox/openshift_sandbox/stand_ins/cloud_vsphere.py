@@ -12,7 +12,19 @@ import uuid
 
 from openshift_sandbox import seed_vsphere
 from openshift_sandbox.hardware import InstanceType, described
-from openshift_sandbox.stand_ins.cloud import INVALID, Cloud, Instance, Refusal, Wanted, digest, failure, free_address, own_address, provider_spec, shortage
+from openshift_sandbox.stand_ins.cloud import (
+    INVALID,
+    Cloud,
+    Instance,
+    Refusal,
+    Wanted,
+    digest,
+    failure,
+    free_address,
+    own_address,
+    provider_spec,
+    shortage,
+)
 from openshift_sandbox.stand_ins.conditions import condition
 from openshift_sandbox.stand_ins.loop import Cluster, Object
 
@@ -35,7 +47,9 @@ class VSphere(Cloud):
         return Wanted("", zone, region, description=description(value))
 
     def launch(self, cluster: Cluster, machine: Object) -> Instance | Refusal:
-        return _refusal(self, cluster, machine) or self._instance(machine, free_address(cluster, machine, SUBNET))
+        return _refusal(self, cluster, machine) or self._instance(
+            machine, free_address(cluster, machine, SUBNET)
+        )
 
     def describe(self, cluster: Cluster, machine: Object) -> Instance:
         return self._instance(machine, own_address(machine))
@@ -57,13 +71,22 @@ class VSphere(Cloud):
     def _instance(self, machine: Object, address: str) -> Instance:
         identity, name = str(uuid.UUID(digest(machine)[:32])), machine["metadata"]["name"]
         addresses = (("InternalIP", address), ("InternalDNS", name))
-        return Instance(f"vsphere://{identity}", identity, self.wanted(provider_spec(machine)), addresses, name, self.running)
+        return Instance(
+            f"vsphere://{identity}",
+            identity,
+            self.wanted(provider_spec(machine)),
+            addresses,
+            name,
+            self.running,
+        )
 
 
 def description(value: Object) -> str:
     """A template whose name ends in -2xL40S has two of them, passed through."""
     devices = DEVICES.search(value.get("template") or "")
-    return f"{value.get('numCPUs', 0)}x{value.get('memoryMiB', 0) // 1024}" + (f"x{devices[1]}" if devices else "")
+    return f"{value.get('numCPUs', 0)}x{value.get('memoryMiB', 0) // 1024}" + (
+        f"x{devices[1]}" if devices else ""
+    )
 
 
 def _refusal(cloud: Cloud, cluster: Cluster, machine: Object) -> Refusal | None:
@@ -83,17 +106,34 @@ def _refusal(cloud: Cloud, cluster: Cluster, machine: Object) -> Refusal | None:
 
 def _missing(shape: Object, value: Object) -> str | None:
     """What the specification names and vCenter does not have; templates are known by name, the rest by path."""
-    domains, workspace = [one["topology"] for one in seed_vsphere.failure_domains(shape)], value.get("workspace") or {}
+    domains, workspace = (
+        [one["topology"] for one in seed_vsphere.failure_domains(shape)],
+        value.get("workspace") or {},
+    )
     known = {_base(one) for one in (*(domain["template"] for domain in domains), *shape.get("templates", []))}
     if _base(value.get("template")) not in known:
         return "template"
     places = {"folder": "folder", "datastore": "datastore", "resourcePool": "resource pool"}
-    return next((what for field, what in places.items() if workspace.get(field) not in {None, "", *(domain[field] for domain in domains)}), None)
+    return next(
+        (
+            what
+            for field, what in places.items()
+            if workspace.get(field) not in {None, "", *(domain[field] for domain in domains)}
+        ),
+        None,
+    )
 
 
 def _failed_task(machine: Object) -> str | None:
     conditions = ((machine.get("status") or {}).get("providerStatus") or {}).get("conditions") or []
-    return next((str(one["message"]) for one in conditions if one["type"] == "MachineCreation" and one["status"] == "False"), None)
+    return next(
+        (
+            str(one["message"])
+            for one in conditions
+            if one["type"] == "MachineCreation" and one["status"] == "False"
+        ),
+        None,
+    )
 
 
 def _base(path: str | None) -> str:

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins import cloud_baremetal, cloud_ibmcloud, cloud_nutanix, cloud_openstack, cloud_vsphere
+from openshift_sandbox.stand_ins import (
+    cloud_baremetal,
+    cloud_ibmcloud,
+    cloud_nutanix,
+    cloud_openstack,
+    cloud_vsphere,
+)
 from openshift_sandbox.stand_ins.cloud import Cloud
 from openshift_sandbox.stand_ins.cloud_aws import Aws
 from openshift_sandbox.stand_ins.cloud_azure import Azure

@@ -20,7 +20,14 @@ from openshift_sandbox.stand_ins.kinds import TABLE, key_of, split
 class Cluster:
     """Objects handed out are the index's own: read them, never change them."""
 
-    def __init__(self, client: Client, scenario: LiveScenario, directory: Path, kinds: Iterable[str], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        client: Client,
+        scenario: LiveScenario,
+        directory: Path,
+        kinds: Iterable[str],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.client = client
         self.directory = directory
         self.clock = clock
@@ -92,7 +99,9 @@ class Cluster:
     def apply_status(self, obj: Object) -> Object:
         return self._keep(self.client.apply_status(obj))
 
-    def patch(self, kind: str, name: str, namespace: str | None, body: Object, subresource: str | None = None) -> Object | None:
+    def patch(
+        self, kind: str, name: str, namespace: str | None, body: Object, subresource: str | None = None
+    ) -> Object | None:
         """A merge patch; None when the object has gone meanwhile, or is no longer at the resourceVersion that the body names."""
         api_version, plural = TABLE[kind]
         try:
@@ -145,12 +154,20 @@ class Cluster:
         if not any(one["type"] == "Established" and one["status"] == "True" for one in conditions):
             return []
         spec = crd["spec"]
-        return [kind for kind in self._indexes if (split(TABLE[kind][0])[0], TABLE[kind][1]) == (spec["group"], spec["names"]["plural"])]
+        return [
+            kind
+            for kind in self._indexes
+            if (split(TABLE[kind][0])[0], TABLE[kind][1]) == (spec["group"], spec["names"]["plural"])
+        ]
 
     def _keep(self, obj: Object) -> Object:
         index = self._indexes.get(key_of(obj["apiVersion"], obj["kind"]))
         if index is not None:
-            gone = obj["metadata"].get("deletionTimestamp") and not obj["metadata"].get("finalizers") and obj["kind"] != "Pod"
+            gone = (
+                obj["metadata"].get("deletionTimestamp")
+                and not obj["metadata"].get("finalizers")
+                and obj["kind"] != "Pod"
+            )
             if gone:
                 index.forget(*key(obj))
             if gone or index.put(obj):

@@ -37,7 +37,9 @@ class ClusterAutoscalers(Reconciler):
         autoscaler = cluster.find("ClusterAutoscaler", NAME)
         deployment = cluster.find("Deployment", f"cluster-autoscaler-{NAME}", MACHINE_NAMESPACE)
         if autoscaler is None:
-            if deployment and not deployment["metadata"].get("deletionTimestamp"):  # the garbage collector's work, which learns of a new CRD late
+            if deployment and not deployment["metadata"].get(
+                "deletionTimestamp"
+            ):  # the garbage collector's work, which learns of a new CRD late
                 cluster.delete("Deployment", deployment["metadata"]["name"], MACHINE_NAMESPACE)
             return
         wanted = autoscaler_deployment.manifest(autoscaler)
@@ -62,14 +64,22 @@ class ClusterAutoscaler(Reconciler):
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         autoscaler = cluster.find("ClusterAutoscaler", NAME)
-        if autoscaler is None or not cluster.available(f"cluster-autoscaler-{NAME}", MACHINE_NAMESPACE) or not cluster.due(COMPONENT, "autoscaler_scan", 1.0):
+        if (
+            autoscaler is None
+            or not cluster.available(f"cluster-autoscaler-{NAME}", MACHINE_NAMESPACE)
+            or not cluster.due(COMPONENT, "autoscaler_scan", 1.0)
+        ):
             return
         cluster.restart(COMPONENT, "autoscaler_scan")
         cluster.due(COMPONENT, "autoscaler_scan", 1.0)
         self._backoff = {name: until for name, until in self._backoff.items() if until > now}
         spec = autoscaler.get("spec") or {}
         groups = self._groups(cluster, spec)
-        changed = self._give_up(cluster, spec, groups, now) or self._scale_up(cluster, spec, groups, now) or self._scale_down(cluster, spec, groups, now)
+        changed = (
+            self._give_up(cluster, spec, groups, now)
+            or self._scale_up(cluster, spec, groups, now)
+            or self._scale_down(cluster, spec, groups, now)
+        )
         if changed:
             cluster.resync("MachineSet")  # the answer to a scale request is no MachineSet
             groups = self._groups(cluster, spec)
@@ -79,8 +89,18 @@ class ClusterAutoscaler(Reconciler):
         def stable(node: Object) -> bool:
             return cluster.due(node["metadata"]["uid"], "autoscaler_stabilization", MINUTES)
 
-        sets = [one for one in cluster.objects("MachineSet", MACHINE_NAMESPACE) if not one["metadata"].get("deletionTimestamp")]
-        view = View(cluster.objects("Machine"), cluster.objects("Node"), spec.get("startupTaints") or [], stable, self._templates)
+        sets = [
+            one
+            for one in cluster.objects("MachineSet", MACHINE_NAMESPACE)
+            if not one["metadata"].get("deletionTimestamp")
+        ]
+        view = View(
+            cluster.objects("Machine"),
+            cluster.objects("Node"),
+            spec.get("startupTaints") or [],
+            stable,
+            self._templates,
+        )
         found = [group(one, view) for one in sets]
         return [one for one in found if one is not None]
 
@@ -89,7 +109,9 @@ class ClusterAutoscaler(Reconciler):
         patience, wall = seconds(spec.get("maxNodeProvisionTime"), 15 * MINUTES), datetime.now(UTC)
         changed = False
         for one in groups:
-            lost = autoscaler_plan.broken(one, lambda machine: age(machine["metadata"].get("creationTimestamp"), wall) > patience)
+            lost = autoscaler_plan.broken(
+                one, lambda machine: age(machine["metadata"].get("creationTimestamp"), wall) > patience
+            )
             if lost:
                 self._backoff[one.id] = now + cluster.delay("autoscaler_backoff", 5 * MINUTES)
                 self._shrink(cluster, one, [machine["metadata"]["name"] for machine in lost])
@@ -97,16 +119,34 @@ class ClusterAutoscaler(Reconciler):
         return changed
 
     def _scale_up(self, cluster: Cluster, spec: Object, groups: list[Group], now: float) -> bool:
-        wall, patience = datetime.now(UTC), seconds((spec.get("scaleUp") or {}).get("newPodScaleUpDelay"), 0.0)
-        waiting = autoscaler_plan.unschedulable(cluster.objects("Pod"), spec.get("podPriorityThreshold", autoscaler_plan.CUTOFF))
-        pods = [pod for pod in waiting if not patience or age(pod["metadata"]["creationTimestamp"], wall) >= patience]
-        plan = autoscaler_plan.scale_up(pods, groups, cluster.objects("Node"), spec.get("resourceLimits") or {}, self._backoff)
+        wall, patience = (
+            datetime.now(UTC),
+            seconds((spec.get("scaleUp") or {}).get("newPodScaleUpDelay"), 0.0),
+        )
+        waiting = autoscaler_plan.unschedulable(
+            cluster.objects("Pod"), spec.get("podPriorityThreshold", autoscaler_plan.CUTOFF)
+        )
+        pods = [
+            pod
+            for pod in waiting
+            if not patience or age(pod["metadata"]["creationTimestamp"], wall) >= patience
+        ]
+        plan = autoscaler_plan.scale_up(
+            pods, groups, cluster.objects("Node"), spec.get("resourceLimits") or {}, self._backoff
+        )
         for pod, text in plan.refused:
             events.record(cluster, pod, COMPONENT, "NotTriggerScaleUp", text)
             told = cluster.find("ConfigMap", autoscaler_status.NAME, MACHINE_NAMESPACE)
             if autoscaler_plan.TOTAL_REACHED in text and told:
                 total = spec["resourceLimits"]["maxNodesTotal"]
-                events.record(cluster, told, COMPONENT, "MaxNodesTotalReached", f"Max total nodes in cluster reached: {total}", "Warning")
+                events.record(
+                    cluster,
+                    told,
+                    COMPONENT,
+                    "MaxNodesTotalReached",
+                    f"Max total nodes in cluster reached: {total}",
+                    "Warning",
+                )
         if plan.group is None or plan.size <= plan.group.target:
             return False
         _resize(cluster, plan.group, plan.size)
@@ -117,7 +157,11 @@ class ClusterAutoscaler(Reconciler):
 
     def _scale_down(self, cluster: Cluster, spec: Object, groups: list[Group], now: float) -> bool:
         down = spec.get("scaleDown") or {"enabled": True}
-        idle = {node["metadata"]["uid"]: (one, node) for one in groups for node in autoscaler_plan.unneeded(one, cluster.objects("Pod"))}
+        idle = {
+            node["metadata"]["uid"]: (one, node)
+            for one in groups
+            for node in autoscaler_plan.unneeded(one, cluster.objects("Pod"))
+        }
         self._idle_since = {uid: self._idle_since.get(uid, now) for uid in idle} if down["enabled"] else {}
         if not self._idle_since or now - self._grown < seconds(down.get("delayAfterAdd"), 10 * MINUTES):
             return False
@@ -126,22 +170,45 @@ class ClusterAutoscaler(Reconciler):
         for one, node in due[:1]:
             taint = {"key": DELETED, "value": str(int(time.time())), "effect": "NoSchedule"}
             version = {"resourceVersion": node["metadata"]["resourceVersion"]}
-            if cluster.patch("Node", node["metadata"]["name"], None, {"metadata": version, "spec": {"taints": [*(node["spec"].get("taints") or []), taint]}}):
-                names = [machine["metadata"]["name"] for machine in one.machines if machine["spec"].get("providerID") == node["spec"]["providerID"]]
+            if cluster.patch(
+                "Node",
+                node["metadata"]["name"],
+                None,
+                {"metadata": version, "spec": {"taints": [*(node["spec"].get("taints") or []), taint]}},
+            ):
+                names = [
+                    machine["metadata"]["name"]
+                    for machine in one.machines
+                    if machine["spec"].get("providerID") == node["spec"]["providerID"]
+                ]
                 self._shrink(cluster, one, names)
         return bool(due)
 
     def _shrink(self, cluster: Cluster, one: Group, machines: list[str]) -> None:
         """Machines are marked first, so that the MachineSet deletes just these."""
         for name in machines:
-            cluster.patch("Machine", name, MACHINE_NAMESPACE, {"metadata": {"annotations": dict.fromkeys((DELETE_FIRST, OLD_DELETE_FIRST), timestamp())}})
+            cluster.patch(
+                "Machine",
+                name,
+                MACHINE_NAMESPACE,
+                {"metadata": {"annotations": dict.fromkeys((DELETE_FIRST, OLD_DELETE_FIRST), timestamp())}},
+            )
         _resize(cluster, one, one.target - len(machines))
 
     def _report(self, cluster: Cluster, groups: list[Group]) -> None:
-        idle = {one.id: sum(1 for node in one.nodes if node["metadata"]["uid"] in self._idle_since) for one in groups}
+        idle = {
+            one.id: sum(1 for node in one.nodes if node["metadata"]["uid"] in self._idle_since)
+            for one in groups
+        }
         report = autoscaler_status.report(groups, cluster.objects("Node"), self._backoff, idle)
-        if not autoscaler_status.says(cluster.find("ConfigMap", autoscaler_status.NAME, MACHINE_NAMESPACE), report):
-            cluster.apply(autoscaler_status.config_map(report, datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f +0000 UTC")))
+        if not autoscaler_status.says(
+            cluster.find("ConfigMap", autoscaler_status.NAME, MACHINE_NAMESPACE), report
+        ):
+            cluster.apply(
+                autoscaler_status.config_map(
+                    report, datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S.%f +0000 UTC")
+                )
+            )
 
 
 def _resize(cluster: Cluster, one: Group, size: int) -> None:

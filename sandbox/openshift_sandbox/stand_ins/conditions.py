@@ -15,7 +15,9 @@ def timestamp() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def condition(kind: str, status: bool, reason: str | None = None, message: str | None = None, **more: str) -> Condition:
+def condition(
+    kind: str, status: bool, reason: str | None = None, message: str | None = None, **more: str
+) -> Condition:
     """Reason and message are left out where the real component leaves them out."""
     texts = {key: value for key, value in (("reason", reason), ("message", message)) if value is not None}
     return {"type": kind, "status": "True" if status else "False"} | texts | more

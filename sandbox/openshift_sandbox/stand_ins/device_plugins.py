@@ -19,7 +19,12 @@ DEVICES: t.Final = "--devices="
 def offered(pod: Object) -> tuple[str, int] | None:
     """Resource and number of devices, as the arguments of a plugin's container have them."""
     for container in pod["spec"]["containers"]:
-        found = {start: one.removeprefix(start) for one in container.get("args") or () for start in (RESOURCE, DEVICES) if one.startswith(start)}
+        found = {
+            start: one.removeprefix(start)
+            for one in container.get("args") or ()
+            for start in (RESOURCE, DEVICES)
+            if one.startswith(start)
+        }
         if len(found) == 2:
             return found[RESOURCE], int(found[DEVICES])
     return None
@@ -42,7 +47,9 @@ class DevicePlugins(Reconciler):
             wanted = running.get(name, {})
             self._known.setdefault(name, set()).update(wanted)
             if self._known[name]:
-                self._advertise(cluster, node, {resource: wanted.get(resource) for resource in self._known[name]})
+                self._advertise(
+                    cluster, node, {resource: wanted.get(resource) for resource in self._known[name]}
+                )
 
     def _advertise(self, cluster: Cluster, node: Object, wanted: t.Mapping[str, int | None]) -> None:
         """A kubelet that once knew a plugin keeps its resource at zero."""
@@ -55,7 +62,13 @@ class DevicePlugins(Reconciler):
                 allocatable[resource] = there
                 capacity[resource] = str(number or 0)
         if allocatable:
-            cluster.patch("Node", node["metadata"]["name"], None, {"status": {"capacity": capacity, "allocatable": allocatable}}, "status")
+            cluster.patch(
+                "Node",
+                node["metadata"]["name"],
+                None,
+                {"status": {"capacity": capacity, "allocatable": allocatable}},
+                "status",
+            )
 
 
 RECONCILERS: t.Final = (DevicePlugins,)

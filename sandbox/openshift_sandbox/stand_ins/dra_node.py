@@ -58,14 +58,25 @@ class DraNode(Reconciler):
         self._published: dict[str, Object] = {}
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        pods = [pod for pod in cluster.objects("Pod") if is_driver(pod) or component(pod) in (PLUGIN, VALIDATOR, EXPORTER)]
+        pods = [
+            pod
+            for pod in cluster.objects("Pod")
+            if is_driver(pod) or component(pod) in (PLUGIN, VALIDATOR, EXPORTER)
+        ]
         drivers, plugins = ready_on(pods, is_driver), ready_on(pods, lambda pod: component(pod) == PLUGIN)
         for pod in pods:
             if HOLD in (pod["metadata"].get("annotations") or {}):
                 where = node_of(pod)
-                ready = where in drivers if component(pod) == PLUGIN else where in plugins and initialized(pod)
+                ready = (
+                    where in drivers if component(pod) == PLUGIN else where in plugins and initialized(pod)
+                )
                 if ready and not is_driver(pod):
-                    cluster.patch("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], {"metadata": {"annotations": {HOLD: None}}})
+                    cluster.patch(
+                        "Pod",
+                        pod["metadata"]["name"],
+                        pod["metadata"]["namespace"],
+                        {"metadata": {"annotations": {HOLD: None}}},
+                    )
         for node in cluster.objects("Node"):
             self._publish(cluster, node, node["metadata"]["name"] in plugins)
 
@@ -81,7 +92,9 @@ class DraNode(Reconciler):
             if live is not None:
                 cluster.delete("ResourceSlice", name)
             self._published.pop(name, None)
-        elif (live is None or self._published.get(name) != wanted) and cluster.due(node["metadata"]["uid"], "dra_slice", 0.3):
+        elif (live is None or self._published.get(name) != wanted) and cluster.due(
+            node["metadata"]["uid"], "dra_slice", 0.3
+        ):
             cluster.apply(wanted)
             self._published[name] = wanted
 

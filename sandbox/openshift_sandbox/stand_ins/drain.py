@@ -51,20 +51,28 @@ class Drains:
         uid, name = machine["metadata"]["uid"], node["metadata"]["name"]
         if uid in self._pausing:
             first = cluster.delay("drain_retry", 0.5)
-            if not cluster.due(uid, "drain_retry", 0.5, min(LONGEST_PAUSE, 2 ** (self._failures[uid] - 1)) * first - first):
+            if not cluster.due(
+                uid, "drain_retry", 0.5, min(LONGEST_PAUSE, 2 ** (self._failures[uid] - 1)) * first - first
+            ):
                 return False
             self._pausing.discard(uid)
             cluster.restart(uid, "drain_timeout")
         events.record(cluster, machine, COMPONENT, "DrainProceeds", "Node drain proceeds")
         if not node["spec"].get("unschedulable"):
             cluster.patch("Node", name, None, {"spec": {"unschedulable": True}})
-        left = [pod for pod in cluster.objects("Pod") if pod["spec"].get("nodeName") == name and evictable(pod)]
-        refused = [pod for pod in left if not pod["metadata"].get("deletionTimestamp") and self._kept(cluster, pod)]
+        left = [
+            pod for pod in cluster.objects("Pod") if pod["spec"].get("nodeName") == name and evictable(pod)
+        ]
+        refused = [
+            pod for pod in left if not pod["metadata"].get("deletionTimestamp") and self._kept(cluster, pod)
+        ]
         if left and cluster.due(uid, "drain_timeout", 2.0):
             self._failures[uid] = self._failures.get(uid, 0) + 1
             self._pausing.add(uid)
             cluster.restart(uid, "drain_retry")
-            events.record(cluster, machine, COMPONENT, "DrainRequeued", f"Node drain requeued: {failure(left, refused)}")
+            events.record(
+                cluster, machine, COMPONENT, "DrainRequeued", f"Node drain requeued: {failure(left, refused)}"
+            )
         return not left
 
     def _kept(self, cluster: Cluster, pod: Object) -> bool:
@@ -89,7 +97,9 @@ def failure(left: list[Object], refused: list[Object]) -> str:
         if pod in refused:
             texts.append(f'error when evicting pods/"{name}" -n "{namespace}": global timeout reached: 20s')
         else:
-            texts.append(f'error when waiting for pod "{name}" in namespace "{namespace}" to terminate: context deadline exceeded')
+            texts.append(
+                f'error when waiting for pod "{name}" in namespace "{namespace}" to terminate: context deadline exceeded'
+            )
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
@@ -98,7 +108,10 @@ def hook_conditions(machine: Object) -> list[Object]:
     hooks = machine["spec"].get("lifecycleHooks") or {}
     return [
         _hooks(kind, operation, hooks.get(stage) or [])
-        for kind, operation, stage in (("Drainable", "Drain", "preDrain"), ("Terminable", "Terminate", "preTerminate"))
+        for kind, operation, stage in (
+            ("Drainable", "Drain", "preDrain"),
+            ("Terminable", "Terminate", "preTerminate"),
+        )
     ]
 
 
@@ -113,11 +126,20 @@ def _hooks(kind: str, operation: str, hooks: list[Object]) -> Object:
     if not hooks:
         return condition(kind, True)
     listed = " ".join(f"{{Name:{hook['name']} Owner:{hook['owner']}}}" for hook in hooks)
-    return condition(kind, False, "HookPresent", f"{operation} operation currently blocked by: [{listed}]", severity="Warning")
+    return condition(
+        kind,
+        False,
+        "HookPresent",
+        f"{operation} operation currently blocked by: [{listed}]",
+        severity="Warning",
+    )
 
 
 def evictable(pod: Object) -> bool:
-    owned_by_daemon_set = any(one["kind"] == "DaemonSet" and one.get("controller", True) for one in pod["metadata"].get("ownerReferences") or [])
+    owned_by_daemon_set = any(
+        one["kind"] == "DaemonSet" and one.get("controller", True)
+        for one in pod["metadata"].get("ownerReferences") or []
+    )
     ended = pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}
     return MIRROR not in (pod["metadata"].get("annotations") or {}) and (ended or not owned_by_daemon_set)
 

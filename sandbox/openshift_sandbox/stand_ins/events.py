@@ -16,20 +16,31 @@ from openshift_sandbox.stand_ins.loop import Cluster, Object
 _WRITTEN: t.Final[weakref.WeakKeyDictionary[Cluster, set[str]]] = weakref.WeakKeyDictionary()
 
 
-def record(cluster: Cluster, about: Object, component: str, reason: str, message: str, kind: str = "Normal") -> None:
+def record(
+    cluster: Cluster, about: Object, component: str, reason: str, message: str, kind: str = "Normal"
+) -> None:
     """An Event about an object, in its namespace (`default` when it has none)."""
     metadata = about["metadata"]
-    digest = hashlib.sha256("/".join((metadata.get("uid") or "", component, reason, message)).encode()).hexdigest()[:16]
+    digest = hashlib.sha256(
+        "/".join((metadata.get("uid") or "", component, reason, message)).encode()
+    ).hexdigest()[:16]
     written = _WRITTEN.setdefault(cluster, set())
     if digest in written:
         return
     namespace = metadata.get("namespace") or "default"
-    reference = {"apiVersion": about["apiVersion"], "kind": about["kind"], "name": metadata["name"], "namespace": metadata.get("namespace")}
+    reference = {
+        "apiVersion": about["apiVersion"],
+        "kind": about["kind"],
+        "name": metadata["name"],
+        "namespace": metadata.get("namespace"),
+    }
     event = {
         "apiVersion": "v1",
         "kind": "Event",
         "metadata": {"name": f"{metadata['name'][:200]}.{digest}", "namespace": namespace},
-        "involvedObject": {key: value for key, value in (reference | {"uid": metadata.get("uid")}).items() if value},
+        "involvedObject": {
+            key: value for key, value in (reference | {"uid": metadata.get("uid")}).items() if value
+        },
         "reason": reason,
         "message": message,
         "type": kind,

@@ -34,5 +34,9 @@ def go_value(value: t.Any) -> str:
     if value is None:
         return "null"
     if isinstance(value, dict) and all(isinstance(one, str) for one in value.values()):
-        return "map[string]string{" + ", ".join(f"{json.dumps(key)}:{json.dumps(one)}" for key, one in sorted(value.items())) + "}"
+        return (
+            "map[string]string{"
+            + ", ".join(f"{json.dumps(key)}:{json.dumps(one)}" for key, one in sorted(value.items()))
+            + "}"
+        )
     return json.dumps(value)

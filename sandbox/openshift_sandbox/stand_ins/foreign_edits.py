@@ -14,7 +14,9 @@ from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 NOWHERE: t.Final[Object] = {
     "nodeAffinity": {
         "requiredDuringSchedulingIgnoredDuringExecution": {
-            "nodeSelectorTerms": [{"matchExpressions": [{"key": "example.com/no-node-has-this", "operator": "Exists"}]}],
+            "nodeSelectorTerms": [
+                {"matchExpressions": [{"key": "example.com/no-node-has-this", "operator": "Exists"}]}
+            ],
         }
     }
 }
@@ -36,7 +38,10 @@ class ForeignEdits(Reconciler):
         for node in cluster.objects("Node"):
             made_of = hardware.of_node(node)
             if made_of and made_of.gpus:
-                wanted |= {(node["metadata"]["name"], str(one["key"])): str(one["value"]) for one in cluster.troubles("node_label", **place(node))}
+                wanted |= {
+                    (node["metadata"]["name"], str(one["key"])): str(one["value"])
+                    for one in cluster.troubles("node_label", **place(node))
+                }
         for (name, key), value in wanted.items():
             live = cluster.find("Node", name)
             labels = (live["metadata"].get("labels") or {}) if live else {}
@@ -56,7 +61,12 @@ class ForeignEdits(Reconciler):
             if unwanted == edited:
                 continue
             self._unwanted ^= {(name, namespace)}
-            cluster.patch("DaemonSet", name, namespace, {"spec": {"template": {"spec": {"affinity": NOWHERE if unwanted else None}}}})
+            cluster.patch(
+                "DaemonSet",
+                name,
+                namespace,
+                {"spec": {"template": {"spec": {"affinity": NOWHERE if unwanted else None}}}},
+            )
 
     def _write(self, cluster: Cluster, node: str, key: str, value: str | None) -> None:
         cluster.patch("Node", node, None, {"metadata": {"labels": {key: value}}})

@@ -22,7 +22,14 @@ class ForeignQuotas(Reconciler):
                 cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
             if cluster.find("ResourceQuota", NAME, namespace) is None:
                 metadata = {"name": NAME, "namespace": namespace}
-                cluster.apply({"apiVersion": "v1", "kind": "ResourceQuota", "metadata": metadata, "spec": {"hard": trouble["hard"]}})
+                cluster.apply(
+                    {
+                        "apiVersion": "v1",
+                        "kind": "ResourceQuota",
+                        "metadata": metadata,
+                        "spec": {"hard": trouble["hard"]},
+                    }
+                )
 
 
 RECONCILERS: t.Final = (ForeignQuotas,)

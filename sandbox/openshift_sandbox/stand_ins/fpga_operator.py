@@ -24,12 +24,27 @@ def plugin(stack: Object) -> Object:
         "tolerations": spec.get("tolerations") or [],
         "containers": [{"name": "plugin", "image": spec["image"], "args": args}],
     }
-    owner = {"apiVersion": API, "kind": "FpgaStack", "name": metadata["name"], "uid": metadata["uid"], "controller": True, "blockOwnerDeletion": True}
+    owner = {
+        "apiVersion": API,
+        "kind": "FpgaStack",
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
     return {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
-        "metadata": {"name": name, "namespace": metadata["namespace"], "labels": labels, "ownerReferences": [owner]},
-        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}},
+        "metadata": {
+            "name": name,
+            "namespace": metadata["namespace"],
+            "labels": labels,
+            "ownerReferences": [owner],
+        },
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
     }
 
 
@@ -37,7 +52,9 @@ class FpgaOperator(Reconciler):
     kinds = ("DaemonSet", "Deployment", "FpgaStack")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None)
+        deployment = next(
+            (one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None
+        )
         if deployment is None or not cluster.available(NAME, deployment["metadata"]["namespace"]):
             return
         for stack in cluster.objects("FpgaStack"):
@@ -49,7 +66,11 @@ class FpgaOperator(Reconciler):
     def _reconcile(self, cluster: Cluster, stack: Object) -> None:
         metadata, trouble = stack["metadata"], cluster.trouble("fpga_degraded")
         live = cluster.find("DaemonSet", f"{metadata['name']}-device-plugin", metadata["namespace"])
-        if live is None or live["spec"]["template"]["spec"]["containers"][0].get("args") != plugin(stack)["spec"]["template"]["spec"]["containers"][0]["args"]:
+        if (
+            live is None
+            or live["spec"]["template"]["spec"]["containers"][0].get("args")
+            != plugin(stack)["spec"]["template"]["spec"]["containers"][0]["args"]
+        ):
             live = cluster.apply(plugin(stack))
         done = daemon_set_ready(live) or cluster.trouble("fpga_lies") is not None
         degraded = str(trouble.get("text", "firmware of card 0 cannot be read")) if trouble else ""
@@ -58,7 +79,10 @@ class FpgaOperator(Reconciler):
             condition("Degraded", bool(degraded), "CardFailed" if degraded else "AsExpected", degraded),
         ]
         before = stack.get("status") or {}
-        status = {"observedGeneration": metadata["generation"], "conditions": merged(before.get("conditions") or [], conditions)}
+        status = {
+            "observedGeneration": metadata["generation"],
+            "conditions": merged(before.get("conditions") or [], conditions),
+        }
         if any(before.get(key) != value for key, value in status.items()):
             cluster.patch("FpgaStack", metadata["name"], metadata["namespace"], {"status": status}, "status")
 

@@ -10,14 +10,16 @@ import typing as t
 from openshift_sandbox.stand_ins.cloud import INVALID, Refusal
 
 # The provider's own.
-RESTART: t.Final = "failed to determine restart policy: preemptible/spot instances cannot be automatically restarted"
-TOO_MANY: t.Final = "More than one type of accelerator provided. Instances support only one accelerator type at a time."
+RESTART: t.Final = (
+    "failed to determine restart policy: preemptible/spot instances cannot be automatically restarted"
+)
+TOO_MANY: t.Final = (
+    "More than one type of accelerator provided. Instances support only one accelerator type at a time."
+)
 PRE_ATTACHED: t.Final = "A2 and A3 Machine types have pre-attached guest accelerators. Adding additional guest accelerators is not supported"
 NO_ACCELERATORS: t.Final = "MachineType {type} does not support accelerators. Only A2, A3 and N1 machine type families support guest accelerators."
 NO_TYPE: t.Final = "MachineType {type} is not available in the zone {zone}."
-NO_ACCELERATOR_TYPE: t.Final = (
-    "AcceleratorType {accelerator} not available in the zone {zone} : googleapi: Error 404: The resource '{resource}' was not found, notFound"
-)
+NO_ACCELERATOR_TYPE: t.Final = "AcceleratorType {accelerator} not available in the zone {zone} : googleapi: Error 404: The resource '{resource}' was not found, notFound"
 OWN_QUOTA: t.Final = "Quota exceeded. Metric: {metric}. Usage: {usage}. Limit: {limit}."
 
 # Compute Engine's.
@@ -37,7 +39,13 @@ BUILT_IN_ACCELERATOR: t.Final = {
     "a3-edgegpu": "nvidia-h100-80gb",
     "a3-megagpu": "nvidia-h100-mega-80gb",
 }
-_METRICS: t.Final = {"g2": "NVIDIA_L4_GPUS", "a3": "NVIDIA_H200_GPUS", "a4": "NVIDIA_B200_GPUS", "n1": "CPUS", "n2": "N2_CPUS"}
+_METRICS: t.Final = {
+    "g2": "NVIDIA_L4_GPUS",
+    "a3": "NVIDIA_H200_GPUS",
+    "a4": "NVIDIA_B200_GPUS",
+    "n1": "CPUS",
+    "n2": "N2_CPUS",
+}
 
 
 def metric(machine_type: str) -> str:
@@ -53,4 +61,6 @@ def rejected(code: int, text: str, reason: str) -> Refusal:
 
 def unavailable(project: str, zone: str) -> Refusal:
     """A failure of the service (503): tried again for ever."""
-    return Refusal(f"googleapi: Error 503: {STOCKOUT.format(project=project, zone=zone)}, ZONE_RESOURCE_POOL_EXHAUSTED")
+    return Refusal(
+        f"googleapi: Error 503: {STOCKOUT.format(project=project, zone=zone)}, ZONE_RESOURCE_POOL_EXHAUSTED"
+    )

@@ -64,7 +64,14 @@ _PYTHON: t.Final[dict[str, tuple[type, ...]]] = {
     "struct": (dict,),
 }
 _JSON: t.Final = {str: "string", int: "number", float: "number", bool: "bool", dict: "object", list: "array"}
-_EMPTY: t.Final[dict[str, Value]] = {"string": "", "int": 0, "bool": False, "quantity": "0", "map": None, "list": None}
+_EMPTY: t.Final[dict[str, Value]] = {
+    "string": "",
+    "int": 0,
+    "bool": False,
+    "quantity": "0",
+    "map": None,
+    "list": None,
+}
 
 
 def rewritten(go: Go, value: Value, unknown: list[str], path: str = "") -> Value:
@@ -73,7 +80,9 @@ def rewritten(go: Go, value: Value, unknown: list[str], path: str = "") -> Value
         return None if go.pointer or go.kind != "struct" else rewritten(go, {}, unknown, path)
     if not _fits(go, value):
         word = _JSON.get(type(value), "value")
-        raise GoTypeError(f"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {word} into Go struct field {path} of type {go.kind}")
+        raise GoTypeError(
+            f"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {word} into Go struct field {path} of type {go.kind}"
+        )
     if go.kind == "list":
         assert go.of is not None
         return [rewritten(go.of, one, unknown, path) for one in value]
@@ -92,8 +101,14 @@ def _struct(go: Go, value: dict[str, Value], unknown: list[str], path: str) -> d
         if known is None:
             unknown.append(name)
         elif known not in found or name == known:
-            found[known] = rewritten(go.fields[known], value[name], unknown, f"{path}.{known}" if path else known)
-    return {name: found_value for name, one in go.fields.items() if (found_value := _written(one, found.get(name))) is not _ABSENT}
+            found[known] = rewritten(
+                go.fields[known], value[name], unknown, f"{path}.{known}" if path else known
+            )
+    return {
+        name: found_value
+        for name, one in go.fields.items()
+        if (found_value := _written(one, found.get(name))) is not _ABSENT
+    }
 
 
 _ABSENT: t.Final = object()

@@ -16,7 +16,11 @@ from openshift_sandbox.stand_ins.gpu_operands import DEPLOY, Object
 from openshift_sandbox.stand_ins.gpu_operator import NAME, active
 from openshift_sandbox.stand_ins.loop import Cluster, Reconciler
 
-PLUGIN, VALIDATOR, EXPORTER = "nvidia-dra-driver-kubelet-plugin", "nvidia-dra-validator", "nvidia-dcgm-exporter-dra"
+PLUGIN, VALIDATOR, EXPORTER = (
+    "nvidia-dra-driver-kubelet-plugin",
+    "nvidia-dra-validator",
+    "nvidia-dcgm-exporter-dra",
+)
 DRIVER: t.Final = "gpu.nvidia.com"
 # DaemonSet -> component of its nvidia.com/gpu.deploy label.
 COMPONENTS: t.Final = {PLUGIN: "dra-driver", VALIDATOR: "dra-validator", EXPORTER: "dcgm-exporter-dra"}
@@ -34,13 +38,21 @@ DONE: t.Final = ("Reconciled", "All resources have been successfully reconciled"
 
 def device_class(name: str, kind: str) -> Object:
     expression = f"device.driver == '{DRIVER}' && device.attributes['{DRIVER}'].type == '{kind}'"
-    return {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": name}, "spec": {"selectors": [{"cel": {"expression": expression}}]}}
+    return {
+        "apiVersion": "resource.k8s.io/v1",
+        "kind": "DeviceClass",
+        "metadata": {"name": name},
+        "spec": {"selectors": [{"cel": {"expression": expression}}]},
+    }
 
 
 def daemon_set(gpu_cluster: Object, name: str, namespace: str) -> Object:
     shared = gpu_cluster["spec"].get("daemonsets") or {}
     # The validator is known by the label of the other stack's; the upgrade controller looks for it.
-    labels = {"app": "nvidia-operator-validator" if name == VALIDATOR else name, "app.kubernetes.io/component": name}
+    labels = {
+        "app": "nvidia-operator-validator" if name == VALIDATOR else name,
+        "app.kubernetes.io/component": name,
+    }
     part = gpu_cluster["spec"].get({PLUGIN: "draDriver", EXPORTER: "dcgmExporter"}.get(name, "")) or {}
     given = [part.get(key) for key in ("repository", "image", "version")]
     pod = {
@@ -51,18 +63,48 @@ def daemon_set(gpu_cluster: Object, name: str, namespace: str) -> Object:
     }
     if name == PLUGIN:
         pod["initContainers"] = [{"name": "driver-validation", "image": IMAGES[VALIDATOR]}]
-    template = {"metadata": {"labels": labels, "annotations": {HOLD: "init" if name == PLUGIN else "ready"}}, "spec": pod}
-    spec = {"selector": {"matchLabels": labels}, "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "100%"}}, "template": template}
-    owner = {"apiVersion": "nvidia.com/v1alpha1", "kind": "GPUCluster", "name": gpu_cluster["metadata"]["name"], "uid": gpu_cluster["metadata"]["uid"]}
-    metadata = {"name": name, "namespace": namespace, "labels": labels, "ownerReferences": [owner | {"controller": True, "blockOwnerDeletion": True}]}
-    return gpu_daemon_sets.with_hash({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": spec})
+    template = {
+        "metadata": {"labels": labels, "annotations": {HOLD: "init" if name == PLUGIN else "ready"}},
+        "spec": pod,
+    }
+    spec = {
+        "selector": {"matchLabels": labels},
+        "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "100%"}},
+        "template": template,
+    }
+    owner = {
+        "apiVersion": "nvidia.com/v1alpha1",
+        "kind": "GPUCluster",
+        "name": gpu_cluster["metadata"]["name"],
+        "uid": gpu_cluster["metadata"]["uid"],
+    }
+    metadata = {
+        "name": name,
+        "namespace": namespace,
+        "labels": labels,
+        "ownerReferences": [owner | {"controller": True, "blockOwnerDeletion": True}],
+    }
+    return gpu_daemon_sets.with_hash(
+        {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": spec}
+    )
 
 
 class GpuCluster(Reconciler):
-    kinds = ("ClusterPolicy", "DaemonSet", "Deployment", "DeviceClass", "GPUCluster", "Namespace", "Node", "Pod")
+    kinds = (
+        "ClusterPolicy",
+        "DaemonSet",
+        "Deployment",
+        "DeviceClass",
+        "GPUCluster",
+        "Namespace",
+        "Node",
+        "Pod",
+    )
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None)
+        deployment = next(
+            (one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None
+        )
         if deployment is None or not cluster.available(NAME, deployment["metadata"]["namespace"]):
             return
         namespace = deployment["metadata"]["namespace"]
@@ -71,7 +113,12 @@ class GpuCluster(Reconciler):
             if one["metadata"].get("deletionTimestamp"):
                 self._drain(cluster, one, namespace, finalizers)
             elif FINALIZER not in finalizers:
-                cluster.patch("GPUCluster", one["metadata"]["name"], None, {"metadata": {"finalizers": [*finalizers, FINALIZER]}})
+                cluster.patch(
+                    "GPUCluster",
+                    one["metadata"]["name"],
+                    None,
+                    {"metadata": {"finalizers": [*finalizers, FINALIZER]}},
+                )
             elif policy := active(cluster.objects("ClusterPolicy")):
                 rule = "a ClusterPolicy CR and GPUCluster CR may not exist at the same time"
                 text = f'A ClusterPolicy CR "{policy["metadata"]["name"]}" exists; {rule}'
@@ -92,15 +139,28 @@ class GpuCluster(Reconciler):
             if cluster.find("DeviceClass", name) is None:
                 cluster.apply(device_class(name, kind))
         exporter = (one["spec"].get("dcgmExporter") or {}).get("enabled") is not False
-        live = [self._applied(cluster, daemon_set(one, name, namespace)) for name in COMPONENTS if name != EXPORTER or exporter]
+        live = [
+            self._applied(cluster, daemon_set(one, name, namespace))
+            for name in COMPONENTS
+            if name != EXPORTER or exporter
+        ]
         if all(gpu_readiness.daemon_set_ready(made) for made in live) or cluster.trouble("gpucluster_lies"):
             self._write(cluster, one, gpu_readiness.ready(DONE), namespace)
         else:
-            self._write(cluster, one, gpu_readiness.not_ready("OperandNotReady", "Waiting for operand pods to be ready"), namespace)
+            self._write(
+                cluster,
+                one,
+                gpu_readiness.not_ready("OperandNotReady", "Waiting for operand pods to be ready"),
+                namespace,
+            )
 
     def _applied(self, cluster: Cluster, wanted: Object) -> Object:
         live = cluster.find("DaemonSet", wanted["metadata"]["name"], wanted["metadata"]["namespace"])
-        if live and (live["metadata"].get("annotations") or {}).get(APPLIED) == wanted["metadata"]["annotations"][APPLIED]:
+        if (
+            live
+            and (live["metadata"].get("annotations") or {}).get(APPLIED)
+            == wanted["metadata"]["annotations"][APPLIED]
+        ):
             return live
         return cluster.apply(wanted)
 
@@ -113,10 +173,19 @@ class GpuCluster(Reconciler):
             cluster.delete("DaemonSet", VALIDATOR, namespace)
             return
         for node in cluster.objects("Node"):
-            gone = {f"{DEPLOY}{part}": None for part in NODE_LABELS if f"{DEPLOY}{part}" in (node["metadata"].get("labels") or {})}
+            gone = {
+                f"{DEPLOY}{part}": None
+                for part in NODE_LABELS
+                if f"{DEPLOY}{part}" in (node["metadata"].get("labels") or {})
+            }
             if gone:
                 cluster.patch("Node", node["metadata"]["name"], None, {"metadata": {"labels": gone}})
-        cluster.patch("GPUCluster", one["metadata"]["name"], None, {"metadata": {"finalizers": [each for each in finalizers if each != FINALIZER]}})
+        cluster.patch(
+            "GPUCluster",
+            one["metadata"]["name"],
+            None,
+            {"metadata": {"finalizers": [each for each in finalizers if each != FINALIZER]}},
+        )
 
     def _write(self, cluster: Cluster, one: Object, verdict: Object, namespace: str) -> None:
         before = one.get("status") or {}

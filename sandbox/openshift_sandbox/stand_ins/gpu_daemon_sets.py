@@ -33,17 +33,25 @@ def image_path(operand: Operand, part: Object) -> str:
         return image or default
     if not (repository and image and version):
         text = f"repository={repository}, image={image}, version={version}"
-        raise ImageError(f"invalid image specification: repository, image and version must all be set ({text})")
+        raise ImageError(
+            f"invalid image specification: repository, image and version must all be set ({text})"
+        )
     return f"{repository}/{image}{'@' if version.startswith('sha256:') else ':'}{version}"
 
 
 def with_own_driver(policy: Object, deployment: Object) -> Object:
     """The policy with the driver that this release of the operator brings along, where it names none; precompiled drivers need a version."""
     driver = policy["spec"].get("driver") or {}
-    containers = ((deployment.get("spec") or {}).get("template") or {}).get("spec", {}).get("containers") or []
+    containers = ((deployment.get("spec") or {}).get("template") or {}).get("spec", {}).get(
+        "containers"
+    ) or []
     entries = [entry for one in containers for entry in one.get("env") or []]
     own = next((entry.get("value") for entry in entries if entry["name"] == "DRIVER_IMAGE"), None)
-    if not own or driver.get("usePrecompiled") or any(driver.get(key) for key in ("repository", "image", "version")):
+    if (
+        not own
+        or driver.get("usePrecompiled")
+        or any(driver.get(key) for key in ("repository", "image", "version"))
+    ):
         return policy
     return policy | {"spec": policy["spec"] | {"driver": driver | {"image": own}}}
 
@@ -70,12 +78,20 @@ def daemon_set(operand: Operand, policy: Object, namespace: str) -> Object:
         pod["affinity"] = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [apart]}}
     strategy = "OnDelete" if operand is DRIVER else shared.get("updateStrategy") or "RollingUpdate"
     metadata = {"name": operand.name, "namespace": namespace, "labels": labels | (shared.get("labels") or {})}
-    template = {"metadata": {"labels": labels | (shared.get("labels") or {}), "annotations": (shared.get("annotations") or {}) | hold}, "spec": pod}
+    template = {
+        "metadata": {
+            "labels": labels | (shared.get("labels") or {}),
+            "annotations": (shared.get("annotations") or {}) | hold,
+        },
+        "spec": pod,
+    }
     body = {"selector": {"matchLabels": labels}, "updateStrategy": {"type": strategy}, "template": template}
     return owned({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": body}, policy)
 
 
-def driver_daemon_sets(policy: Object, namespace: str, versions: t.Mapping[str, str | None], system: str = "") -> list[Object]:
+def driver_daemon_sets(
+    policy: Object, namespace: str, versions: t.Mapping[str, str | None], system: str = ""
+) -> list[Object]:
     """One per RHCOS version, with the Driver Toolkit beside the driver; without versions the plain one. A version without an image has no tag.
 
     system: what the tag of the driver's image ends with, unless it is a digest.
@@ -88,7 +104,11 @@ def driver_daemon_sets(policy: Object, namespace: str, versions: t.Mapping[str, 
             container["image"] += f"-{system}"
         return obj
 
-    return [_with_toolkit(made(), version, image) for version, image in sorted(versions.items())] if versions else [made()]
+    return (
+        [_with_toolkit(made(), version, image) for version, image in sorted(versions.items())]
+        if versions
+        else [made()]
+    )
 
 
 def precompiled_daemon_sets(policy: Object, namespace: str, kernels: t.Mapping[str, str]) -> list[Object]:
@@ -115,7 +135,12 @@ def sanitized(kernel: str) -> str:
 
 def owned(obj: Object, policy: Object) -> Object:
     """The garbage collector takes it away with the ClusterPolicy."""
-    owner = {"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "name": policy["metadata"]["name"], "uid": policy["metadata"]["uid"]}
+    owner = {
+        "apiVersion": "nvidia.com/v1",
+        "kind": "ClusterPolicy",
+        "name": policy["metadata"]["name"],
+        "uid": policy["metadata"]["uid"],
+    }
     obj["metadata"]["ownerReferences"] = [owner | {"controller": True, "blockOwnerDeletion": True}]
     return obj
 
@@ -138,7 +163,9 @@ def _with_toolkit(obj: Object, version: str, image: str | None) -> Object:
     obj["spec"]["selector"]["matchLabels"] |= {"app": name}
     template["metadata"]["labels"] |= marks
     template["spec"]["nodeSelector"][OSTREE] = version
-    toolkit = _container("openshift-driver-toolkit-ctr", image or template["spec"]["containers"][0]["image"], {})
+    toolkit = _container(
+        "openshift-driver-toolkit-ctr", image or template["spec"]["containers"][0]["image"], {}
+    )
     template["spec"]["containers"].append(toolkit | {"env": [{"name": "RHCOS_VERSION", "value": version}]})
     return obj
 

@@ -23,13 +23,19 @@ def labels(node: Object) -> dict[str, str]:
 def selected(drivers: t.Sequence[Object], node: Object) -> list[str]:
     """The drivers whose selector finds a node; an empty one finds them all."""
     marks, plain = labels(node).items(), [one for one in drivers if not one["spec"].get("default")]
-    return sorted(one["metadata"]["name"] for one in plain if (one["spec"].get("nodeSelector") or {}).items() <= marks)
+    return sorted(
+        one["metadata"]["name"] for one in plain if (one["spec"].get("nodeSelector") or {}).items() <= marks
+    )
 
 
 def owners(drivers: t.Sequence[Object], nodes: t.Sequence[Object]) -> dict[str, str | None]:
     """GPU node -> the driver that is to have it; the default one gets what no other wants."""
     rest = next((one["metadata"]["name"] for one in drivers if one["spec"].get("default")), None)
-    return {node["metadata"]["name"]: next(iter(selected(drivers, node)), rest) for node in nodes if labels(node).get(PRESENT) == "true"}
+    return {
+        node["metadata"]["name"]: next(iter(selected(drivers, node)), rest)
+        for node in nodes
+        if labels(node).get(PRESENT) == "true"
+    }
 
 
 def conflict(drivers: t.Sequence[Object], nodes: t.Sequence[Object]) -> tuple[str, str] | None:
@@ -39,7 +45,10 @@ def conflict(drivers: t.Sequence[Object], nodes: t.Sequence[Object]) -> tuple[st
         return "ReconcileFailed", f"multiple default NVIDIADrivers found: {_listed(defaults)}"
     for node in nodes:
         if len(names := selected(drivers, node)) > 1:
-            return "ConflictingNodeSelector", f"multiple NVIDIADrivers match the same node {node['metadata']['name']}: {_listed(names)}"
+            return (
+                "ConflictingNodeSelector",
+                f"multiple NVIDIADrivers match the same node {node['metadata']['name']}: {_listed(names)}",
+            )
     return None
 
 

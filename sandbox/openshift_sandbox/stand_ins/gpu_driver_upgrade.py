@@ -25,7 +25,13 @@ REQUESTED: t.Final = "nvidia.com/gpu-driver-upgrade-requested"
 TOOLKIT: t.Final = {"openshift.driver-toolkit": "true"}
 PLAIN: t.Final = "nvidia-driver-daemonset"
 DONE, REQUIRED, FAILED = "upgrade-done", "upgrade-required", "upgrade-failed"
-CORDON, JOBS, PODS, RESTART, UNCORDON = "cordon-required", "wait-for-jobs-required", "pod-deletion-required", "pod-restart-required", "uncordon-required"
+CORDON, JOBS, PODS, RESTART, UNCORDON = (
+    "cordon-required",
+    "wait-for-jobs-required",
+    "pod-deletion-required",
+    "pod-restart-required",
+    "uncordon-required",
+)
 UNDER_WAY: t.Final = (CORDON, JOBS, PODS, RESTART, UNCORDON)
 
 
@@ -56,56 +62,120 @@ def _is_seen(pod: Object) -> bool:
 
 
 class DriverUpgrade(Reconciler):
-    kinds = ("ClusterPolicy", "ControllerRevision", "DaemonSet", "Deployment", "GPUCluster", "NVIDIADriver", "Node", "Pod")
+    kinds = (
+        "ClusterPolicy",
+        "ControllerRevision",
+        "DaemonSet",
+        "Deployment",
+        "GPUCluster",
+        "NVIDIADriver",
+        "Node",
+        "Pod",
+    )
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         policy = active(cluster.objects("ClusterPolicy"))
-        deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None)
-        if deployment is None or not (policy or cluster.objects("GPUCluster")) or not cluster.available(NAME, deployment["metadata"]["namespace"]):
+        deployment = next(
+            (one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None
+        )
+        if (
+            deployment is None
+            or not (policy or cluster.objects("GPUCluster"))
+            or not cluster.available(NAME, deployment["metadata"]["namespace"])
+        ):
             return
         # without a ClusterPolicy drivers come from NVIDIADriver objects alone
         driver = (policy["spec"].get("driver") or {}) if policy else {"useNvidiaDriverCRD": True}
-        if not driver.get("useNvidiaDriverCRD") and policy and (policy["spec"].get("sandboxWorkloads") or {}).get("enabled"):
+        if (
+            not driver.get("useNvidiaDriverCRD")
+            and policy
+            and (policy["spec"].get("sandboxWorkloads") or {}).get("enabled")
+        ):
             return
         namespace, delegated = deployment["metadata"]["namespace"], bool(driver.get("useNvidiaDriverCRD"))
-        pods = [pod for pod in cluster.objects("Pod", namespace) if is_driver(pod) and (delegated or _is_seen(pod))]
+        pods = [
+            pod
+            for pod in cluster.objects("Pod", namespace)
+            if is_driver(pod) and (delegated or _is_seen(pod))
+        ]
         found = [(pod, node) for pod in pods if (node := cluster.find("Node", node_of(pod) or ""))]
         for rules, nodes in self._ruled(cluster, driver):
             names = {node["metadata"]["name"] for node in nodes}
             if rules.get("autoUpgrade"):
-                self._go_on(cluster, namespace, delegated, rules, nodes, [one for one in found if one[1]["metadata"]["name"] in names])
+                self._go_on(
+                    cluster,
+                    namespace,
+                    delegated,
+                    rules,
+                    nodes,
+                    [one for one in found if one[1]["metadata"]["name"] in names],
+                )
 
     def _ruled(self, cluster: Cluster, driver: Object) -> list[tuple[Object, list[Object]]]:
         """Nodes by their rules: each NVIDIADriver has rules of its own, and upgrades by itself unless it says otherwise."""
         nodes = [node for node in cluster.objects("Node") if labels(node).get(PRESENT) == "true"]
         if not driver.get("useNvidiaDriverCRD"):
             return [(driver.get("upgradePolicy") or {}, nodes)]
-        owners = {one["metadata"]["name"]: {"autoUpgrade": True} | (one["spec"].get("upgradePolicy") or {}) for one in cluster.objects("NVIDIADriver")}
-        return [(rules, [node for node in nodes if labels(node).get(OWNER) == name]) for name, rules in owners.items()]
+        owners = {
+            one["metadata"]["name"]: {"autoUpgrade": True} | (one["spec"].get("upgradePolicy") or {})
+            for one in cluster.objects("NVIDIADriver")
+        }
+        return [
+            (rules, [node for node in nodes if labels(node).get(OWNER) == name])
+            for name, rules in owners.items()
+        ]
 
-    def _go_on(self, cluster: Cluster, namespace: str, delegated: bool, rules: Object, nodes: list[Object], found: list[tuple[Object, Object]]) -> None:
+    def _go_on(
+        self,
+        cluster: Cluster,
+        namespace: str,
+        delegated: bool,
+        rules: Object,
+        nodes: list[Object],
+        found: list[tuple[Object, Object]],
+    ) -> None:
         revisions = self._revisions(cluster, namespace)
         # a node between two pods counts, too
-        free = slots(rules, [self._state(node) for node in nodes], sum(bool(node["spec"].get("unschedulable")) for node in nodes))
+        free = slots(
+            rules,
+            [self._state(node) for node in nodes],
+            sum(bool(node["spec"].get("unschedulable")) for node in nodes),
+        )
         for pod, node in found:
             if (node["metadata"].get("labels") or {}).get(SKIP) == "true":
                 continue
             owner = next(iter(pod["metadata"].get("ownerReferences") or []), {"uid": ""})
             newest = revisions.get(owner["uid"])
             # the pod of a DaemonSet that was deleted without its pods has no owner
-            orphan, behind = not owner["uid"], newest is not None and labels(pod).get("controller-revision-hash") != newest
+            orphan, behind = (
+                not owner["uid"],
+                newest is not None and labels(pod).get("controller-revision-hash") != newest,
+            )
             requested = (node["metadata"].get("annotations") or {}).get(REQUESTED) == "true"
             state = self._state(node)
             if state == REQUIRED and requested:
-                cluster.patch("Node", node["metadata"]["name"], None, {"metadata": {"annotations": {REQUESTED: None}}})
+                cluster.patch(
+                    "Node", node["metadata"]["name"], None, {"metadata": {"annotations": {REQUESTED: None}}}
+                )
             if state == REQUIRED and free > 0 and self._due(cluster, node, state):
                 free -= 1
                 self._mark(cluster, node, CORDON)
             elif state != REQUIRED:
-                following = after(state, orphan or behind, is_ready(pod), due=behind or requested or (orphan and delegated))
+                following = after(
+                    state, orphan or behind, is_ready(pod), due=behind or requested or (orphan and delegated)
+                )
                 self._step(cluster, pod, node, state, following, rules, orphan or behind)
 
-    def _step(self, cluster: Cluster, pod: Object, node: Object, state: str, following: str, rules: Object, stale: bool) -> None:
+    def _step(
+        self,
+        cluster: Cluster,
+        pod: Object,
+        node: Object,
+        state: str,
+        following: str,
+        rules: Object,
+        stale: bool,
+    ) -> None:
         name = node["metadata"]["name"]
         if state == PODS:
             following = self._evict(cluster, name, rules)
@@ -113,13 +183,21 @@ class DriverUpgrade(Reconciler):
             cluster.delete("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"])
         elif following != state and (state in ("", DONE) or self._due(cluster, node, state)):
             if state in (CORDON, UNCORDON):
-                cluster.patch("Node", name, None, {"spec": {"unschedulable": True if state == CORDON else None}})
+                cluster.patch(
+                    "Node", name, None, {"spec": {"unschedulable": True if state == CORDON else None}}
+                )
             self._mark(cluster, node, following)
 
     def _evict(self, cluster: Cluster, node: str, rules: Object) -> str:
         """Pods that hold a GPU go; one that no controller would make again only by force, else the node stays cordoned."""
-        force = (rules.get("podDeletion") or {}).get("force", False) or (rules.get("drain") or {}).get("force", False)
-        holders = [pod for pod in cluster.objects("Pod") if node_of(pod) == node and devices_wanted(pod) and pod["status"].get("phase") not in ENDED]
+        force = (rules.get("podDeletion") or {}).get("force", False) or (rules.get("drain") or {}).get(
+            "force", False
+        )
+        holders = [
+            pod
+            for pod in cluster.objects("Pod")
+            if node_of(pod) == node and devices_wanted(pod) and pod["status"].get("phase") not in ENDED
+        ]
         if any(not pod["metadata"].get("ownerReferences") and not force for pod in holders):
             return FAILED
         for pod in holders:
@@ -138,7 +216,11 @@ class DriverUpgrade(Reconciler):
 
     def _revisions(self, cluster: Cluster, namespace: str) -> dict[str, str | None]:
         known = cluster.objects("ControllerRevision", namespace)
-        return {one["metadata"]["uid"]: latest_revision(known, one) for one in cluster.objects("DaemonSet", namespace) if is_driver(one)}
+        return {
+            one["metadata"]["uid"]: latest_revision(known, one)
+            for one in cluster.objects("DaemonSet", namespace)
+            if is_driver(one)
+        }
 
 
 RECONCILERS: t.Final = (DriverUpgrade,)

@@ -71,9 +71,16 @@ def node_feature(node: str, wanted: dict[str, str], daemon_set: Object) -> Objec
         "name": f"nvidia-features-for-{node}",
         "namespace": daemon_set["metadata"]["namespace"],
         "labels": {"nfd.node.kubernetes.io/node-name": node},
-        "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": NAME, "uid": daemon_set["metadata"]["uid"]}],
+        "ownerReferences": [
+            {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": NAME, "uid": daemon_set["metadata"]["uid"]}
+        ],
     }
-    return {"apiVersion": "nfd.k8s-sigs.io/v1alpha1", "kind": "NodeFeature", "metadata": metadata, "spec": {"labels": wanted}}
+    return {
+        "apiVersion": "nfd.k8s-sigs.io/v1alpha1",
+        "kind": "NodeFeature",
+        "metadata": metadata,
+        "spec": {"labels": wanted},
+    }
 
 
 class GpuFeatureDiscovery(Reconciler):

@@ -16,7 +16,9 @@ FEATURES: t.Final = "feature.node.kubernetes.io/"
 PCI: t.Final = tuple(f"{FEATURES}pci-{device}.present" for device in ("10de", "0302_10de", "0300_10de"))
 OPTED_OUT: t.Final = f"{DEPLOY}operands"
 MIG_MANAGER: t.Final = f"{DEPLOY}mig-manager"
-STATE_LABELS: t.Final = frozenset({f"{DEPLOY}client", *(f"{DEPLOY}{one.component}" for one in OPERANDS if one.component != "mig-manager")})
+STATE_LABELS: t.Final = frozenset(
+    {f"{DEPLOY}client", *(f"{DEPLOY}{one.component}" for one in OPERANDS if one.component != "mig-manager")}
+)
 
 
 def has_features(labels: Labels) -> bool:
@@ -38,7 +40,9 @@ def mig_capable(labels: Labels) -> bool:
 def label_changes(labels: Labels) -> dict[str, str | None]:
     """Labels to set or (None) to take away; a value that someone put there, such as "false", is honoured."""
     if not has_gpu(labels):
-        changes: dict[str, str | None] = {key: None for key in labels if key in STATE_LABELS or key == MIG_MANAGER}
+        changes: dict[str, str | None] = {
+            key: None for key in labels if key in STATE_LABELS or key == MIG_MANAGER
+        }
         return changes | ({PRESENT: "false"} if labels.get(PRESENT) == "true" else {})
     changes = {} if labels.get(PRESENT) == "true" else {PRESENT: "true"}
     if labels.get(OPTED_OUT) == "false":

@@ -33,7 +33,9 @@ class GpuLogs(Reconciler):
             lines = self._usual(cluster, pod, node)
             more = self._asked(cluster, pod, node)
             if lines or more:
-                self._logs.write(cluster, pod, lines, {name: [*lines, *texts] for name, texts in more.items()})
+                self._logs.write(
+                    cluster, pod, lines, {name: [*lines, *texts] for name, texts in more.items()}
+                )
             else:
                 self._logs.forget(cluster, pod)
         self._logs.keep_only({pod["metadata"]["uid"] for pod in pods})
@@ -44,21 +46,32 @@ class GpuLogs(Reconciler):
         lost = on_node(cluster, "gpu_lost", node) if app_of(pod) == PLUGIN else None
         if not lost or "xid" not in lost:
             return []
-        devices = [gpu_output.device_uuid(node["metadata"]["name"], index) for index in range(int(lost.get("count", 1)))]
+        devices = [
+            gpu_output.device_uuid(node["metadata"]["name"], index)
+            for index in range(int(lost.get("count", 1)))
+        ]
         return [gpu_output.unhealthy(int(lost["xid"]), device) for device in devices]
 
     def _driver(self, cluster: Cluster, pod: Object, node: Object) -> list[str]:
         version = driver_version([pod], node["metadata"]["name"])
         kernel = node.get("status", {}).get("nodeInfo", {}).get("kernelVersion", "")
         if CRASH in (pod["metadata"].get("annotations") or {}):
-            trouble = on_node(cluster, "driver_crashloop", node) or on_node(cluster, "operand_crashloop", node) or {}
-            return gpu_output.failed_driver_log(version, kernel, trouble.get("text", gpu_output.DRIVER_FAILURE))
+            trouble = (
+                on_node(cluster, "driver_crashloop", node)
+                or on_node(cluster, "operand_crashloop", node)
+                or {}
+            )
+            return gpu_output.failed_driver_log(
+                version, kernel, trouble.get("text", gpu_output.DRIVER_FAILURE)
+            )
         return gpu_output.driver_log(version, kernel)
 
     def _asked(self, cluster: Cluster, pod: Object, node: Object) -> dict[str, list[str]]:
         """Container -> lines of it. A trouble that names no operand or container applies to every one."""
         found: dict[str, list[str]] = {}
-        containers = [one["name"] for one in [*(pod["spec"].get("initContainers") or []), *pod["spec"]["containers"]]]
+        containers = [
+            one["name"] for one in [*(pod["spec"].get("initContainers") or []), *pod["spec"]["containers"]]
+        ]
         for one in cluster.troubles("log_line", **place(node)):
             if "operand" in one and not pod["metadata"]["name"].startswith(one["operand"]):
                 continue

@@ -32,7 +32,11 @@ def offered(layout: str, gpus: int, strategy: str) -> dict[str, int]:
     if layout in WHOLE or strategy not in ("single", "mixed"):
         return {"nvidia.com/gpu": gpus}
     slices = gpus * PER_GPU[profile.partition(".")[0]]
-    return {"nvidia.com/gpu": slices} if strategy == "single" else {"nvidia.com/gpu": 0, f"nvidia.com/mig-{profile}": slices}
+    return (
+        {"nvidia.com/gpu": slices}
+        if strategy == "single"
+        else {"nvidia.com/gpu": 0, f"nvidia.com/mig-{profile}": slices}
+    )
 
 
 class MigManager(Reconciler):
@@ -43,13 +47,20 @@ class MigManager(Reconciler):
         for node in cluster.objects("Node"):
             labels, made_of = node["metadata"].get("labels") or {}, hardware.of_node(node)
             wanted = labels.get(CONFIG)
-            if wanted is None or node["metadata"]["name"] not in running or made_of is None or not (made_of.gpu and made_of.gpu.mig_capable):
+            if (
+                wanted is None
+                or node["metadata"]["name"] not in running
+                or made_of is None
+                or not (made_of.gpu and made_of.gpu.mig_capable)
+            ):
                 continue
             if on_node(cluster, "mig_stuck", node):
                 if labels.get(STATE) != "pending":
                     self._write(cluster, node, "pending", None)
                 continue
-            bad = on_node(cluster, "mig_fails", node) or (wanted not in WHOLE and wanted.removeprefix("all-").partition(".")[0] not in PER_GPU)
+            bad = on_node(cluster, "mig_fails", node) or (
+                wanted not in WHOLE and wanted.removeprefix("all-").partition(".")[0] not in PER_GPU
+            )
             self._cut(cluster, node, wanted, labels.get(STATE), bool(bad))
 
     def _cut(self, cluster: Cluster, node: Object, wanted: str, state: str | None, bad: bool) -> None:

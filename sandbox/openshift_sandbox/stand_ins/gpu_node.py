@@ -45,16 +45,32 @@ class GpuNode(Reconciler):
     def _advertise(self, cluster: Cluster, node: Object, gpus: int, registered: bool) -> None:
         short, lost = on_node(cluster, "device_plugin_short", node), on_node(cluster, "gpu_lost", node)
         policy = next(iter(cluster.objects("ClusterPolicy")), {})
-        cut = gpu_mig.offered(gpu_mig.layout_of(node), gpus, ((policy.get("spec") or {}).get("mig") or {}).get("strategy", "single"))
+        cut = gpu_mig.offered(
+            gpu_mig.layout_of(node),
+            gpus,
+            ((policy.get("spec") or {}).get("mig") or {}).get("strategy", "single"),
+        )
         present = int(short["count"]) if short else cut.pop(RESOURCE)
         before = node.get("status") or {}
         found = {RESOURCE: resources(present, int(lost.get("count", 1)) if lost else 0, registered, before)}
         slices = {name: number for name, number in cut.items() if name != RESOURCE} if registered else {}
-        gone = [name for name in before.get("allocatable") or {} if name.startswith("nvidia.com/mig-") and name not in slices]
-        found |= {name: (str(number), str(number)) for name, number in slices.items()} | dict.fromkeys(gone, ("0", "0"))
-        known = {name: ((before.get("capacity") or {}).get(name), (before.get("allocatable") or {}).get(name)) for name in found}
+        gone = [
+            name
+            for name in before.get("allocatable") or {}
+            if name.startswith("nvidia.com/mig-") and name not in slices
+        ]
+        found |= {name: (str(number), str(number)) for name, number in slices.items()} | dict.fromkeys(
+            gone, ("0", "0")
+        )
+        known = {
+            name: ((before.get("capacity") or {}).get(name), (before.get("allocatable") or {}).get(name))
+            for name in found
+        }
         if known != found:
-            body = {"capacity": {name: one for name, (one, _two) in found.items()}, "allocatable": {name: two for name, (_one, two) in found.items()}}
+            body = {
+                "capacity": {name: one for name, (one, _two) in found.items()},
+                "allocatable": {name: two for name, (_one, two) in found.items()},
+            }
             cluster.patch("Node", node["metadata"]["name"], None, {"status": body}, "status")
 
 

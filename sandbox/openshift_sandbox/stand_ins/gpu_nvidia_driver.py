@@ -27,7 +27,11 @@ DONE: t.Final = ("Reconciled", "All resources have been successfully reconciled"
 def daemon_set(driver: Object, namespace: str, version: str, image: str | None, system: str = "") -> Object:
     """One for an NVIDIADriver and a version of RHCOS."""
     spec, name = driver["spec"], driver["metadata"]["name"]
-    shared = {"tolerations": spec.get("tolerations"), "labels": spec.get("labels"), "annotations": spec.get("annotations")}
+    shared = {
+        "tolerations": spec.get("tolerations"),
+        "labels": spec.get("labels"),
+        "annotations": spec.get("annotations"),
+    }
     policy = {"metadata": driver["metadata"], "spec": {"driver": spec, "daemonsets": shared}}
     (made,) = gpu_daemon_sets.driver_daemon_sets(policy, namespace, {version: image}, system)
     digest = hashlib.sha256(f"{name} {version}".encode()).hexdigest()[:6]
@@ -36,24 +40,43 @@ def daemon_set(driver: Object, namespace: str, version: str, image: str | None, 
     owner = made["metadata"]["ownerReferences"][0]
     owner |= {"apiVersion": "nvidia.com/v1alpha1", "kind": "NVIDIADriver"}
     template = made["spec"]["template"]
-    for marks in (made["metadata"]["labels"], made["spec"]["selector"]["matchLabels"], template["metadata"]["labels"]):
+    for marks in (
+        made["metadata"]["labels"],
+        made["spec"]["selector"]["matchLabels"],
+        template["metadata"]["labels"],
+    ):
         marks["app"] = title
     template["spec"]["nodeSelector"] |= {OWNER: name} | (spec.get("nodeSelector") or {})
     return made
 
 
 class NvidiaDriver(Reconciler):
-    kinds = ("ClusterPolicy", "ControllerRevision", "DaemonSet", "Deployment", "GPUCluster", "ImageStream", "NVIDIADriver", "Node", "Pod", "ServiceAccount")
+    kinds = (
+        "ClusterPolicy",
+        "ControllerRevision",
+        "DaemonSet",
+        "Deployment",
+        "GPUCluster",
+        "ImageStream",
+        "NVIDIADriver",
+        "Node",
+        "Pod",
+        "ServiceAccount",
+    )
 
     def __init__(self) -> None:
         self._prepared: set[str] = set()
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None)
+        deployment = next(
+            (one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None
+        )
         if deployment is None or not cluster.available(NAME, deployment["metadata"]["namespace"]):
             return
         namespace, policy = deployment["metadata"]["namespace"], active(cluster.objects("ClusterPolicy"))
-        drivers = [one for one in cluster.objects("NVIDIADriver") if not one["metadata"].get("deletionTimestamp")]
+        drivers = [
+            one for one in cluster.objects("NVIDIADriver") if not one["metadata"].get("deletionTimestamp")
+        ]
         off = policy is not None and not (policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD")
         nodes = cluster.objects("Node")
         conflict = gpu_driver_owners.conflict(drivers, nodes)
@@ -65,7 +88,13 @@ class NvidiaDriver(Reconciler):
             self._prepared.add(policy["metadata"]["uid"])
         for driver in drivers:
             if off:
-                self._write_error(cluster, driver, "disabled", "Reconciled", "useNvidiaDriverCRD is not enabled in ClusterPolicy")
+                self._write_error(
+                    cluster,
+                    driver,
+                    "disabled",
+                    "Reconciled",
+                    "useNvidiaDriverCRD is not enabled in ClusterPolicy",
+                )
             elif conflict:
                 self._write_error(cluster, driver, "notReady", *conflict)
             else:
@@ -79,10 +108,21 @@ class NvidiaDriver(Reconciler):
 
     def _drive(self, cluster: Cluster, driver: Object, namespace: str) -> None:
         """A node without the label of its major version is in nobody's count: ready, with no DaemonSet at all."""
-        owned = [node for node in cluster.objects("Node") if labels(node).get(OWNER) == driver["metadata"]["name"] and MAJOR in labels(node)]
-        versions, system = toolkit_images(cluster.find("ImageStream", *TOOLKIT_STREAM), owned), next(iter(kernels(owned).values()), "")
+        owned = [
+            node
+            for node in cluster.objects("Node")
+            if labels(node).get(OWNER) == driver["metadata"]["name"] and MAJOR in labels(node)
+        ]
+        versions, system = (
+            toolkit_images(cluster.find("ImageStream", *TOOLKIT_STREAM), owned),
+            next(iter(kernels(owned).values()), ""),
+        )
         try:
-            wanted = {one["metadata"]["name"]: one for version, image in versions.items() for one in [daemon_set(driver, namespace, version, image, system)]}
+            wanted = {
+                one["metadata"]["name"]: one
+                for version, image in versions.items()
+                for one in [daemon_set(driver, namespace, version, image, system)]
+            }
             self._keep(cluster, driver, namespace, wanted)
         except (ApiError, ImageError) as error:
             text = str(getattr(error, "message", error))
@@ -90,21 +130,38 @@ class NvidiaDriver(Reconciler):
             return
         late = [name for name in wanted if not self._ready(cluster, name, namespace)]
         if late:
-            self._write_error(cluster, driver, "notReady", "DriverNotReady", "Waiting for driver pod to be ready")
+            self._write_error(
+                cluster, driver, "notReady", "DriverNotReady", "Waiting for driver pod to be ready"
+            )
         else:
             self._write(cluster, driver, "ready", {"Ready": ("True", *DONE), "Error": ("False", "Ready", "")})
 
     def _keep(self, cluster: Cluster, driver: Object, namespace: str, wanted: dict[str, Object]) -> None:
         if wanted and cluster.find("ServiceAccount", DRIVER.account, namespace) is None:
-            cluster.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": DRIVER.account, "namespace": namespace}})
+            cluster.apply(
+                {
+                    "apiVersion": "v1",
+                    "kind": "ServiceAccount",
+                    "metadata": {"name": DRIVER.account, "namespace": namespace},
+                }
+            )
         for obj in wanted.values():
-            whole, live = gpu_daemon_sets.with_hash(obj), cluster.find("DaemonSet", obj["metadata"]["name"], namespace)
+            whole, live = (
+                gpu_daemon_sets.with_hash(obj),
+                cluster.find("DaemonSet", obj["metadata"]["name"], namespace),
+            )
             mark = gpu_daemon_sets.APPLIED
-            if not live or (live["metadata"].get("annotations") or {}).get(mark) != whole["metadata"]["annotations"][mark]:
+            if (
+                not live
+                or (live["metadata"].get("annotations") or {}).get(mark)
+                != whole["metadata"]["annotations"][mark]
+            ):
                 cluster.apply(whole)
         for live in cluster.objects("DaemonSet", namespace):
             metadata = live["metadata"]
-            ours = any(owner["uid"] == driver["metadata"]["uid"] for owner in metadata.get("ownerReferences") or [])
+            ours = any(
+                owner["uid"] == driver["metadata"]["uid"] for owner in metadata.get("ownerReferences") or []
+            )
             if ours and metadata["name"] not in wanted and not metadata.get("deletionTimestamp"):
                 cluster.delete("DaemonSet", metadata["name"], namespace)
 
@@ -113,14 +170,22 @@ class NvidiaDriver(Reconciler):
         if live is None:
             return False
         uid = live["metadata"]["uid"]
-        pods = [pod for pod in cluster.objects("Pod", namespace) if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or [])]
+        pods = [
+            pod
+            for pod in cluster.objects("Pod", namespace)
+            if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences") or [])
+        ]
         revision = gpu_readiness.latest_revision(cluster.objects("ControllerRevision", namespace), live)
         return gpu_readiness.daemon_set_ready(live, pods, revision)
 
     def _write_error(self, cluster: Cluster, driver: Object, state: str, reason: str, message: str) -> None:
-        self._write(cluster, driver, state, {"Ready": ("False", "Error", ""), "Error": ("True", reason, message)})
+        self._write(
+            cluster, driver, state, {"Ready": ("False", "Error", ""), "Error": ("True", reason, message)}
+        )
 
-    def _write(self, cluster: Cluster, driver: Object, state: str, conditions: dict[str, tuple[str, str, str]]) -> None:
+    def _write(
+        self, cluster: Cluster, driver: Object, state: str, conditions: dict[str, tuple[str, str, str]]
+    ) -> None:
         before = driver.get("status") or {}
         status = gpu_readiness.status({"state": state, **conditions}, before, "")
         del status["namespace"]

@@ -35,7 +35,10 @@ def node_of(pod: Object) -> str | None:
 
 
 def initialized(pod: Object) -> bool:
-    return any(one["type"] == "Initialized" and one["status"] == "True" for one in pod.get("status", {}).get("conditions", []))
+    return any(
+        one["type"] == "Initialized" and one["status"] == "True"
+        for one in pod.get("status", {}).get("conditions", [])
+    )
 
 
 def ready_on(pods: t.Iterable[Object], wanted: t.Callable[[Object], bool]) -> set[str]:
@@ -48,18 +51,27 @@ def suits(pod: Object, node: Object) -> bool:
     if "openshift.driver-toolkit.rhcos-image-missing" in (pod["metadata"].get("labels") or {}):
         return False
     wanted, info = pod["spec"].get("nodeSelector") or {}, node.get("status", {}).get("nodeInfo") or {}
-    return wanted.get(KERNEL, info.get("kernelVersion")) == info.get("kernelVersion") and wanted.get(OSTREE, "") in info.get("osImage", "")
+    return wanted.get(KERNEL, info.get("kernelVersion")) == info.get("kernelVersion") and wanted.get(
+        OSTREE, ""
+    ) in info.get("osImage", "")
 
 
 def advertised(node: Object | None) -> bool:
-    return any(key.startswith("nvidia.com/") and value != "0" for key, value in ((node or {}).get("status", {}).get("allocatable") or {}).items())
+    return any(
+        key.startswith("nvidia.com/") and value != "0"
+        for key, value in ((node or {}).get("status", {}).get("allocatable") or {}).items()
+    )
 
 
 class OperandPods(Reconciler):
     kinds = ("DaemonSet", "Node", "Pod")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        namespaces = {one["metadata"]["namespace"] for one in cluster.objects("DaemonSet") if one["metadata"]["name"] in NAMES or is_driver(one)}
+        namespaces = {
+            one["metadata"]["namespace"]
+            for one in cluster.objects("DaemonSet")
+            if one["metadata"]["name"] in NAMES or is_driver(one)
+        }
         for namespace in namespaces:
             pods = cluster.objects("Pod", namespace)
             drivers = ready_on(pods, is_driver)
@@ -74,11 +86,17 @@ class OperandPods(Reconciler):
                     self._drive(cluster, pod, node)
                 elif self._crash(cluster, pod, node):
                     continue
-                elif self._held(pod) and self._may_start(pod, node, drivers if installed else {str(name)}, toolkits):
+                elif self._held(pod) and self._may_start(
+                    pod, node, drivers if installed else {str(name)}, toolkits
+                ):
                     self._release(cluster, pod)
 
     def _drive(self, cluster: Cluster, pod: Object, node: Object) -> None:
-        unpulled = on_node(cluster, "driver_image_missing", node) if KERNEL in (pod["spec"].get("nodeSelector") or {}) else None
+        unpulled = (
+            on_node(cluster, "driver_image_missing", node)
+            if KERNEL in (pod["spec"].get("nodeSelector") or {})
+            else None
+        )
         if bool(unpulled) != (UNPULLED in (pod["metadata"].get("annotations") or {})):
             self._annotate(cluster, pod, {UNPULLED: NOT_FOUND if unpulled else None})
         if unpulled or not suits(pod, node):
@@ -97,7 +115,9 @@ class OperandPods(Reconciler):
     def _crash(self, cluster: Cluster, pod: Object, node: Object) -> bool:
         """An operand other than the driver that ends again and again; whether it does."""
         crashing = CRASH in (pod["metadata"].get("annotations") or {})
-        bad = any(app_of(pod) == one.get("operand") for one in cluster.troubles("operand_crashloop", **place(node)))
+        bad = any(
+            app_of(pod) == one.get("operand") for one in cluster.troubles("operand_crashloop", **place(node))
+        )
         if bad != crashing and (crashing or initialized(pod)):
             self._annotate(cluster, pod, {CRASH: "true" if bad else None})
         return bad and initialized(pod)
@@ -116,7 +136,12 @@ class OperandPods(Reconciler):
         self._annotate(cluster, pod, {HOLD: None})
 
     def _annotate(self, cluster: Cluster, pod: Object, changes: dict[str, str | None]) -> None:
-        cluster.patch("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], {"metadata": {"annotations": changes}})
+        cluster.patch(
+            "Pod",
+            pod["metadata"]["name"],
+            pod["metadata"]["namespace"],
+            {"metadata": {"annotations": changes}},
+        )
 
 
 RECONCILERS: t.Final = (OperandPods,)

@@ -89,7 +89,15 @@ OPERANDS: t.Final[tuple[Operand, ...]] = (
         (("nvidia.com/mps.capable", "true"),),
         host_pid=True,
     ),
-    Operand("state-dcgm", "nvidia-dcgm", "dcgm", "dcgm", "nvidia-dcgm", ("nvidia-dcgm-ctr",), image=("nvcr.io/nvidia/cloud-native", "dcgm", "4.5.2-1")),
+    Operand(
+        "state-dcgm",
+        "nvidia-dcgm",
+        "dcgm",
+        "dcgm",
+        "nvidia-dcgm",
+        ("nvidia-dcgm-ctr",),
+        image=("nvcr.io/nvidia/cloud-native", "dcgm", "4.5.2-1"),
+    ),
     Operand(
         "state-dcgm-exporter",
         "nvidia-dcgm-exporter",

@@ -8,7 +8,14 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.client import ApiError
-from openshift_sandbox.stand_ins import gpu_assets, gpu_daemon_sets, gpu_driver_owners, gpu_labels, gpu_operands, gpu_readiness
+from openshift_sandbox.stand_ins import (
+    gpu_assets,
+    gpu_daemon_sets,
+    gpu_driver_owners,
+    gpu_labels,
+    gpu_operands,
+    gpu_readiness,
+)
 from openshift_sandbox.stand_ins.gpu_daemon_sets import APPLIED, KERNEL, OSTREE, ImageError
 from openshift_sandbox.stand_ins.gpu_operands import DRIVER, DRIVER_COMPONENT, OPERANDS, Object, Operand
 from openshift_sandbox.stand_ins.gpu_troubles import on_node
@@ -26,7 +33,11 @@ class ReconcileError(Exception):
 
 def active(policies: t.Sequence[Object]) -> Object | None:
     """The oldest ClusterPolicy counts, by name among equals; every other one is ignored."""
-    return min(policies, key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]), default=None)
+    return min(
+        policies,
+        key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]),
+        default=None,
+    )
 
 
 def completed_version(cluster_version: Object | None) -> str | None:
@@ -42,15 +53,30 @@ def toolkit_images(stream: Object | None, nodes: t.Iterable[Object]) -> dict[str
     for tag in stream.get("spec", {}).get("tags") or []:
         images[tag["name"]] = (tag.get("from") or {}).get("name")
     for tag in stream.get("status", {}).get("tags") or []:
-        images.setdefault(tag["tag"], next((item.get("dockerImageReference") for item in tag.get("items") or []), None))
-    versions = {labels[OSTREE] for node in nodes if (labels := node["metadata"].get("labels") or {}).get(gpu_labels.PRESENT) == "true" and OSTREE in labels}
+        images.setdefault(
+            tag["tag"], next((item.get("dockerImageReference") for item in tag.get("items") or []), None)
+        )
+    versions = {
+        labels[OSTREE]
+        for node in nodes
+        if (labels := node["metadata"].get("labels") or {}).get(gpu_labels.PRESENT) == "true"
+        and OSTREE in labels
+    }
     return {version: images.get(version) for version in sorted(versions)}
 
 
 def kernels(nodes: t.Iterable[Object]) -> dict[str, str]:
     """Kernel of GPU nodes -> operating system, as image tags end with it; for RHEL releases before 26.7 add its minor version."""
-    found = [labels for node in nodes if (labels := node["metadata"].get("labels") or {}).get(gpu_labels.PRESENT) == "true" and KERNEL in labels]
-    return {labels[KERNEL]: _system(labels.get(f"{RELEASE}ID", ""), labels.get(f"{RELEASE}VERSION_ID", "")) for labels in found}
+    found = [
+        labels
+        for node in nodes
+        if (labels := node["metadata"].get("labels") or {}).get(gpu_labels.PRESENT) == "true"
+        and KERNEL in labels
+    ]
+    return {
+        labels[KERNEL]: _system(labels.get(f"{RELEASE}ID", ""), labels.get(f"{RELEASE}VERSION_ID", ""))
+        for labels in found
+    }
 
 
 def _system(name: str, version: str) -> str:
@@ -77,7 +103,9 @@ class GpuOperator(Reconciler):
         self._applied: set[tuple[str, str]] = set()
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None)
+        deployment = next(
+            (one for one in cluster.objects("Deployment") if one["metadata"]["name"] == NAME), None
+        )
         policies = cluster.objects("ClusterPolicy")
         if deployment is None or not cluster.available(NAME, deployment["metadata"]["namespace"]):
             return
@@ -101,10 +129,16 @@ class GpuOperator(Reconciler):
         try:
             versions = self._prerequisites(cluster, nodes, policy)
             self._monitored(cluster, namespace)
-            waiting = [state for state in gpu_assets.STATES if not self._state_ready(cluster, state, policy, namespace, versions if gpu_nodes else None)]
+            waiting = [
+                state
+                for state in gpu_assets.STATES
+                if not self._state_ready(cluster, state, policy, namespace, versions if gpu_nodes else None)
+            ]
         except ReconcileError as error:
             return gpu_readiness.not_ready("ReconcileFailed", str(error))
-        if (policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD") and gpu_driver_owners.unfinished(nodes):
+        if (policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD") and gpu_driver_owners.unfinished(
+            nodes
+        ):
             return gpu_readiness.not_ready("OperandNotReady", gpu_driver_owners.UNFINISHED)
         if waiting and not cluster.trouble("clusterpolicy_lies"):
             return gpu_readiness.operands_not_ready(waiting)
@@ -115,7 +149,9 @@ class GpuOperator(Reconciler):
     def _prerequisites(self, cluster: Cluster, nodes: list[Object], policy: Object) -> dict[str, str | None]:
         for other in cluster.objects("GPUCluster"):
             name = other["metadata"]["name"]
-            raise ReconcileError(f'conflicting GPUCluster resource "{name}" detected; ClusterPolicy and GPUCluster cannot co-exist')
+            raise ReconcileError(
+                f'conflicting GPUCluster resource "{name}" detected; ClusterPolicy and GPUCluster cannot co-exist'
+            )
         if completed_version(cluster.find("ClusterVersion", "version")) is None:
             raise ReconcileError("failed to find Completed Cluster Version")
         for kind, plural in (("Proxy", "proxies"), ("Infrastructure", "infrastructures")):
@@ -127,7 +163,14 @@ class GpuOperator(Reconciler):
             raise ReconcileError('no matches for kind "ImageStream" in version "image.openshift.io/v1"')
         return toolkit_images(cluster.find("ImageStream", *TOOLKIT_STREAM), nodes)
 
-    def _state_ready(self, cluster: Cluster, state: str, policy: Object, namespace: str, versions: dict[str, str | None] | None) -> bool:
+    def _state_ready(
+        self,
+        cluster: Cluster,
+        state: str,
+        policy: Object,
+        namespace: str,
+        versions: dict[str, str | None] | None,
+    ) -> bool:
         """Brings about one state; without versions there is no GPU node, and DaemonSets are left as they are."""
         operand = next((one for one in OPERANDS if one.state == state), None)
         wanted = operand is None or gpu_operands.enabled(operand, policy["spec"])
@@ -138,16 +181,29 @@ class GpuOperator(Reconciler):
                 return True
             return self._daemon_sets_ready(cluster, operand, policy, namespace, versions if wanted else None)
         except (ApiError, ImageError) as error:
-            raise ReconcileError(f"Failed to reconcile {state}: {getattr(error, 'message', error)}") from error
+            raise ReconcileError(
+                f"Failed to reconcile {state}: {getattr(error, 'message', error)}"
+            ) from error
 
-    def _daemon_sets_ready(self, cluster: Cluster, operand: Operand, policy: Object, namespace: str, versions: dict[str, str | None] | None) -> bool:
+    def _daemon_sets_ready(
+        self,
+        cluster: Cluster,
+        operand: Operand,
+        policy: Object,
+        namespace: str,
+        versions: dict[str, str | None] | None,
+    ) -> bool:
         """Without versions the operand is switched off."""
         if versions is None or cluster.trouble("operand_missing", operand=operand.name):
             desired = []
         elif operand is DRIVER and (policy["spec"].get("driver") or {}).get("usePrecompiled"):
-            desired = gpu_daemon_sets.precompiled_daemon_sets(policy, namespace, kernels(cluster.objects("Node")))
+            desired = gpu_daemon_sets.precompiled_daemon_sets(
+                policy, namespace, kernels(cluster.objects("Node"))
+            )
         elif operand is DRIVER:
-            desired = gpu_daemon_sets.driver_daemon_sets(policy, namespace, versions, next(iter(kernels(cluster.objects("Node")).values()), ""))
+            desired = gpu_daemon_sets.driver_daemon_sets(
+                policy, namespace, versions, next(iter(kernels(cluster.objects("Node")).values()), "")
+            )
         else:
             desired = [gpu_daemon_sets.daemon_set(operand, policy, namespace)]
         self._remove_others(cluster, operand, policy, namespace, {one["metadata"]["name"] for one in desired})
@@ -157,7 +213,11 @@ class GpuOperator(Reconciler):
     def _applied_daemon_set(self, cluster: Cluster, desired: Object) -> Object:
         wanted = gpu_daemon_sets.with_hash(desired)
         live = cluster.find("DaemonSet", wanted["metadata"]["name"], wanted["metadata"]["namespace"])
-        if live and (live["metadata"].get("annotations") or {}).get(APPLIED) == wanted["metadata"]["annotations"][APPLIED]:
+        if (
+            live
+            and (live["metadata"].get("annotations") or {}).get(APPLIED)
+            == wanted["metadata"]["annotations"][APPLIED]
+        ):
             return live
         return cluster.apply(wanted)
 
@@ -165,16 +225,24 @@ class GpuOperator(Reconciler):
         if live["spec"]["updateStrategy"]["type"] != "OnDelete":
             return gpu_readiness.daemon_set_ready(live)
         uid, namespace = live["metadata"]["uid"], live["metadata"]["namespace"]
-        pods = [pod for pod in cluster.objects("Pod", namespace) if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences", []))]
+        pods = [
+            pod
+            for pod in cluster.objects("Pod", namespace)
+            if any(owner["uid"] == uid for owner in pod["metadata"].get("ownerReferences", []))
+        ]
         revision = gpu_readiness.latest_revision(cluster.objects("ControllerRevision", namespace), live)
         return gpu_readiness.daemon_set_ready(live, pods, revision)
 
-    def _remove_others(self, cluster: Cluster, operand: Operand, policy: Object, namespace: str, keep: set[str]) -> None:
+    def _remove_others(
+        self, cluster: Cluster, operand: Operand, policy: Object, namespace: str, keep: set[str]
+    ) -> None:
         """DaemonSets of an operand that was switched off, and of RHCOS versions that no node has any more."""
         for live in cluster.objects("DaemonSet", namespace):
             metadata = live["metadata"]
             left = operand is DRIVER and bool((policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD"))
-            ours = any(owner["uid"] == policy["metadata"]["uid"] for owner in metadata.get("ownerReferences", []))
+            ours = any(
+                owner["uid"] == policy["metadata"]["uid"] for owner in metadata.get("ownerReferences", [])
+            )
             driver = DRIVER_COMPONENT.items() <= (metadata.get("labels") or {}).items()
             same = driver if operand is DRIVER else metadata["name"] == operand.name
             if ours and same and metadata["name"] not in keep and not metadata.get("deletionTimestamp"):
@@ -191,7 +259,11 @@ class GpuOperator(Reconciler):
 
     def _monitored(self, cluster: Cluster, namespace: str) -> None:
         found = cluster.find("Namespace", namespace)
-        if found and namespace == "nvidia-gpu-operator" and MONITORING not in (found["metadata"].get("labels") or {}):
+        if (
+            found
+            and namespace == "nvidia-gpu-operator"
+            and MONITORING not in (found["metadata"].get("labels") or {})
+        ):
             cluster.patch("Namespace", namespace, None, {"metadata": {"labels": {MONITORING: "true"}}})
 
     def _label_nodes(self, cluster: Cluster) -> None:

@@ -19,7 +19,9 @@ VECTOR_ADD: t.Final = (
     "Done",
 )
 CUDA_FAILURE: t.Final = "Failed to allocate device vector A (error code system not yet initialized)!"
-DRIVER_FAILURE: t.Final = "error: failed to install elfutils packages. RHEL entitlement may be improperly deployed."
+DRIVER_FAILURE: t.Final = (
+    "error: failed to install elfutils packages. RHEL entitlement may be improperly deployed."
+)
 SIZE: t.Final = 8192
 ROUNDS: t.Final = 50
 
@@ -31,22 +33,34 @@ def device_uuid(node: str, index: int) -> str:
 
 def device_list(gpu: Gpu, node: str, devices: t.Sequence[int]) -> list[str]:
     """nvidia-smi -L as a container sees it: its own devices, numbered from 0."""
-    return [f"GPU {number}: {gpu.name} (UUID: {device_uuid(node, index)})" for number, index in enumerate(devices)]
+    return [
+        f"GPU {number}: {gpu.name} (UUID: {device_uuid(node, index)})" for number, index in enumerate(devices)
+    ]
 
 
 def nvidia_smi(gpu: Gpu, devices: t.Sequence[int], driver: str, cuda: str) -> list[str]:
     edge, rule = "+" + "-" * 77 + "+", "|" + "-" * 77 + "|"
-    lines = [edge, f"| {f'NVIDIA-SMI {driver}':<24}{f'Driver Version: {driver}':<31}{f'CUDA Version: {cuda}':<21}|", rule]
+    lines = [
+        edge,
+        f"| {f'NVIDIA-SMI {driver}':<24}{f'Driver Version: {driver}':<31}{f'CUDA Version: {cuda}':<21}|",
+        rule,
+    ]
     for number, index in enumerate(devices):
-        lines.append(f"| {number:>3}  {gpu.name[:36]:<36} On   | 00000000:{0x1E + index:02X}:00.0 Off |{'0':>7} |")
-        lines.append(f"| N/A   34C    P8    12W /  70W | {'0MiB':>9} / {f'{gpu.memory_mib}MiB':>9} |      0%      Default |")
+        lines.append(
+            f"| {number:>3}  {gpu.name[:36]:<36} On   | 00000000:{0x1E + index:02X}:00.0 Off |{'0':>7} |"
+        )
+        lines.append(
+            f"| N/A   34C    P8    12W /  70W | {'0MiB':>9} / {f'{gpu.memory_mib}MiB':>9} |      0%      Default |"
+        )
     return [*lines, edge]
 
 
 def matmul(gpu: Gpu) -> list[str]:
     seconds = 2 * SIZE**3 * ROUNDS / gpu.fp16_tflops / 1e12
     name = gpu.name.replace(" ", "-")
-    return [f"matmul device={name} size={SIZE} dtype=float16 rounds={ROUNDS} seconds={seconds:.3f} tflops={gpu.fp16_tflops:.1f} finite=true"]
+    return [
+        f"matmul device={name} size={SIZE} dtype=float16 rounds={ROUNDS} seconds={seconds:.3f} tflops={gpu.fp16_tflops:.1f} finite=true"
+    ]
 
 
 def driver_log(version: str, kernel: str) -> list[str]:
@@ -63,7 +77,12 @@ def driver_log(version: str, kernel: str) -> list[str]:
 
 
 def failed_driver_log(version: str, kernel: str, text: str) -> list[str]:
-    return [*driver_log(version, kernel)[:3], *text.splitlines(), "Stopping NVIDIA persistence daemon...", "Unloading NVIDIA driver kernel modules..."]
+    return [
+        *driver_log(version, kernel)[:3],
+        *text.splitlines(),
+        "Stopping NVIDIA persistence daemon...",
+        "Unloading NVIDIA driver kernel modules...",
+    ]
 
 
 def unhealthy(xid: int, device: str) -> str:

@@ -10,7 +10,10 @@ import typing as t
 
 from openshift_sandbox.stand_ins.gpu_operands import Object
 
-RECONCILED: t.Final = ("Reconciled", "ClusterPolicy is ready as all resources have been successfully reconciled")
+RECONCILED: t.Final = (
+    "Reconciled",
+    "ClusterPolicy is ready as all resources have been successfully reconciled",
+)
 NO_GPU_NODES: t.Final = ("NoGPUNodes", "No GPU node found, watching for new nodes to join the cluster.")
 NO_LABELS: t.Final = ("NFDLabelsMissing", "No NFD labels found")
 
@@ -26,14 +29,20 @@ def daemon_set_ready(daemon_set: Object, pods: t.Iterable[Object] = (), revision
     if status.get("numberUnavailable", 0):
         return False
     if daemon_set["spec"]["updateStrategy"]["type"] != "OnDelete":
-        return bool(status.get("updatedNumberScheduled", 0) == wanted and status.get("numberAvailable", 0) == wanted)
+        return bool(
+            status.get("updatedNumberScheduled", 0) == wanted and status.get("numberAvailable", 0) == wanted
+        )
     return all(_current(pod, revision) for pod in pods)
 
 
 def latest_revision(revisions: t.Iterable[Object], daemon_set: Object) -> str | None:
     """Hash of the newest ControllerRevision of a DaemonSet."""
     uid, prefix = daemon_set["metadata"]["uid"], f"{daemon_set['metadata']['name']}-"
-    own = [one for one in revisions if any(owner["uid"] == uid for owner in one["metadata"].get("ownerReferences", []))]
+    own = [
+        one
+        for one in revisions
+        if any(owner["uid"] == uid for owner in one["metadata"].get("ownerReferences", []))
+    ]
     newest = max(own, key=lambda one: one["revision"], default=None)
     return newest["metadata"]["name"].removeprefix(prefix) if newest else None
 
@@ -62,7 +71,9 @@ def status(verdict: Object, before: Object, namespace: str, now: datetime.dateti
     return {
         "state": verdict["state"],
         "namespace": namespace,
-        "conditions": [_condition(kind, verdict[kind], known.get(kind), moment) for kind in ("Ready", "Error")],
+        "conditions": [
+            _condition(kind, verdict[kind], known.get(kind), moment) for kind in ("Ready", "Error")
+        ],
     }
 
 
@@ -74,4 +85,8 @@ def _condition(kind: str, found: tuple[str, str, str], known: Object | None, mom
 
 def _current(pod: Object, revision: str | None) -> bool:
     labels = pod["metadata"].get("labels", {})
-    return pod.get("status", {}).get("phase") == "Running" and is_ready(pod) and labels.get("controller-revision-hash") == revision
+    return (
+        pod.get("status", {}).get("phase") == "Running"
+        and is_ready(pod)
+        and labels.get("controller-revision-hash") == revision
+    )

@@ -20,7 +20,10 @@ def place(node: Object) -> dict[str, str | None]:
     labels = node["metadata"].get("labels") or {}
     kernel = node.get("status", {}).get("nodeInfo", {}).get("kernelVersion")
     where: dict[str, str | None] = {field: labels.get(key) for field, key in LABELS.items()}
-    return where | {"node": node["metadata"]["name"], "kernel": labels.get("feature.node.kubernetes.io/kernel-version.full", kernel)}
+    return where | {
+        "node": node["metadata"]["name"],
+        "kernel": labels.get("feature.node.kubernetes.io/kernel-version.full", kernel),
+    }
 
 
 def on_node(cluster: Cluster, kind: str, node: Object) -> Object | None:

@@ -19,12 +19,19 @@ BENCHMARK: t.Final = "accelerators.openshift/benchmark"
 EXIT_CODE: t.Final = "sandbox.openshift/exit-code"
 DEVICES: t.Final = "sandbox.openshift/devices"
 ENDED: t.Final = ("Succeeded", "Failed")
-PROGRAMS: t.Final = (("matmul", "matmul"), ("vectorAdd", "vectoradd"), ("vectoradd", "vectoradd"), ("nvidia-smi", "nvidia_smi"))
+PROGRAMS: t.Final = (
+    ("matmul", "matmul"),
+    ("vectorAdd", "vectoradd"),
+    ("vectoradd", "vectoradd"),
+    ("nvidia-smi", "nvidia_smi"),
+)
 
 
 def devices_wanted(pod: Object) -> int:
     """How many NVIDIA devices of any kind the pod's containers ask for."""
-    limits = [(container.get("resources") or {}).get("limits") or {} for container in pod["spec"]["containers"]]
+    limits = [
+        (container.get("resources") or {}).get("limits") or {} for container in pod["spec"]["containers"]
+    ]
     return sum(int(value) for one in limits for name, value in one.items() if name.startswith("nvidia.com/"))
 
 
@@ -33,7 +40,13 @@ def devices_claimed(cluster: Cluster, pod: Object) -> list[int]:
     names = [one.get("resourceClaimName") for one in pod["status"].get("resourceClaimStatuses") or []]
     names += [one.get("resourceClaimName") for one in pod["spec"].get("resourceClaims") or []]
     claims = [cluster.find("ResourceClaim", name, pod["metadata"]["namespace"]) for name in names if name]
-    given = [one for claim in claims if claim for one in ((claim.get("status") or {}).get("allocation") or {}).get("devices", {}).get("results") or []]
+    given = [
+        one
+        for claim in claims
+        if claim
+        for one in ((claim.get("status") or {}).get("allocation") or {}).get("devices", {}).get("results")
+        or []
+    ]
     return sorted(int(one["device"].rpartition("-")[2]) for one in given if one["driver"] == DRIVER)
 
 
@@ -42,11 +55,16 @@ def program(pod: Object) -> str | None:
     label = (pod["metadata"].get("labels") or {}).get(BENCHMARK)
     if label:
         return str(label)
-    words = " ".join(" ".join([one.get("image", ""), *one.get("command", []), *one.get("args", [])]) for one in pod["spec"]["containers"])
+    words = " ".join(
+        " ".join([one.get("image", ""), *one.get("command", []), *one.get("args", [])])
+        for one in pod["spec"]["containers"]
+    )
     return next((name for text, name in PROGRAMS if text in words), None)
 
 
-def output(what: str | None, gpu: hardware.Gpu, node: str, devices: t.Sequence[int], driver: str) -> list[str]:
+def output(
+    what: str | None, gpu: hardware.Gpu, node: str, devices: t.Sequence[int], driver: str
+) -> list[str]:
     listed = gpu_output.device_list(gpu, node, devices)
     if what == "matmul":
         return [*listed, *gpu_output.matmul(gpu)]
@@ -57,7 +75,9 @@ def output(what: str | None, gpu: hardware.Gpu, node: str, devices: t.Sequence[i
 
 def choose(count: int, present: int, used: t.Mapping[int, tuple[int, int]]) -> list[int]:
     """Devices with the fewest live users first, then the one longest unused: as `count` pods one after the other would get them."""
-    return sorted(range(present), key=lambda index: (*used.get(index, (0, 0)), index))[:count] if present else []
+    return (
+        sorted(range(present), key=lambda index: (*used.get(index, (0, 0)), index))[:count] if present else []
+    )
 
 
 class GpuWorkloads(Reconciler):
@@ -82,24 +102,51 @@ class GpuWorkloads(Reconciler):
     def _workload(self, cluster: Cluster, pod: Object, node: Object, pods: list[Object]) -> None:
         annotations = pod["metadata"].get("annotations") or {}
         made_of = hardware.of_node(node)
-        if EXIT_CODE in annotations or pod["status"].get("phase") != "Running" or made_of is None or made_of.gpu is None:
+        if (
+            EXIT_CODE in annotations
+            or pod["status"].get("phase") != "Running"
+            or made_of is None
+            or made_of.gpu is None
+        ):
             return
         if DEVICES not in annotations:
             wanted = devices_wanted(pod)
-            devices = self._allocate(node["metadata"]["name"], wanted, made_of.gpus, pods) if wanted else devices_claimed(cluster, pod)
+            devices = (
+                self._allocate(node["metadata"]["name"], wanted, made_of.gpus, pods)
+                if wanted
+                else devices_claimed(cluster, pod)
+            )
             if not devices:
                 return
-            cluster.patch("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], _annotated({DEVICES: ",".join(map(str, devices))}))
+            cluster.patch(
+                "Pod",
+                pod["metadata"]["name"],
+                pod["metadata"]["namespace"],
+                _annotated({DEVICES: ",".join(map(str, devices))}),
+            )
             return
         devices = [int(one) for one in annotations[DEVICES].split(",") if one]
         trouble = on_node(cluster, "cuda_fails", node)
-        lines = output(program(pod), made_of.gpu, node["metadata"]["name"], devices, driver_version(pods, node["metadata"]["name"]))
+        lines = output(
+            program(pod),
+            made_of.gpu,
+            node["metadata"]["name"],
+            devices,
+            driver_version(pods, node["metadata"]["name"]),
+        )
         if trouble:
-            lines = [*gpu_output.device_list(made_of.gpu, node["metadata"]["name"], devices), *trouble.get("text", gpu_output.CUDA_FAILURE).splitlines()]
+            lines = [
+                *gpu_output.device_list(made_of.gpu, node["metadata"]["name"], devices),
+                *trouble.get("text", gpu_output.CUDA_FAILURE).splitlines(),
+            ]
         self._logs.write(cluster, pod, lines)
-        if pod["spec"].get("restartPolicy") in ("Never", "OnFailure") and cluster.due(pod["metadata"]["uid"], "workload", 0.3):
+        if pod["spec"].get("restartPolicy") in ("Never", "OnFailure") and cluster.due(
+            pod["metadata"]["uid"], "workload", 0.3
+        ):
             code = str(trouble.get("exit_code", 1)) if trouble else "0"
-            cluster.patch("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], _annotated({EXIT_CODE: code}))
+            cluster.patch(
+                "Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], _annotated({EXIT_CODE: code})
+            )
 
     def _allocate(self, node: str, count: int, present: int, pods: list[Object]) -> list[int]:
         """Pods of one run that follow each other quickly still get different devices, as they would if they overlapped."""

@@ -23,7 +23,9 @@ _CODES: t.Final = {"NotFound": 404, "Unauthorized": 401, "Forbidden": 403, "Inte
 
 def refusal(spec: Object, dry_run: bool) -> str:
     """What this stand-in cannot do."""
-    return "" if dry_run and not spec["import"] else "the sandbox looks images up by dry runs, and imports none"
+    return (
+        "" if dry_run and not spec["import"] else "the sandbox looks images up by dry runs, and imports none"
+    )
 
 
 def status(spec: Object, scenario: Scenario) -> Object:
@@ -44,8 +46,14 @@ def _image(name: str, scenario: Scenario) -> Object:
 def _failure(name: str, tag: str, scenario: Scenario) -> Object | None:
     closed = scenario.trouble("registry_closed", host=name.partition("/")[0])
     if closed:
-        return _told(name, str(closed.get("reason", "Unauthorized")), str(closed.get("text") or f'you may not have access to the container image "{name}"'))
-    unmade = any(str(one.get("kernel", "")) in tag for one in scenario.troubles_of("driver_image_missing")) and _KERNEL.search(f"-{tag}")
+        return _told(
+            name,
+            str(closed.get("reason", "Unauthorized")),
+            str(closed.get("text") or f'you may not have access to the container image "{name}"'),
+        )
+    unmade = any(
+        str(one.get("kernel", "")) in tag for one in scenario.troubles_of("driver_image_missing")
+    ) and _KERNEL.search(f"-{tag}")
     gone = [*scenario.troubles_of("registry_image_missing"), *scenario.troubles_of("kmm_image_missing")]
     if unmade or any(one.get("image") == name for one in gone):
         return _told(name, "NotFound", f'dockerimage.image.openshift.io "{name}" not found')
@@ -53,6 +61,10 @@ def _failure(name: str, tag: str, scenario: Scenario) -> Object | None:
 
 
 def _told(name: str, reason: str, text: str) -> Object:
-    details = {"details": {"name": name, "group": "image.openshift.io", "kind": "dockerimage"}} if reason == "NotFound" else {}
+    details = (
+        {"details": {"name": name, "group": "image.openshift.io", "kind": "dockerimage"}}
+        if reason == "NotFound"
+        else {}
+    )
     lead = "Internal error occurred: " if reason == "InternalError" else ""
     return {"reason": reason, "message": f"{lead}{text}", "code": _CODES.get(reason, 500), **details}

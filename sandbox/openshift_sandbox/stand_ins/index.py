@@ -76,4 +76,8 @@ class Index:
 
     def all(self, namespace: str | None) -> list[Object]:
         with self._lock:
-            return [obj for (where, _name), obj in sorted(self._objects.items()) if namespace is None or where == namespace]
+            return [
+                obj
+                for (where, _name), obj in sorted(self._objects.items())
+                if namespace is None or where == namespace
+            ]

@@ -30,7 +30,10 @@ def done(cluster: Cluster, module: Object, step: str, mapping: Object, kernel: s
     secrets = _secrets(cluster, namespace, mapping["sign"]) if step == "SignImage" else ()
     if secrets is None:
         return False
-    live, digest = cluster.find("Build", name, namespace), modules.digest(mapping.get(STEPS[step]), [one.hex() for one in secrets])
+    live, digest = (
+        cluster.find("Build", name, namespace),
+        modules.digest(mapping.get(STEPS[step]), [one.hex() for one in secrets]),
+    )
     if live is None:
         _create(cluster, module, name, step, kernel, digest, modules.image_for(mapping, kernel))
         return False
@@ -67,18 +70,48 @@ def unusable(secrets: t.Sequence[bytes]) -> str:
     return ""
 
 
-def _create(cluster: Cluster, module: Object, name: str, step: str, kernel: str, digest: str, image: str) -> None:
+def _create(
+    cluster: Cluster, module: Object, name: str, step: str, kernel: str, digest: str, image: str
+) -> None:
     namespace, module_name = modules.place(module)
-    labels = {modules.MODULE: module_name, TYPE: step, KERNEL: modules.dns_safe(kernel), "app.kubernetes.io/name": "kmm"}
-    metadata = {"name": name, "namespace": namespace, "labels": labels, "annotations": {HASH: digest}, "ownerReferences": [modules.owner(module)]}
-    spec = {"serviceAccount": "builder", "strategy": {"type": "Docker"}, "output": {"to": {"kind": "DockerImage", "name": image}}}
+    labels = {
+        modules.MODULE: module_name,
+        TYPE: step,
+        KERNEL: modules.dns_safe(kernel),
+        "app.kubernetes.io/name": "kmm",
+    }
+    metadata = {
+        "name": name,
+        "namespace": namespace,
+        "labels": labels,
+        "annotations": {HASH: digest},
+        "ownerReferences": [modules.owner(module)],
+    }
+    spec = {
+        "serviceAccount": "builder",
+        "strategy": {"type": "Docker"},
+        "output": {"to": {"kind": "DockerImage", "name": image}},
+    }
     cluster.create({"apiVersion": API, "kind": "Build", "metadata": metadata, "spec": spec})
 
 
 def _pod(module: Object, build: Object) -> Object:
     metadata = build["metadata"]
-    owner = {"apiVersion": API, "kind": "Build", "name": metadata["name"], "uid": metadata["uid"], "controller": True}
-    pod = modules.pod(module, f"{metadata['name']}-build", {NAME: metadata["name"]}, "registry.example.com/builder:1", None, ["openshift-docker-build"])
+    owner = {
+        "apiVersion": API,
+        "kind": "Build",
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        "controller": True,
+    }
+    pod = modules.pod(
+        module,
+        f"{metadata['name']}-build",
+        {NAME: metadata["name"]},
+        "registry.example.com/builder:1",
+        None,
+        ["openshift-docker-build"],
+    )
     return pod | {"metadata": {**pod["metadata"], "ownerReferences": [owner]}}
 
 
@@ -91,16 +124,28 @@ def _follow(cluster: Cluster, module: Object, build: Object, step: str, text: st
         return
     if pod["metadata"]["ownerReferences"][0]["uid"] != metadata["uid"]:
         return
-    lines = [f"STEP 1/4: FROM source AS {STEPS[step]}", text, "error: build error: building at STEP: while running runtime: exit status 1"]
+    lines = [
+        f"STEP 1/4: FROM source AS {STEPS[step]}",
+        text,
+        "error: build error: building at STEP: while running runtime: exit status 1",
+    ]
     if text and EXIT not in (pod["metadata"].get("annotations") or {}):
         _LOGS.write(cluster, pod, lines)
-        cluster.patch("Pod", pod["metadata"]["name"], metadata["namespace"], {"metadata": {"annotations": {EXIT: "1"}}})
-    phase = {"Succeeded": "Complete", "Failed": "Failed", "Running": "Running"}.get((pod.get("status") or {}).get("phase", ""), "Pending")
+        cluster.patch(
+            "Pod", pod["metadata"]["name"], metadata["namespace"], {"metadata": {"annotations": {EXIT: "1"}}}
+        )
+    phase = {"Succeeded": "Complete", "Failed": "Failed", "Running": "Running"}.get(
+        (pod.get("status") or {}).get("phase", ""), "Pending"
+    )
     if phase == "Complete" and text:
         phase = "Failed"
     status: Object = {"phase": phase}
     if phase == "Failed":
-        status |= {"reason": "DockerBuildFailed", "message": "Dockerfile build strategy has failed.", "logSnippet": "\n".join(lines)}
+        status |= {
+            "reason": "DockerBuildFailed",
+            "message": "Dockerfile build strategy has failed.",
+            "logSnippet": "\n".join(lines),
+        }
     if {key: (build.get("status") or {}).get(key) for key in status} != status:
         cluster.patch("Build", metadata["name"], metadata["namespace"], {"status": status}, "status")
 

@@ -47,7 +47,9 @@ class Images:
     def _pull(self, cluster: Cluster, module: Object, mapping: Object, image: str, kernel: str) -> str:
         """A pod that pulls the image, until it can or, where it can be built or signed, once."""
         made = bool(mapping.get("build") or mapping.get("sign"))
-        missing = cluster.trouble("kmm_image_missing", image=image, kernel=kernel) is not None or (made and image not in REGISTRY)
+        missing = cluster.trouble("kmm_image_missing", image=image, kernel=kernel) is not None or (
+            made and image not in REGISTRY
+        )
         name = f"{module['metadata']['name']}-pull-pod-{modules.digest(image, kernel)}"
         live = cluster.find("Pod", name, module["metadata"]["namespace"])
         if live is None:
@@ -68,13 +70,35 @@ class Images:
         return ""
 
     def _fail(self, cluster: Cluster, pod: Object, image: str) -> None:
-        metadata, waiting = pod["metadata"], {"reason": "ImagePullBackOff", "message": f'Back-off pulling image "{image}": {MISSING}'}
+        metadata, waiting = (
+            pod["metadata"],
+            {"reason": "ImagePullBackOff", "message": f'Back-off pulling image "{image}": {MISSING}'},
+        )
         if HOLD not in (metadata.get("annotations") or {}):
-            cluster.patch("Pod", metadata["name"], metadata["namespace"], {"metadata": {"annotations": {HOLD: "ready"}}})
-        status = {"name": "puller", "image": image, "imageID": "", "ready": False, "restartCount": 0, "started": False, "state": {"waiting": waiting}}
-        cluster.patch("Pod", metadata["name"], metadata["namespace"], {"status": {"phase": "Pending", "containerStatuses": [status]}}, "status")
+            cluster.patch(
+                "Pod", metadata["name"], metadata["namespace"], {"metadata": {"annotations": {HOLD: "ready"}}}
+            )
+        status = {
+            "name": "puller",
+            "image": image,
+            "imageID": "",
+            "ready": False,
+            "restartCount": 0,
+            "started": False,
+            "state": {"waiting": waiting},
+        }
+        cluster.patch(
+            "Pod",
+            metadata["name"],
+            metadata["namespace"],
+            {"status": {"phase": "Pending", "containerStatuses": [status]}},
+            "status",
+        )
 
 
 def _failed(pod: Object) -> bool:
     statuses = (pod.get("status") or {}).get("containerStatuses") or []
-    return any(((one.get("state") or {}).get("waiting") or {}).get("reason") == "ImagePullBackOff" for one in statuses)
+    return any(
+        ((one.get("state") or {}).get("waiting") or {}).get("reason") == "ImagePullBackOff"
+        for one in statuses
+    )

@@ -58,7 +58,9 @@ def mapping_for(module: Object, kernel: str) -> Object | None:
     for mapping in loader.get("kernelMappings") or []:
         literal, pattern = mapping.get("literal"), mapping.get("regexp")
         if literal == kernel or (pattern and re.search(pattern, kernel)):
-            shared: Object = {key: loader[key] for key in ("build", "sign", "inTreeModulesToRemove") if loader.get(key)}
+            shared: Object = {
+                key: loader[key] for key in ("build", "sign", "inTreeModulesToRemove") if loader.get(key)
+            }
             return shared | dict(mapping)
     return None
 
@@ -77,7 +79,11 @@ def config_for(module: Object, kernel: str) -> Object | None:
         "imagePullPolicy": container(module).get("imagePullPolicy") or "IfNotPresent",
         "insecurePull": bool((mapping.get("registryTLS") or {}).get("insecure")),
         "kernelVersion": kernel,
-        "modprobe": {key: value for key, value in container(module)["modprobe"].items() if key not in ("args", "rawArgs")},
+        "modprobe": {
+            key: value
+            for key, value in container(module)["modprobe"].items()
+            if key not in ("args", "rawArgs")
+        },
     }
     removed = mapping.get("inTreeModulesToRemove")
     return found | ({"inTreeModulesToRemove": removed} if removed else {})
@@ -93,18 +99,39 @@ def digest(*parts: t.Any) -> str:
 
 def owner(module: Object) -> Object:
     metadata = module["metadata"]
-    return {"apiVersion": API, "kind": "Module", "name": metadata["name"], "uid": metadata["uid"], "controller": True, "blockOwnerDeletion": True}
+    return {
+        "apiVersion": API,
+        "kind": "Module",
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
 
 
-def pod(module: Object, name: str, labels: t.Mapping[str, str], image: str, node: str | None, command: t.Sequence[str]) -> Object:
+def pod(
+    module: Object,
+    name: str,
+    labels: t.Mapping[str, str],
+    image: str,
+    node: str | None,
+    command: t.Sequence[str],
+) -> Object:
     """Only pods of workers are labelled with their Module."""
     namespace, module_name = place(module)
     spec: Object = {
         "restartPolicy": "Never",
         "serviceAccountName": account(module),
         "tolerations": module["spec"].get("tolerations") or [],
-        "containers": [{"name": "worker" if ACTION in labels else "puller", "image": image, "command": list(command)}],
+        "containers": [
+            {"name": "worker" if ACTION in labels else "puller", "image": image, "command": list(command)}
+        ],
     }
     marks = {**labels, **({MODULE: module_name} if ACTION in labels else {})}
     metadata = {"name": name, "namespace": namespace, "labels": marks, "ownerReferences": [owner(module)]}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec | ({"nodeName": node} if node else {})}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": spec | ({"nodeName": node} if node else {}),
+    }

@@ -22,13 +22,24 @@ def matching(module: Object, nodes: t.Iterable[Object]) -> list[Object]:
     selector, tolerations = module["spec"]["selector"], module["spec"].get("tolerations") or []
     found = [node for node in nodes if selector.items() <= (node["metadata"].get("labels") or {}).items()]
     hard = ("NoSchedule", "NoExecute")
-    return [node for node in found if all(tolerated(one, tolerations) for one in node["spec"].get("taints") or [] if one["effect"] in hard)]
+    return [
+        node
+        for node in found
+        if all(
+            tolerated(one, tolerations) for one in node["spec"].get("taints") or [] if one["effect"] in hard
+        )
+    ]
 
 
 def entry(module: Object, config: Object) -> Object:
     namespace, name = modules.place(module)
     version = modules.container(module).get("version")
-    found = {"name": name, "namespace": namespace, "serviceAccountName": modules.account(module), "config": config}
+    found = {
+        "name": name,
+        "namespace": namespace,
+        "serviceAccountName": modules.account(module),
+        "config": config,
+    }
     return found | ({"version": version} if version else {})
 
 
@@ -36,14 +47,28 @@ def plugin(module: Object, key: str, role: str) -> Object:
     """A DaemonSet for nodes on which the kernel module of this version is loaded."""
     (namespace, name), version = modules.place(module), modules.container(module).get("version")
     part, loaded = module["spec"][key], {modules.ready_label(module): ""}
-    labels = {modules.MODULE: name, f"{modules.PREFIX}/role": role} | ({"version": version} if version else {})
+    labels = {modules.MODULE: name, f"{modules.PREFIX}/role": role} | (
+        {"version": version} if version else {}
+    )
     pod = {
         "nodeSelector": loaded | ({modules.version_ready_label(module): version} if version else {}),
         "tolerations": module["spec"].get("tolerations") or [],
         "serviceAccountName": part.get("serviceAccountName") or "default",
-        "containers": [{"name": role} | {field: part["container"][field] for field in ("image", "args", "command") if field in part["container"]}],
+        "containers": [
+            {"name": role}
+            | {
+                field: part["container"][field]
+                for field in ("image", "args", "command")
+                if field in part["container"]
+            }
+        ],
     }
-    metadata = {"name": f"{name}-{role}-{modules.digest(name, version)}", "namespace": namespace, "labels": labels, "ownerReferences": [modules.owner(module)]}
+    metadata = {
+        "name": f"{name}-{role}-{modules.digest(name, version)}",
+        "namespace": namespace,
+        "labels": labels,
+        "ownerReferences": [modules.owner(module)],
+    }
     body = {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}, "spec": pod}}
     return {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": body}
 
@@ -56,7 +81,9 @@ class KmmOperator(Reconciler):
         self._plugins: dict[str, Object] = {}
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == OPERATOR), None)
+        deployment = next(
+            (one for one in cluster.objects("Deployment") if one["metadata"]["name"] == OPERATOR), None
+        )
         if deployment is None or not cluster.available(OPERATOR, deployment["metadata"]["namespace"]):
             return
         for module in cluster.objects("Module"):
@@ -77,7 +104,9 @@ class KmmOperator(Reconciler):
                 self._withdraw(cluster, module, node["metadata"]["name"])
         status = {"moduleLoader": self._numbers(cluster, module, nodes)}
         for key, role in PLUGINS:
-            status |= {key: self._run(cluster, module, key, role, len(nodes))} if module["spec"].get(key) else {}
+            status |= (
+                {key: self._run(cluster, module, key, role, len(nodes))} if module["spec"].get(key) else {}
+            )
         if {key: (module.get("status") or {}).get(key) for key in status} != status:
             self._patch(cluster, module, {"status": status}, "status")
 
@@ -100,18 +129,35 @@ class KmmOperator(Reconciler):
         others = [one for one in before if (one["namespace"], one["name"]) != modules.place(module)]
         after = others + ([wanted] if wanted else [])
         if live is None and wanted:
-            cluster.create({"apiVersion": API, "kind": "NodeModulesConfig", "metadata": {"name": node}, "spec": {"modules": after}})
-        elif live is not None and sorted(map(str, before)) != sorted(map(str, after)) and not _alike(before, after):
+            cluster.create(
+                {
+                    "apiVersion": API,
+                    "kind": "NodeModulesConfig",
+                    "metadata": {"name": node},
+                    "spec": {"modules": after},
+                }
+            )
+        elif (
+            live is not None
+            and sorted(map(str, before)) != sorted(map(str, after))
+            and not _alike(before, after)
+        ):
             cluster.patch("NodeModulesConfig", node, None, {"spec": {"modules": after}})
 
     def _numbers(self, cluster: Cluster, module: Object, nodes: list[Object]) -> Object:
         desired = available = 0
         for node in nodes:
             live = cluster.find("NodeModulesConfig", node["metadata"]["name"]) or {}
-            wanted, there = (find((live.get(part) or {}).get("modules"), module) for part in ("spec", "status"))
+            wanted, there = (
+                find((live.get(part) or {}).get("modules"), module) for part in ("spec", "status")
+            )
             desired += wanted is not None
             available += wanted is not None and there is not None and there["config"] == wanted["config"]
-        return {"nodesMatchingSelectorNumber": len(nodes), "desiredNumber": desired, "availableNumber": available}
+        return {
+            "nodesMatchingSelectorNumber": len(nodes),
+            "desiredNumber": desired,
+            "availableNumber": available,
+        }
 
     def _run(self, cluster: Cluster, module: Object, key: str, role: str, count: int) -> Object:
         wanted = plugin(module, key, role)
@@ -120,34 +166,64 @@ class KmmOperator(Reconciler):
         if live is None or self._plugins.get(name) != wanted:
             live, self._plugins[name] = cluster.apply(wanted), wanted
         mine = [
-            one for one in cluster.objects("DaemonSet", namespace) if (one["metadata"].get("labels") or {}).get(modules.MODULE) == module["metadata"]["name"]
+            one
+            for one in cluster.objects("DaemonSet", namespace)
+            if (one["metadata"].get("labels") or {}).get(modules.MODULE) == module["metadata"]["name"]
         ]
         for other in mine:
             status = other.get("status") or {}
-            idle = status.get("observedGeneration") == other["metadata"].get("generation") and not status.get("desiredNumberScheduled")
-            if other["metadata"]["name"] != name and other["metadata"]["labels"].get(f"{modules.PREFIX}/role") == role and idle:
+            idle = status.get("observedGeneration") == other["metadata"].get("generation") and not status.get(
+                "desiredNumberScheduled"
+            )
+            if (
+                other["metadata"]["name"] != name
+                and other["metadata"]["labels"].get(f"{modules.PREFIX}/role") == role
+                and idle
+            ):
                 cluster.delete("DaemonSet", other["metadata"]["name"], namespace)
-        ready = sum((one.get("status") or {}).get("numberAvailable", 0) for one in mine if one["metadata"]["labels"].get(f"{modules.PREFIX}/role") == role)
+        ready = sum(
+            (one.get("status") or {}).get("numberAvailable", 0)
+            for one in mine
+            if one["metadata"]["labels"].get(f"{modules.PREFIX}/role") == role
+        )
         return {"nodesMatchingSelectorNumber": count, "desiredNumber": count, "availableNumber": ready}
 
     def _leave(self, cluster: Cluster, module: Object) -> None:
         """Plugins first, then every node unloads, then the Module may go."""
         for live in cluster.objects("DaemonSet", module["metadata"]["namespace"]):
-            if any(one["uid"] == module["metadata"]["uid"] for one in live["metadata"].get("ownerReferences") or []):
+            if any(
+                one["uid"] == module["metadata"]["uid"]
+                for one in live["metadata"].get("ownerReferences") or []
+            ):
                 cluster.delete("DaemonSet", live["metadata"]["name"], live["metadata"]["namespace"])
         loaded = False
         for live in cluster.objects("NodeModulesConfig"):
             self._withdraw(cluster, module, live["metadata"]["name"])
-            loaded |= find((live.get("status") or {}).get("modules"), module) is not None or find((live.get("spec") or {}).get("modules"), module) is not None
+            loaded |= (
+                find((live.get("status") or {}).get("modules"), module) is not None
+                or find((live.get("spec") or {}).get("modules"), module) is not None
+            )
         if not loaded and FINALIZER in (module["metadata"].get("finalizers") or []):
-            self._patch(cluster, module, {"metadata": {"finalizers": [one for one in module["metadata"]["finalizers"] if one != FINALIZER]}})
+            self._patch(
+                cluster,
+                module,
+                {
+                    "metadata": {
+                        "finalizers": [one for one in module["metadata"]["finalizers"] if one != FINALIZER]
+                    }
+                },
+            )
 
     def _patch(self, cluster: Cluster, module: Object, body: Object, subresource: str | None = None) -> None:
-        cluster.patch("Module", module["metadata"]["name"], module["metadata"]["namespace"], body, subresource)
+        cluster.patch(
+            "Module", module["metadata"]["name"], module["metadata"]["namespace"], body, subresource
+        )
 
 
 def find(entries: list[Object] | None, module: Object) -> Object | None:
-    return next((one for one in entries or [] if (one["namespace"], one["name"]) == modules.place(module)), None)
+    return next(
+        (one for one in entries or [] if (one["namespace"], one["name"]) == modules.place(module)), None
+    )
 
 
 def _alike(one: list[Object], other: list[Object]) -> bool:
@@ -157,7 +233,9 @@ def _alike(one: list[Object], other: list[Object]) -> bool:
 
 def _within(wanted: t.Any, there: t.Any) -> bool:
     if isinstance(wanted, dict):
-        return isinstance(there, dict) and all(key in there and _within(value, there[key]) for key, value in wanted.items())
+        return isinstance(there, dict) and all(
+            key in there and _within(value, there[key]) for key, value in wanted.items()
+        )
     return bool(wanted == there)
 
 

@@ -25,15 +25,25 @@ def verdict(cluster: Cluster, module: Object, spec: Object) -> tuple[str, str]:
         return "Success", "verified image exists"
     if not (mapping.get("build") or mapping.get("sign")):
         return "Failure", "verified image does not exist"
-    failed = [one for key, one in (("build", "kmm_build_fails"), ("sign", "kmm_sign_fails")) if mapping.get(key) and cluster.trouble(one, kernel=kernel)]
-    return ("Failure", "verified image does not exist and build/sign failed") if failed else ("Success", "verified image exists")
+    failed = [
+        one
+        for key, one in (("build", "kmm_build_fails"), ("sign", "kmm_sign_fails"))
+        if mapping.get(key) and cluster.trouble(one, kernel=kernel)
+    ]
+    return (
+        ("Failure", "verified image does not exist and build/sign failed")
+        if failed
+        else ("Success", "verified image exists")
+    )
 
 
 class KmmPreflight(Reconciler):
     kinds = ("Deployment", "Module", *KINDS)
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == OPERATOR), None)
+        deployment = next(
+            (one for one in cluster.objects("Deployment") if one["metadata"]["name"] == OPERATOR), None
+        )
         if deployment is None or not cluster.available(OPERATOR, deployment["metadata"]["namespace"]):
             return
         for kind in KINDS:
@@ -41,7 +51,10 @@ class KmmPreflight(Reconciler):
                 self._check(cluster, kind, preflight)
 
     def _check(self, cluster: Cluster, kind: str, preflight: Object) -> None:
-        before = {(one["namespace"], one["name"]): one for one in (preflight.get("status") or {}).get("modules") or []}
+        before = {
+            (one["namespace"], one["name"]): one
+            for one in (preflight.get("status") or {}).get("modules") or []
+        }
         after = []
         for module in cluster.objects("Module"):
             namespace, name = modules.place(module)
@@ -50,9 +63,24 @@ class KmmPreflight(Reconciler):
                 after.append(known)
                 continue
             done = cluster.due((preflight["metadata"]["uid"], namespace, name), "kmm_preflight", 0.5)
-            status, reason = verdict(cluster, module, preflight["spec"]) if done else ("InProgress", "verification is not finished yet")
-            entry = {"name": name, "namespace": namespace, "verificationStatus": status, "statusReason": reason}
-            after.append(entry | {"verificationStage": "Done" if done else "Image", "lastTransitionTime": known.get("lastTransitionTime") or timestamp()})
+            status, reason = (
+                verdict(cluster, module, preflight["spec"])
+                if done
+                else ("InProgress", "verification is not finished yet")
+            )
+            entry = {
+                "name": name,
+                "namespace": namespace,
+                "verificationStatus": status,
+                "statusReason": reason,
+            }
+            after.append(
+                entry
+                | {
+                    "verificationStage": "Done" if done else "Image",
+                    "lastTransitionTime": known.get("lastTransitionTime") or timestamp(),
+                }
+            )
         if after != list(before.values()):
             cluster.patch(kind, preflight["metadata"]["name"], None, {"status": {"modules": after}}, "status")
 

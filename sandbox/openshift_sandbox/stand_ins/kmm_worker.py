@@ -33,7 +33,9 @@ class KmmWorkers(Reconciler):
         self._logs = PodLogs()
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        deployment = next((one for one in cluster.objects("Deployment") if one["metadata"]["name"] == OPERATOR), None)
+        deployment = next(
+            (one for one in cluster.objects("Deployment") if one["metadata"]["name"] == OPERATOR), None
+        )
         if deployment is None or not cluster.available(OPERATOR, deployment["metadata"]["namespace"]):
             return
         for config in cluster.objects("NodeModulesConfig"):
@@ -48,7 +50,12 @@ class KmmWorkers(Reconciler):
             entry, loaded = wanted.get(key), there.get(key)
             if loaded is not None and loaded.get("bootId") != boot:
                 loaded = None
-            same = entry is not None and loaded is not None and loaded["config"] == entry["config"] and loaded.get("version") == entry.get("version")
+            same = (
+                entry is not None
+                and loaded is not None
+                and loaded["config"] == entry["config"]
+                and loaded.get("version") == entry.get("version")
+            )
             if loaded is not None and not same:
                 if self._worked(cluster, node, loaded, "Unload"):
                     self._write(cluster, config, [one for place, one in there.items() if place != key])
@@ -57,7 +64,9 @@ class KmmWorkers(Reconciler):
                 done = entry | {"bootId": boot}
                 self._write(cluster, config, [*(one for place, one in there.items() if place != key), done])
                 return
-        self._label(cluster, node, wanted, {key: one for key, one in there.items() if one.get("bootId") == boot})
+        self._label(
+            cluster, node, wanted, {key: one for key, one in there.items() if one.get("bootId") == boot}
+        )
 
     def _worked(self, cluster: Cluster, node: Object, entry: Object, action: str) -> bool:
         """Whether its pod has succeeded; the pod is taken away then."""
@@ -81,13 +90,30 @@ class KmmWorkers(Reconciler):
     def _start(self, cluster: Cluster, node: Object, entry: Object, action: str, name: str) -> None:
         module = cluster.find("Module", entry["name"], entry["namespace"])
         if module is not None:
-            labels = {ACTION: action, "app.kubernetes.io/component": "worker", "app.kubernetes.io/name": "kmm"}
-            cluster.create(modules.pod(module, name, labels, IMAGE, node["metadata"]["name"], ["/usr/local/bin/worker", "kmod", action.lower()]))
+            labels = {
+                ACTION: action,
+                "app.kubernetes.io/component": "worker",
+                "app.kubernetes.io/name": "kmm",
+            }
+            cluster.create(
+                modules.pod(
+                    module,
+                    name,
+                    labels,
+                    IMAGE,
+                    node["metadata"]["name"],
+                    ["/usr/local/bin/worker", "kmod", action.lower()],
+                )
+            )
 
     def _write(self, cluster: Cluster, config: Object, entries: list[Object]) -> None:
-        cluster.patch("NodeModulesConfig", config["metadata"]["name"], None, {"status": {"modules": entries}}, "status")
+        cluster.patch(
+            "NodeModulesConfig", config["metadata"]["name"], None, {"status": {"modules": entries}}, "status"
+        )
 
-    def _label(self, cluster: Cluster, node: Object, wanted: t.Mapping[Key, Object], loaded: t.Mapping[Key, Object]) -> None:
+    def _label(
+        self, cluster: Cluster, node: Object, wanted: t.Mapping[Key, Object], loaded: t.Mapping[Key, Object]
+    ) -> None:
         labels, changes = node["metadata"].get("labels") or {}, dict[str, str | None]()
         right: dict[str, str] = {}
         for key, entry in loaded.items():

@@ -56,7 +56,9 @@ class Reconciler(abc.ABC):
 class Scheduler:
     """Calls all reconcilers one after the other; one that raises does not stop the others and is called again."""
 
-    def __init__(self, cluster: Cluster, reconcilers: Sequence[Reconciler], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, cluster: Cluster, reconcilers: Sequence[Reconciler], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.cluster = cluster
         self._reconcilers = reconcilers
         self._clock = clock
@@ -139,7 +141,11 @@ def serve(directory: Path, reconcilers: Sequence[Reconciler]) -> None:
     worker = threading.Thread(target=scheduler.run, name="reconcile")
     worker.start()
     try:
-        asyncio.run(kopf.operator(registry=_registry(kinds, scheduler), settings=_settings(), clusterwide=True, standalone=True))
+        asyncio.run(
+            kopf.operator(
+                registry=_registry(kinds, scheduler), settings=_settings(), clusterwide=True, standalone=True
+            )
+        )
     except asyncio.CancelledError:
         pass
     finally:
@@ -153,12 +159,18 @@ def _registry(kinds: Sequence[str], scheduler: Scheduler) -> kopf.OperatorRegist
     for kind in kinds:
         api_version, plural = TABLE[kind]
         group, version = split(api_version)
-        kopf.on.event(group=group, version=version, plural=plural, id=kind, registry=registry)(functools.partial(_observed, scheduler, kind))
+        kopf.on.event(group=group, version=version, plural=plural, id=kind, registry=registry)(
+            functools.partial(_observed, scheduler, kind)
+        )
     return registry
 
 
 async def _observed(scheduler: Scheduler, kind: str, *, event: t.Any, **_: t.Any) -> None:
-    scheduler.observe(kind, event["type"], {"apiVersion": TABLE[kind][0], "kind": kind.partition(".")[0]} | dict(event["object"]))
+    scheduler.observe(
+        kind,
+        event["type"],
+        {"apiVersion": TABLE[kind][0], "kind": kind.partition(".")[0]} | dict(event["object"]),
+    )
 
 
 def _settings() -> kopf.OperatorSettings:

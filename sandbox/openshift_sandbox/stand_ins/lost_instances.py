@@ -17,7 +17,9 @@ from openshift_sandbox.stand_ins.loop import Cluster, Object
 
 ROLE: t.Final = "machine.openshift.io/cluster-api-machine-role"
 GONE: t.Final = Lost("can't find created instance")
-NOTICE: t.Final = condition("Terminating", True, "TerminationRequested", "The cloud provider has marked this instance for termination")
+NOTICE: t.Final = condition(
+    "Terminating", True, "TerminationRequested", "The cloud provider has marked this instance for termination"
+)
 
 
 class LostInstances:
@@ -30,24 +32,36 @@ class LostInstances:
         known, self._victims = self._victims, {}
         for trouble in troubles:
             name = json.dumps(trouble, sort_keys=True)
-            self._victims[name] = known[name] if name in known else chosen(trouble, cloud, cluster.objects("Machine"))
+            self._victims[name] = (
+                known[name] if name in known else chosen(trouble, cloud, cluster.objects("Machine"))
+            )
             if trouble["type"] == "spot_reclaimed":
                 self._give_notice(cluster, self._victims[name])
 
     def lost(self, cluster: Cluster, machine: Object) -> Lost | None:
         uid = machine["metadata"]["uid"]
         for name, victims in self._victims.items():
-            if uid in victims and (json.loads(name)["type"] == "instance_lost" or cluster.due(uid, "spot_notice", 5.0)):
+            if uid in victims and (
+                json.loads(name)["type"] == "instance_lost" or cluster.due(uid, "spot_notice", 5.0)
+            ):
                 return GONE
         return None
 
     def _give_notice(self, cluster: Cluster, victims: set[str]) -> None:
         for machine in cluster.objects("Machine"):
-            node = cluster.find("Node", ((machine.get("status") or {}).get("nodeRef") or {}).get("name") or "")
+            node = cluster.find(
+                "Node", ((machine.get("status") or {}).get("nodeRef") or {}).get("name") or ""
+            )
             if machine["metadata"]["uid"] in victims and node is not None and not holds(node, "Terminating"):
                 conditions = merged(node["status"].get("conditions") or [], [NOTICE])
                 version = {"resourceVersion": node["metadata"]["resourceVersion"]}
-                cluster.patch("Node", node["metadata"]["name"], None, {"metadata": version, "status": {"conditions": conditions}}, "status")
+                cluster.patch(
+                    "Node",
+                    node["metadata"]["name"],
+                    None,
+                    {"metadata": version, "status": {"conditions": conditions}},
+                    "status",
+                )
 
 
 def chosen(trouble: Object, cloud: Cloud, machines: t.Sequence[Object]) -> set[str]:

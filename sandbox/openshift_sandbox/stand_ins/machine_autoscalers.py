@@ -9,7 +9,14 @@ import re
 import typing as t
 
 from openshift_sandbox.stand_ins import events
-from openshift_sandbox.stand_ins.autoscaler_groups import ACCELERATOR, MAX_SIZE, MIB, MIN_SIZE, OPENSHIFT, UPSTREAM
+from openshift_sandbox.stand_ins.autoscaler_groups import (
+    ACCELERATOR,
+    MAX_SIZE,
+    MIB,
+    MIN_SIZE,
+    OPENSHIFT,
+    UPSTREAM,
+)
 from openshift_sandbox.stand_ins.loop import Cluster, Object, Reconciler
 
 COMPONENT: t.Final = "machine_autoscaler_controller"
@@ -51,17 +58,35 @@ class MachineAutoscalers(Reconciler):
         if not last:
             _patch(cluster, one, {"status": {"lastTargetRef": reference}}, "status")
         if FINALIZER not in (one["metadata"].get("finalizers") or []):
-            _patch(cluster, one, {"metadata": {"finalizers": [*(one["metadata"].get("finalizers") or []), FINALIZER]}})
-        bounds = {MIN_SIZE: str(one["spec"]["minReplicas"]), MAX_SIZE: str(one["spec"]["maxReplicas"]), OWNER: _name(one)}
+            _patch(
+                cluster,
+                one,
+                {"metadata": {"finalizers": [*(one["metadata"].get("finalizers") or []), FINALIZER]}},
+            )
+        bounds = {
+            MIN_SIZE: str(one["spec"]["minReplicas"]),
+            MAX_SIZE: str(one["spec"]["maxReplicas"]),
+            OWNER: _name(one),
+        }
         if any(annotations.get(key) != value for key, value in bounds.items()):
             if warning := accelerator_warning(target):
-                events.record(cluster, target, COMPONENT, "InvalidOrMissingGPUAcceleratorLabel", warning, "Warning")
+                events.record(
+                    cluster, target, COMPONENT, "InvalidOrMissingGPUAcceleratorLabel", warning, "Warning"
+                )
             _patch(cluster, target, {"metadata": {"annotations": upstream_copies(annotations) | bounds}})
 
     def _delete(self, cluster: Cluster, one: Object) -> None:
         if FINALIZER in (one["metadata"].get("finalizers") or []):
             self._release(cluster, one, one["spec"]["scaleTargetRef"]["name"])
-            _patch(cluster, one, {"metadata": {"finalizers": [name for name in one["metadata"]["finalizers"] if name != FINALIZER]}})
+            _patch(
+                cluster,
+                one,
+                {
+                    "metadata": {
+                        "finalizers": [name for name in one["metadata"]["finalizers"] if name != FINALIZER]
+                    }
+                },
+            )
 
     def _release(self, cluster: Cluster, one: Object, name: str) -> None:
         """Bounds and owner leave the set; copied capacity stays behind."""
@@ -79,7 +104,10 @@ def upstream_copies(annotations: t.Mapping[str, str]) -> dict[str, str]:
     if memory := annotations.get(f"{OPENSHIFT}memoryMb"):
         copies[f"{UPSTREAM}memory"] = str(int(memory) * MIB)
     if gpus := annotations.get(f"{OPENSHIFT}GPU"):
-        copies |= {f"{UPSTREAM}gpu-count": gpus, f"{UPSTREAM}gpu-type": "" if gpus == "0" else "nvidia.com/gpu"}
+        copies |= {
+            f"{UPSTREAM}gpu-count": gpus,
+            f"{UPSTREAM}gpu-type": "" if gpus == "0" else "nvidia.com/gpu",
+        }
     if pods := annotations.get(f"{OPENSHIFT}maxPods"):
         copies[f"{UPSTREAM}maxPods"] = pods
     return {key: value for key, value in copies.items() if key not in annotations}

@@ -28,7 +28,11 @@ class MachineConfigDaemon(Reconciler):
     def reconcile(self, cluster: Cluster, now: float) -> None:
         for update in cluster.troubles(TROUBLE):
             nodes = [node for node in cluster.objects("Node") if meant(node, update)]
-            for name in {str(pool["metadata"]["name"]) for node in nodes if (pool := pool_of(node, cluster.objects("MachineConfigPool")))}:
+            for name in {
+                str(pool["metadata"]["name"])
+                for node in nodes
+                if (pool := pool_of(node, cluster.objects("MachineConfigPool")))
+            }:
                 self._roll(cluster, update, name, nodes)
 
     def _roll(self, cluster: Cluster, update: Object, name: str, nodes: list[Object]) -> None:
@@ -67,7 +71,11 @@ class MachineConfigDaemon(Reconciler):
 
     def _drained(self, cluster: Cluster, node: Object) -> bool:
         uid, name = node["metadata"]["uid"], node["metadata"]["name"]
-        left = [pod for pod in cluster.objects("Pod") if pod["spec"].get("nodeName") == name and drain.evictable(pod)]
+        left = [
+            pod
+            for pod in cluster.objects("Pod")
+            if pod["spec"].get("nodeName") == name and drain.evictable(pod)
+        ]
         going = [pod for pod in left if not pod["metadata"].get("deletionTimestamp")]
         if going and cluster.due(uid, "eviction_retry", 0.5):
             cluster.restart(uid, "eviction_retry")
@@ -80,22 +88,30 @@ class MachineConfigDaemon(Reconciler):
 
 def meant(node: Object, update: Object) -> bool:
     where = place(node)
-    return WORKER in (node["metadata"].get("labels") or {}) and all(update.get(field) in (None, where[field]) for field in FIELDS)
+    return WORKER in (node["metadata"].get("labels") or {}) and all(
+        update.get(field) in (None, where[field]) for field in FIELDS
+    )
 
 
 def configuration(pool: Object, update: Object) -> str:
     """The name of the configuration that has the new operating system."""
-    digest = hashlib.sha256(f"{update['new_ostree_version']}/{update['new_kernel']}".encode()).hexdigest()[:32]
+    digest = hashlib.sha256(f"{update['new_ostree_version']}/{update['new_kernel']}".encode()).hexdigest()[
+        :32
+    ]
     return f"rendered-{pool['metadata']['name']}-{digest}"
 
 
 def is_updated(node: Object, update: Object) -> bool:
     info = node["status"]["nodeInfo"]
-    return bool(info["kernelVersion"] == update["new_kernel"] and update["new_ostree_version"] in info["osImage"])
+    return bool(
+        info["kernelVersion"] == update["new_kernel"] and update["new_ostree_version"] in info["osImage"]
+    )
 
 
 def rebooted(node: Object, update: Object) -> Object:
-    boot = hashlib.sha256(f"{node['status']['nodeInfo']['bootID']}/{update['new_kernel']}".encode()).hexdigest()
+    boot = hashlib.sha256(
+        f"{node['status']['nodeInfo']['bootID']}/{update['new_kernel']}".encode()
+    ).hexdigest()
     return {
         "kernelVersion": update["new_kernel"],
         "osImage": f"Red Hat Enterprise Linux CoreOS {update['new_ostree_version']} (Plow)",

@@ -27,17 +27,31 @@ class MachineConfigPools(Reconciler):
         for pool in pools:
             if not (pool["spec"].get("configuration") or {}).get("name"):
                 continue
-            wanted = status(pool, [node for node in nodes if (found := pool_of(node, pools)) and found["metadata"]["name"] == pool["metadata"]["name"]])
+            wanted = status(
+                pool,
+                [
+                    node
+                    for node in nodes
+                    if (found := pool_of(node, pools))
+                    and found["metadata"]["name"] == pool["metadata"]["name"]
+                ],
+            )
             known = pool.get("status") or {}
             wanted["conditions"] = merged(known.get("conditions") or [], wanted["conditions"])
             if any(known.get(key) != value for key, value in wanted.items()):
-                cluster.patch("MachineConfigPool", pool["metadata"]["name"], None, {"status": wanted}, "status")
+                cluster.patch(
+                    "MachineConfigPool", pool["metadata"]["name"], None, {"status": wanted}, "status"
+                )
 
 
 def pool_of(node: Object, pools: t.Sequence[Object]) -> Object | None:
     """The control plane's pool before any other, a custom one before that of all workers."""
     labels = node["metadata"].get("labels") or {}
-    found = {pool["metadata"]["name"]: pool for pool in pools if pool["spec"].get("nodeSelector") and matches(pool["spec"]["nodeSelector"], labels)}
+    found = {
+        pool["metadata"]["name"]: pool
+        for pool in pools
+        if pool["spec"].get("nodeSelector") and matches(pool["spec"]["nodeSelector"], labels)
+    }
     custom = next((pool for name, pool in sorted(found.items()) if name not in STANDARD), None)
     return found.get("master") or custom or found.get("worker")
 
@@ -54,14 +68,21 @@ def status(pool: Object, nodes: t.Sequence[Object]) -> Object:
         "unavailableMachineCount": len(unavailable),
         "degradedMachineCount": sum(1 for node in nodes if _says(node)[2] in FAILING),
     }
-    done = counts["updatedMachineCount"] == counts["readyMachineCount"] == counts["machineCount"] and not counts["unavailableMachineCount"]
+    done = (
+        counts["updatedMachineCount"] == counts["readyMachineCount"] == counts["machineCount"]
+        and not counts["unavailableMachineCount"]
+    )
     going = not done and not pool["spec"].get("paused")
     conditions = [
         condition("Updated", done, "", f"All nodes are updated with MachineConfig {name}" if done else ""),
         condition("Updating", going, "", f"All nodes are updating to MachineConfig {name}" if going else ""),
     ]
     configuration = {"configuration": pool["spec"]["configuration"]} if done else {}
-    return counts | configuration | {"observedGeneration": pool["metadata"]["generation"], "conditions": conditions}
+    return (
+        counts
+        | configuration
+        | {"observedGeneration": pool["metadata"]["generation"], "conditions": conditions}
+    )
 
 
 def _works(node: Object) -> bool:
@@ -72,7 +93,11 @@ def _works(node: Object) -> bool:
 
 def _says(node: Object) -> tuple[str | None, str | None, str | None]:
     annotations = node["metadata"].get("annotations") or {}
-    return annotations.get(f"{KEYS}currentConfig"), annotations.get(f"{KEYS}desiredConfig"), annotations.get(f"{KEYS}state")
+    return (
+        annotations.get(f"{KEYS}currentConfig"),
+        annotations.get(f"{KEYS}desiredConfig"),
+        annotations.get(f"{KEYS}state"),
+    )
 
 
 RECONCILERS = (MachineConfigPools,)

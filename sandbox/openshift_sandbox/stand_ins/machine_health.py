@@ -29,13 +29,24 @@ class MachineHealthChecks(Reconciler):
     kinds = ("MachineHealthCheck", "Machine", "Node")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        checks = [one for one in cluster.objects("MachineHealthCheck") if PAUSED not in (one["metadata"].get("annotations") or {})]
+        checks = [
+            one
+            for one in cluster.objects("MachineHealthCheck")
+            if PAUSED not in (one["metadata"].get("annotations") or {})
+        ]
         if not checks:
             return
-        nodes, moment = {node["metadata"]["name"]: node for node in cluster.objects("Node")}, datetime.now(UTC)
+        nodes, moment = (
+            {node["metadata"]["name"]: node for node in cluster.objects("Node")},
+            datetime.now(UTC),
+        )
         for check in checks:
             selector = check["spec"].get("selector") or {}
-            machines = [one for one in cluster.objects("Machine", check["metadata"]["namespace"]) if matches(selector, one["metadata"].get("labels") or {})]
+            machines = [
+                one
+                for one in cluster.objects("Machine", check["metadata"]["namespace"])
+                if matches(selector, one["metadata"].get("labels") or {})
+            ]
             verdicts = [(machine, verdict(check, machine, nodes, moment)) for machine in machines]
             wanted = status(check, [known for _machine, known in verdicts])
             self._report(cluster, check, wanted)
@@ -45,13 +56,26 @@ class MachineHealthChecks(Reconciler):
                         self._remediate(cluster, check, machine)
             else:
                 text = "Remediation restricted due to exceeded number of unhealthy machines"
-                events.record(cluster, check, COMPONENT, "RemediationRestricted", f"{text} ({_numbers(check, wanted)})", "Warning")
+                events.record(
+                    cluster,
+                    check,
+                    COMPONENT,
+                    "RemediationRestricted",
+                    f"{text} ({_numbers(check, wanted)})",
+                    "Warning",
+                )
 
     def _report(self, cluster: Cluster, check: Object, wanted: Object) -> None:
         known = check.get("status") or {}
         fields = wanted | {"conditions": merged(known.get("conditions") or [], wanted["conditions"])}
         if any(known.get(key) != value for key, value in fields.items()):
-            cluster.patch("MachineHealthCheck", check["metadata"]["name"], check["metadata"]["namespace"], {"status": fields}, "status")
+            cluster.patch(
+                "MachineHealthCheck",
+                check["metadata"]["name"],
+                check["metadata"]["namespace"],
+                {"status": fields},
+                "status",
+            )
 
     def _remediate(self, cluster: Cluster, check: Object, machine: Object) -> None:
         metadata = machine["metadata"]
@@ -61,11 +85,22 @@ class MachineHealthChecks(Reconciler):
         strategy = (check["metadata"].get("annotations") or {}).get(STRATEGY)
         if strategy == EXTERNAL_STRATEGY and _phase(machine) != "Failed":
             if EXTERNAL not in (metadata.get("annotations") or {}):
-                cluster.patch("Machine", metadata["name"], metadata["namespace"], {"metadata": {"annotations": {EXTERNAL: ""}}})
+                cluster.patch(
+                    "Machine",
+                    metadata["name"],
+                    metadata["namespace"],
+                    {"metadata": {"annotations": {EXTERNAL: ""}}},
+                )
                 text = f"Requesting external remediation of node associated with machine {name}"
                 events.record(cluster, machine, COMPONENT, "ExternalAnnotationAdded", text)
         elif not any(one.get("controller") for one in metadata.get("ownerReferences") or []):
-            events.record(cluster, machine, COMPONENT, "SkippedNoController", f"Machine {name} has no controller owner, skipping remediation")
+            events.record(
+                cluster,
+                machine,
+                COMPONENT,
+                "SkippedNoController",
+                f"Machine {name} has no controller owner, skipping remediation",
+            )
         elif cluster.delete("Machine", metadata["name"], metadata["namespace"]):
             text = f"Machine {name} has been remediated by requesting to delete Machine object"
             events.record(cluster, machine, COMPONENT, "MachineDeleted", text)
@@ -77,14 +112,27 @@ def verdict(check: Object, machine: Object, nodes: t.Mapping[str, Object], now: 
         return "unhealthy"
     if not (machine.get("status") or {}).get("nodeRef"):
         patience = seconds(check["spec"].get("nodeStartupTimeout"), STARTUP_SECONDS)
-        return "unhealthy" if patience and age((machine.get("status") or {}).get("lastUpdated"), now) > patience else "unsure"
+        return (
+            "unhealthy"
+            if patience and age((machine.get("status") or {}).get("lastUpdated"), now) > patience
+            else "unsure"
+        )
     node = nodes.get(_node_name(machine))
     if node is None:
         return "unhealthy"
-    doubts = [one for one in check["spec"].get("unhealthyConditions") or [] if _state(node, one["type"]).get("status") == one["status"]]
-    if any(age(_state(node, one["type"]).get("lastTransitionTime"), now) > seconds(one.get("timeout"), 0.0) for one in doubts):
+    doubts = [
+        one
+        for one in check["spec"].get("unhealthyConditions") or []
+        if _state(node, one["type"]).get("status") == one["status"]
+    ]
+    if any(
+        age(_state(node, one["type"]).get("lastTransitionTime"), now) > seconds(one.get("timeout"), 0.0)
+        for one in doubts
+    ):
         return "unhealthy"
-    leaving = machine["metadata"].get("deletionTimestamp") or EXTERNAL in (machine["metadata"].get("annotations") or {})
+    leaving = machine["metadata"].get("deletionTimestamp") or EXTERNAL in (
+        machine["metadata"].get("annotations") or {}
+    )
     return "unsure" if doubts or leaving else "healthy"
 
 
@@ -93,7 +141,10 @@ def status(check: Object, verdicts: t.Sequence[Verdict]) -> Object:
     allowed = tolerated(check["spec"].get("maxUnhealthy", "100%"), total)
     counts = {"expectedMachines": total, "currentHealthy": healthy}
     if allowed is not None and total - healthy <= allowed:
-        return counts | {"remediationsAllowed": allowed - (total - healthy), "conditions": [condition("RemediationAllowed", True)]}
+        return counts | {
+            "remediationsAllowed": allowed - (total - healthy),
+            "conditions": [condition("RemediationAllowed", True)],
+        }
     text = "Remediation is not allowed, the number of not started or unhealthy machines exceeds maxUnhealthy"
     message = f"{text} ({_numbers(check, counts)})"
     refused = condition("RemediationAllowed", False, "TooManyUnhealthy", message, severity="Warning")
@@ -116,7 +167,9 @@ def _numbers(check: Object, counts: Object) -> str:
 
 
 def _state(node: Object, kind: str) -> Object:
-    return next((one for one in (node.get("status") or {}).get("conditions") or [] if one["type"] == kind), {})
+    return next(
+        (one for one in (node.get("status") or {}).get("conditions") or [] if one["type"] == kind), {}
+    )
 
 
 def _phase(machine: Object) -> str:

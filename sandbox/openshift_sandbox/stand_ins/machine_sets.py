@@ -22,7 +22,9 @@ class MachineSets(Reconciler):
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         for machine_set in cluster.objects("MachineSet"):
-            if not machine_set["metadata"].get("deletionTimestamp") and not authority.paused(cluster, machine_set):
+            if not machine_set["metadata"].get("deletionTimestamp") and not authority.paused(
+                cluster, machine_set
+            ):
                 self._annotate(cluster, machine_set)
                 self._scale(cluster, machine_set)
                 self._report(cluster, machine_set)
@@ -43,11 +45,15 @@ class MachineSets(Reconciler):
         surplus = len(machines) - machine_set["spec"].get("replicas", 1)
         for _more in range(-surplus):
             cluster.create(new_machine(machine_set))
-        for machine in deletion_order(machines, machine_set["spec"].get("deletePolicy") or "Random")[: max(0, surplus)]:
+        for machine in deletion_order(machines, machine_set["spec"].get("deletePolicy") or "Random")[
+            : max(0, surplus)
+        ]:
             cluster.delete("Machine", machine["metadata"]["name"], machine["metadata"]["namespace"])
 
     def _report(self, cluster: Cluster, machine_set: Object) -> None:
-        current = cluster.find("MachineSet", machine_set["metadata"]["name"], machine_set["metadata"]["namespace"])
+        current = cluster.find(
+            "MachineSet", machine_set["metadata"]["name"], machine_set["metadata"]["namespace"]
+        )
         if current is None:
             return
         machines = members(current, cluster.objects("Machine", current["metadata"]["namespace"]))
@@ -62,7 +68,12 @@ class MachineSets(Reconciler):
         known = {machine_set["metadata"]["uid"] for machine_set in cluster.objects("MachineSet")}
         for machine in cluster.objects("Machine"):
             reference = _controller(machine)
-            if reference and reference["kind"] == "MachineSet" and reference["uid"] not in known and not machine["metadata"].get("deletionTimestamp"):
+            if (
+                reference
+                and reference["kind"] == "MachineSet"
+                and reference["uid"] not in known
+                and not machine["metadata"].get("deletionTimestamp")
+            ):
                 cluster.delete("Machine", machine["metadata"]["name"], machine["metadata"]["namespace"])
 
 
@@ -71,13 +82,22 @@ def scale_from_zero(cloud: Cloud | None, machine_set: Object) -> dict[str, str]:
     known = cloud.scale_from_zero(provider_spec(machine_set["spec"]["template"])) if cloud else None
     if known is None:
         return {}
-    labels = dict(one.split("=") for one in (machine_set["metadata"].get("annotations") or {}).get(CAPACITY, "").split(",") if one.count("=") == 1)
-    size = {"machine.openshift.io/vCPU": str(known.vcpus), "machine.openshift.io/memoryMb": str(known.memory_gib * 1024)}
+    labels = dict(
+        one.split("=")
+        for one in (machine_set["metadata"].get("annotations") or {}).get(CAPACITY, "").split(",")
+        if one.count("=") == 1
+    )
+    size = {
+        "machine.openshift.io/vCPU": str(known.vcpus),
+        "machine.openshift.io/memoryMb": str(known.memory_gib * 1024),
+    }
     if cloud is None or not cloud.tells_gpus:
         return size
     return size | {
         "machine.openshift.io/GPU": str(known.gpus),
-        CAPACITY: ",".join(f"{key}={value}" for key, value in ({"kubernetes.io/arch": known.arch} | labels).items()),
+        CAPACITY: ",".join(
+            f"{key}={value}" for key, value in ({"kubernetes.io/arch": known.arch} | labels).items()
+        ),
     }
 
 
@@ -89,7 +109,11 @@ def members(machine_set: Object, machines: list[Object]) -> list[Object]:
     for machine in machines:
         labels, reference = machine["metadata"].get("labels") or {}, _controller(machine)
         matches = bool(selector) and selector.items() <= labels.items()
-        if matches and (reference is None or reference["uid"] == uid) and not machine["metadata"].get("deletionTimestamp"):
+        if (
+            matches
+            and (reference is None or reference["uid"] == uid)
+            and not machine["metadata"].get("deletionTimestamp")
+        ):
             found.append(machine)
     return found
 
@@ -113,7 +137,12 @@ def new_machine(machine_set: Object) -> Object:
 
 def owner(machine_set: Object) -> Object:
     metadata = machine_set["metadata"]
-    reference = {"apiVersion": machine_set["apiVersion"], "kind": "MachineSet", "name": metadata["name"], "uid": metadata["uid"]}
+    reference = {
+        "apiVersion": machine_set["apiVersion"],
+        "kind": "MachineSet",
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+    }
     return reference | {"controller": True, "blockOwnerDeletion": True}
 
 
@@ -122,7 +151,11 @@ def deletion_order(machines: list[Object], policy: str) -> list[Object]:
 
     def rank(machine: Object) -> tuple[int, str]:
         metadata, state = machine["metadata"], machine.get("status") or {}
-        if DELETE_FIRST in (metadata.get("annotations") or {}) or state.get("errorReason") or state.get("errorMessage"):
+        if (
+            DELETE_FIRST in (metadata.get("annotations") or {})
+            or state.get("errorReason")
+            or state.get("errorMessage")
+        ):
             return 0, metadata["name"]
         if policy == "Random":
             return (2 if state.get("nodeRef") else 1), metadata["name"]
@@ -138,11 +171,24 @@ def deletion_order(machines: list[Object], policy: str) -> list[Object]:
 def status(machine_set: Object, machines: list[Object], nodes: dict[str, Object]) -> Object:
     """Counts; the Go type leaves zeros out, all but `replicas`."""
     labels = (machine_set["spec"]["template"].get("metadata") or {}).get("labels") or {}
-    labelled = [machine for machine in machines if labels.items() <= (machine["metadata"].get("labels") or {}).items()]
+    labelled = [
+        machine for machine in machines if labels.items() <= (machine["metadata"].get("labels") or {}).items()
+    ]
     ready = [machine for machine in machines if holds(nodes.get(node_name(machine) or "", {}), "Ready")]
-    counts = {"fullyLabeledReplicas": len(labelled), "readyReplicas": len(ready), "availableReplicas": len(ready)}
-    selector = ",".join(f"{key}={value}" for key, value in sorted(machine_set["spec"]["selector"].get("matchLabels", {}).items()))
-    fixed = {"replicas": len(machines), "observedGeneration": machine_set["metadata"]["generation"], "labelSelector": selector}
+    counts = {
+        "fullyLabeledReplicas": len(labelled),
+        "readyReplicas": len(ready),
+        "availableReplicas": len(ready),
+    }
+    selector = ",".join(
+        f"{key}={value}"
+        for key, value in sorted(machine_set["spec"]["selector"].get("matchLabels", {}).items())
+    )
+    fixed = {
+        "replicas": len(machines),
+        "observedGeneration": machine_set["metadata"]["generation"],
+        "labelSelector": selector,
+    }
     return fixed | {key: count or None for key, count in counts.items()}
 
 

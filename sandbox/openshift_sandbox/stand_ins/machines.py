@@ -19,8 +19,14 @@ INSTANCE_STATE: t.Final = "machine.openshift.io/instance-state"
 INTERRUPTIBLE: t.Final = "machine.openshift.io/interruptible-instance"
 UNKNOWN_STATE: t.Final = "Unknown"
 EXISTS: t.Final = condition("InstanceExists", True)
-WAITS: t.Final = [condition("InstanceExists", False, "InstanceNotCreated", "Instance has not been created", severity="Warning")]
-MISSING: t.Final = condition("InstanceExists", False, "InstanceMissing", "Instance not found on provider", severity="Warning")
+WAITS: t.Final = [
+    condition(
+        "InstanceExists", False, "InstanceNotCreated", "Instance has not been created", severity="Warning"
+    )
+]
+MISSING: t.Final = condition(
+    "InstanceExists", False, "InstanceMissing", "Instance not found on provider", severity="Warning"
+)
 
 
 class Machines(Reconciler):
@@ -41,7 +47,11 @@ class Machines(Reconciler):
             if machine["metadata"].get("deletionTimestamp"):
                 self._delete(cluster, cloud, machine)
             elif FINALIZER not in (machine["metadata"].get("finalizers") or []):
-                _patch(cluster, machine, {"metadata": {"finalizers": [*(machine["metadata"].get("finalizers") or []), FINALIZER]}})
+                _patch(
+                    cluster,
+                    machine,
+                    {"metadata": {"finalizers": [*(machine["metadata"].get("finalizers") or []), FINALIZER]}},
+                )
             else:
                 self._advance(cluster, cloud, machine)
 
@@ -49,7 +59,11 @@ class Machines(Reconciler):
         phase = phase_of(machine)
         if phase == "":
             _report(cluster, machine, WAITS, phase="Provisioning")
-        elif phase != "Failed" and machine["spec"].get("providerID") and (lost := cloud.lost(cluster, machine) or self._losses.lost(cluster, machine)):
+        elif (
+            phase != "Failed"
+            and machine["spec"].get("providerID")
+            and (lost := cloud.lost(cluster, machine) or self._losses.lost(cluster, machine))
+        ):
             self._lost(cluster, cloud, machine, lost)
         elif phase == "Running":
             _report(cluster, machine, [])
@@ -57,7 +71,9 @@ class Machines(Reconciler):
             self._provision(cluster, cloud, machine)
         elif phase == "Provisioned" and machine["status"].get("nodeRef"):
             instance = cloud.describe(cluster, machine)
-            _report(cluster, machine, [EXISTS], phase="Running", providerStatus=_created(cloud, machine, instance))
+            _report(
+                cluster, machine, [EXISTS], phase="Running", providerStatus=_created(cloud, machine, instance)
+            )
             _patch(cluster, machine, {"metadata": {"annotations": {INSTANCE_STATE: instance.state}}})
 
     def _provision(self, cluster: Cluster, cloud: Cloud, machine: Object) -> None:
@@ -82,12 +98,26 @@ class Machines(Reconciler):
         labels = {"region": wanted.region, "zone": wanted.zone, "instance-type": wanted.instance_type}
         spot = {INTERRUPTIBLE: ""} if wanted.interruptible else {}
         told = {f"machine.openshift.io/{key}": value for key, value in labels.items() if value}
-        metadata = {"labels": told | spot, "annotations": {INSTANCE_STATE: instance.state} | cloud.machine_annotations(instance)}
+        metadata = {
+            "labels": told | spot,
+            "annotations": {INSTANCE_STATE: instance.state} | cloud.machine_annotations(instance),
+        }
         spec: Object = {"providerID": instance.provider_id} | ({"metadata": {"labels": spot}} if spot else {})
         _patch(cluster, machine, {"metadata": metadata, "spec": spec})
         addresses = [{"type": kind, "address": address} for kind, address in instance.addresses]
-        fields = {"phase": "Provisioned" if instance.provisioned else "Provisioning", "errorReason": None, "errorMessage": None}
-        _report(cluster, machine, [EXISTS], **fields, addresses=addresses, providerStatus=_created(cloud, machine, instance))
+        fields = {
+            "phase": "Provisioned" if instance.provisioned else "Provisioning",
+            "errorReason": None,
+            "errorMessage": None,
+        }
+        _report(
+            cluster,
+            machine,
+            [EXISTS],
+            **fields,
+            addresses=addresses,
+            providerStatus=_created(cloud, machine, instance),
+        )
 
     def _lost(self, cluster: Cluster, cloud: Cloud, machine: Object, lost: Lost) -> None:
         """Failed for good; the Node of an instance that is gone is deleted, as the cloud's node controller does."""
@@ -120,7 +150,15 @@ class Machines(Reconciler):
             cluster.delete("Node", node)
             drain.bury(cluster, node)
             return
-        _patch(cluster, machine, {"metadata": {"finalizers": [one for one in machine["metadata"]["finalizers"] if one != FINALIZER]}})
+        _patch(
+            cluster,
+            machine,
+            {
+                "metadata": {
+                    "finalizers": [one for one in machine["metadata"]["finalizers"] if one != FINALIZER]
+                }
+            },
+        )
 
 
 def phase_of(machine: Object) -> str:
@@ -143,20 +181,32 @@ def _provider_status(cloud: Cloud, machine: Object, outcome: list[Object], found
 
 
 def _created(cloud: Cloud, machine: Object, instance: Instance) -> Object | None:
-    return _provider_status(cloud, machine, cloud.outcome(True, cloud.created_message), cloud.provider_status(instance))
+    return _provider_status(
+        cloud, machine, cloud.outcome(True, cloud.created_message), cloud.provider_status(instance)
+    )
 
 
 def _refuse(cluster: Cluster, cloud: Cloud, machine: Object, answer: Refusal) -> None:
     if cloud.events_from:
         events.record(cluster, machine, cloud.events_from, "FailedCreate", answer.message, "Warning")
     if answer.reason:
-        _fail(cluster, cloud, machine, answer.error or answer.message, answer.reason, [], _refused(machine, cloud, answer))
+        _fail(
+            cluster,
+            cloud,
+            machine,
+            answer.error or answer.message,
+            answer.reason,
+            [],
+            _refused(machine, cloud, answer),
+        )
     else:
         _report(cluster, machine, [], providerStatus=_refused(machine, cloud, answer))
 
 
 def _refused(machine: Object, cloud: Cloud, refusal: Refusal) -> Object | None:
-    return _provider_status(cloud, machine, cloud.outcome(False, refusal.message) if refusal.condition else [], {})
+    return _provider_status(
+        cloud, machine, cloud.outcome(False, refusal.message) if refusal.condition else [], {}
+    )
 
 
 def _was_refused(machine: Object, cloud: Cloud) -> bool:
@@ -165,21 +215,39 @@ def _was_refused(machine: Object, cloud: Cloud) -> bool:
 
 
 def _fail(
-    cluster: Cluster, cloud: Cloud, machine: Object, message: str, reason: str | None, conditions: list[Object], provider_status: Object | None = None
+    cluster: Cluster,
+    cloud: Cloud,
+    machine: Object,
+    message: str,
+    reason: str | None,
+    conditions: list[Object],
+    provider_status: Object | None = None,
 ) -> None:
     """The state that the provider knew last is not to be trusted any more."""
     status = provider_status if provider_status is not None else _provider_status(cloud, machine, [], {})
     if status and cloud.state_field in status:
         status |= {cloud.state_field: UNKNOWN_STATE}
     _patch(cluster, machine, {"metadata": {"annotations": {INSTANCE_STATE: UNKNOWN_STATE}}})
-    _report(cluster, machine, conditions, phase="Failed", errorReason=reason, errorMessage=message, providerStatus=status)
+    _report(
+        cluster,
+        machine,
+        conditions,
+        phase="Failed",
+        errorReason=reason,
+        errorMessage=message,
+        providerStatus=status,
+    )
 
 
 def _report(cluster: Cluster, machine: Object, conditions: list[Object], **fields: t.Any) -> None:
     """Write what differs of the status; lifecycle hooks are looked at each time."""
-    current = cluster.find("Machine", machine["metadata"]["name"], machine["metadata"]["namespace"]) or machine
+    current = (
+        cluster.find("Machine", machine["metadata"]["name"], machine["metadata"]["namespace"]) or machine
+    )
     status = current.get("status") or {}
-    wanted = fields | {"conditions": merged(status.get("conditions") or [], [*drain.hook_conditions(machine), *conditions])}
+    wanted = fields | {
+        "conditions": merged(status.get("conditions") or [], [*drain.hook_conditions(machine), *conditions])
+    }
     if any(status.get(key) != value for key, value in wanted.items()):
         _patch(cluster, machine, {"status": wanted | {"lastUpdated": timestamp()}}, "status")
 

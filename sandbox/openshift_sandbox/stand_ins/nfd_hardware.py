@@ -11,13 +11,28 @@ from openshift_sandbox.hardware import of_node
 from openshift_sandbox.stand_ins.loop import Object
 
 # Family of instance types -> vendor, CPU family and model as /proc/cpuinfo has them.
-_INTEL: t.Final = {"85": ("m5", "p3dn", "p4d", "p4de", "g4dn"), "79": ("p3", "p2"), "106": ("m6i",), "143": ("p5", "p5e", "p5en", "p6-b200", "p6-b300")}
+_INTEL: t.Final = {
+    "85": ("m5", "p3dn", "p4d", "p4de", "g4dn"),
+    "79": ("p3", "p2"),
+    "106": ("m6i",),
+    "143": ("p5", "p5e", "p5en", "p6-b200", "p6-b300"),
+}
 _AMD: t.Final = {"49": ("g5", "g4ad"), "1": ("g6", "g6e", "m6a", "g7e")}
 _FLAGS: t.Final = ("ADX", "AESNI", "AVX", "AVX2", "FMA3")
 _MORE_FLAGS: t.Final = {
     "85": ("AVX512BW", "AVX512F", "AVX512VNNI"),
     "106": ("AVX512BITALG", "AVX512BW", "AVX512F", "AVX512VNNI", "SHA"),
-    "143": ("AMXBF16", "AMXINT8", "AMXTILE", "AVX512BF16", "AVX512BW", "AVX512F", "AVX512FP16", "AVX512VNNI", "SHA"),
+    "143": (
+        "AMXBF16",
+        "AMXINT8",
+        "AMXTILE",
+        "AVX512BF16",
+        "AVX512BW",
+        "AVX512F",
+        "AVX512FP16",
+        "AVX512VNNI",
+        "SHA",
+    ),
 }
 _ARM_FLAGS: t.Final = ("AES", "ASIMD", "ASIMDDP", "ATOMICS", "SHA2")
 # From this size on a server has two sockets, and its memory two nodes.
@@ -31,7 +46,11 @@ def cpu_of(node: Object) -> dict[str, str]:
     family = _family(node)
     if model := next((model for model, families in _AMD.items() if family in families), ""):
         return {"vendor_id": "AMD", "family": "23" if model == "49" else "25", "id": model}
-    return {"vendor_id": "Intel", "family": "6", "id": next((model for model, families in _INTEL.items() if family in families), "106")}
+    return {
+        "vendor_id": "Intel",
+        "family": "6",
+        "id": next((model for model, families in _INTEL.items() if family in families), "106"),
+    }
 
 
 def cpuid_of(node: Object) -> tuple[str, ...]:
@@ -46,7 +65,11 @@ def labels_of(node: Object) -> dict[str, str]:
     labels = {f"cpu-model.{key}": value for key, value in cpu_of(node).items()}
     labels |= {f"cpu-cpuid.{flag}": "true" for flag in cpuid_of(node)}
     labels |= {f"kernel-config.{option}": "true" for option in _KERNEL_OPTIONS}
-    labels |= {"cpu-hardware_multithreading": "false" if _is_arm(node) else "true", "kernel-selinux.enabled": "true", "storage-nonrotationaldisk": "true"}
+    labels |= {
+        "cpu-hardware_multithreading": "false" if _is_arm(node) else "true",
+        "kernel-selinux.enabled": "true",
+        "storage-nonrotationaldisk": "true",
+    }
     if has_numa(node):
         labels["memory-numa"] = "true"
     if has_sriov(node):

@@ -28,7 +28,10 @@ class Instance:
 
 
 def instances(cluster: Cluster) -> list[Instance]:
-    made = [Instance(cr["metadata"]["namespace"], cr["spec"], config_data(cr)) for cr in cluster.objects("NodeFeatureDiscovery")]
+    made = [
+        Instance(cr["metadata"]["namespace"], cr["spec"], config_data(cr))
+        for cr in cluster.objects("NodeFeatureDiscovery")
+    ]
     return made + [_of_chart(cluster, one) for one in cluster.objects("Deployment") if _is_chart_master(one)]
 
 
@@ -38,6 +41,16 @@ def _is_chart_master(deployment: Object) -> bool:
 
 
 def _of_chart(cluster: Cluster, deployment: Object) -> Instance:
-    namespace, stem = deployment["metadata"]["namespace"], deployment["metadata"]["name"].removesuffix("-master")
+    namespace, stem = (
+        deployment["metadata"]["namespace"],
+        deployment["metadata"]["name"].removesuffix("-master"),
+    )
     config = cluster.find("ConfigMap", f"{stem}-worker-conf", namespace) or {}
-    return Instance(namespace, {}, (config.get("data") or {}).get(CHART_CONFIG, ""), f"{stem}-master", f"{stem}-worker", is_openshift=False)
+    return Instance(
+        namespace,
+        {},
+        (config.get("data") or {}).get(CHART_CONFIG, ""),
+        f"{stem}-master",
+        f"{stem}-worker",
+        is_openshift=False,
+    )

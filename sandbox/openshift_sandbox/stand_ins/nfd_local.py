@@ -26,12 +26,18 @@ def by_node(cluster: Cluster) -> dict[str, Local]:
     found: dict[str, Local] = {}
     for pod in cluster.objects("Pod"):
         volumes = pod["spec"].get("volumes") or []
-        if not any((one.get("hostPath") or {}).get("path", "").rstrip("/") == FOLDER for one in volumes) or not _runs(pod):
+        if not any(
+            (one.get("hostPath") or {}).get("path", "").rstrip("/") == FOLDER for one in volumes
+        ) or not _runs(pod):
             continue
         local = found.setdefault(pod["spec"]["nodeName"], Local({}, {}))
         for name in (one["configMap"]["name"] for one in volumes if one.get("configMap")):
             config_map = cluster.find("ConfigMap", name, pod["metadata"]["namespace"]) or {}
-            for content in (text for file, text in sorted((config_map.get("data") or {}).items()) if not file.startswith(".")):
+            for content in (
+                text
+                for file, text in sorted((config_map.get("data") or {}).items())
+                if not file.startswith(".")
+            ):
                 parsed = parse(content)
                 local.labels.update(parsed.labels)
                 local.features.update(parsed.features)
@@ -57,4 +63,8 @@ def parse(content: str) -> Local:
 
 
 def _runs(pod: Object) -> bool:
-    return bool(pod["spec"].get("nodeName")) and holds(pod, "Ready") and not pod["metadata"].get("deletionTimestamp")
+    return (
+        bool(pod["spec"].get("nodeName"))
+        and holds(pod, "Ready")
+        and not pod["metadata"].get("deletionTimestamp")
+    )

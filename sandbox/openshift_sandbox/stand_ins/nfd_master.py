@@ -26,12 +26,16 @@ class NfdMaster(Reconciler):
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         self._sandbox = self._sandbox or Sandbox(cluster.directory)
-        instance = next((one for one in instances(cluster) if cluster.available(one.master, one.namespace)), None)
+        instance = next(
+            (one for one in instances(cluster) if cluster.available(one.master, one.namespace)), None
+        )
         nodes = cluster.objects("Node")
         if instance is None or not nodes:
             self.stop()
             return
-        argv = command(self._sandbox, instance.spec, self._kubeconfig(self._sandbox, kind_of_features(cluster)))
+        argv = command(
+            self._sandbox, instance.spec, self._kubeconfig(self._sandbox, kind_of_features(cluster))
+        )
         if argv != self._argv:
             self.stop()
         self._argv = argv
@@ -40,7 +44,10 @@ class NfdMaster(Reconciler):
         elif not self._launched or cluster.due(self, "nfd_master_restart", 1.0):
             self._launched = True
             cluster.restart(self, "nfd_master_restart")
-            environment = {"NODE_NAME": nodes[0]["metadata"]["name"], "KUBERNETES_NAMESPACE": instance.namespace}
+            environment = {
+                "NODE_NAME": nodes[0]["metadata"]["name"],
+                "KUBERNETES_NAMESPACE": instance.namespace,
+            }
             self._sandbox.processes.start(MASTER, argv, environment)
 
     def stop(self) -> None:

@@ -42,7 +42,9 @@ class Renaming(ThreadingHTTPServer):
         config = {
             "apiVersion": "v1",
             "kind": "Config",
-            "clusters": [{"name": "renaming", "cluster": {"server": f"http://127.0.0.1:{self.server_port}{self.key}"}}],
+            "clusters": [
+                {"name": "renaming", "cluster": {"server": f"http://127.0.0.1:{self.server_port}{self.key}"}}
+            ],
             "users": [{"name": "nfd-master", "user": {}}],
             "contexts": [{"name": "renaming", "context": {"cluster": "renaming", "user": "nfd-master"}}],
             "current-context": "renaming",
@@ -62,11 +64,17 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.removeprefix(self.server.key)
         is_renamed = path.startswith(f"/apis/{THEIRS.decode()}/")
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP} | {"Accept-Encoding": "identity"}
+        headers = {name: value for name, value in self.headers.items() if name.lower() not in _HOP_BY_HOP} | {
+            "Accept-Encoding": "identity"
+        }
         if is_renamed:
-            headers["Accept"] = headers.get("Accept", "").replace("application/vnd.kubernetes.protobuf", "application/json")
+            headers["Accept"] = headers.get("Accept", "").replace(
+                "application/vnd.kubernetes.protobuf", "application/json"
+            )
             body = body.replace(THEIRS, OURS)
-        api = http.client.HTTPSConnection(str(self.server.api.hostname), self.server.api.port, context=self.server.context)
+        api = http.client.HTTPSConnection(
+            str(self.server.api.hostname), self.server.api.port, context=self.server.context
+        )
         try:
             api.request(self.command, path.replace(THEIRS.decode(), OURS.decode()), body or None, headers)
             self._answer(api.getresponse(), is_renamed)

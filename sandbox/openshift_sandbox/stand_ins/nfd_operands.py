@@ -19,10 +19,28 @@ def operands(cr: Object) -> list[Object]:
     """In the order of creation; each belongs to the CR, so that the garbage collector could take it."""
     operand = cr["spec"].get("operand") or {}
     made = [_service_account(name) for name in (MASTER, GC, WORKER)]
-    made.append({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": WORKER}, "data": {"nfd-worker-conf": config_data(cr)}})
+    made.append(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": WORKER},
+            "data": {"nfd-worker-conf": config_data(cr)},
+        }
+    )
     made += [_network_policy(name) for name in (MASTER, GC, WORKER)]
-    made.append(_deployment(MASTER, operand, [*operand.get("masterTolerations", []), *_control_plane_tolerations()], {}))
-    made.append(_deployment(GC, operand, [*operand.get("gcTolerations", []), *_control_plane_tolerations()], operand.get("gcNodeSelector") or {}))
+    made.append(
+        _deployment(
+            MASTER, operand, [*operand.get("masterTolerations", []), *_control_plane_tolerations()], {}
+        )
+    )
+    made.append(
+        _deployment(
+            GC,
+            operand,
+            [*operand.get("gcTolerations", []), *_control_plane_tolerations()],
+            operand.get("gcNodeSelector") or {},
+        )
+    )
     made.append(_worker(operand))
     return [_owned(cr, obj) for obj in made]
 
@@ -35,26 +53,57 @@ def _worker(operand: Object) -> Object:
     roles = [("node-role.kubernetes.io/master", "DoesNotExist"), ("node-role.kubernetes.io/worker", "Exists")]
     terms = [{"matchExpressions": [{"key": key, "operator": operator}]} for key, operator in roles]
     spec = _pod_spec(WORKER, operand) | {
-        "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}},
-        "tolerations": [{"operator": "Exists", "effect": "NoSchedule"}, *operand.get("workerTolerations", [])],
+        "affinity": {
+            "nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
+        },
+        "tolerations": [
+            {"operator": "Exists", "effect": "NoSchedule"},
+            *operand.get("workerTolerations", []),
+        ],
         "nodeSelector": operand.get("workerNodeSelector") or {},
         "priorityClassName": operand.get("workerPriorityClassName") or "",
-        "volumes": [{"name": "nfd-worker-config", "configMap": {"name": WORKER, "items": [{"key": "nfd-worker-conf", "path": "nfd-worker.conf"}]}}],
+        "volumes": [
+            {
+                "name": "nfd-worker-config",
+                "configMap": {
+                    "name": WORKER,
+                    "items": [{"key": "nfd-worker-conf", "path": "nfd-worker.conf"}],
+                },
+            }
+        ],
     }
-    return {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": WORKER}, "spec": _workload(WORKER, spec)}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "DaemonSet",
+        "metadata": {"name": WORKER},
+        "spec": _workload(WORKER, spec),
+    }
 
 
 def _deployment(name: str, operand: Object, tolerations: list[Object], selector: dict[str, str]) -> Object:
     spec = _pod_spec(name, operand) | {"tolerations": tolerations, "nodeSelector": selector}
-    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": {"replicas": 1} | _workload(name, spec)}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {"replicas": 1} | _workload(name, spec),
+    }
 
 
 def _workload(name: str, spec: Object) -> Object:
-    return {"selector": {"matchLabels": {"app": name}}, "template": {"metadata": {"labels": {"app": name}}, "spec": spec}}
+    return {
+        "selector": {"matchLabels": {"app": name}},
+        "template": {"metadata": {"labels": {"app": name}}, "spec": spec},
+    }
 
 
 def _pod_spec(name: str, operand: Object) -> Object:
-    container = {"name": name, "image": operand.get("image") or IMAGE, "command": [name], "imagePullPolicy": operand.get("imagePullPolicy") or "IfNotPresent"}
+    container = {
+        "name": name,
+        "image": operand.get("image") or IMAGE,
+        "command": [name],
+        "imagePullPolicy": operand.get("imagePullPolicy") or "IfNotPresent",
+    }
     return {"serviceAccountName": name, "containers": [container]}
 
 
@@ -68,12 +117,30 @@ def _service_account(name: str) -> Object:
 
 def _network_policy(name: str) -> Object:
     ingress = [{"ports": [{"protocol": "TCP", "port": PORTS[name]}]}]
-    spec = {"podSelector": {"matchLabels": {"app": name}}, "policyTypes": ["Ingress", "Egress"], "ingress": ingress, "egress": [{}]}
-    return {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": name}, "spec": spec}
+    spec = {
+        "podSelector": {"matchLabels": {"app": name}},
+        "policyTypes": ["Ingress", "Egress"],
+        "ingress": ingress,
+        "egress": [{}],
+    }
+    return {
+        "apiVersion": "networking.k8s.io/v1",
+        "kind": "NetworkPolicy",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
 
 
 def _owned(cr: Object, obj: Object) -> Object:
     metadata = cr["metadata"]
-    owner = {"apiVersion": cr["apiVersion"], "kind": cr["kind"], "name": metadata["name"], "uid": metadata["uid"]}
+    owner = {
+        "apiVersion": cr["apiVersion"],
+        "kind": cr["kind"],
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+    }
     references = [owner | {"controller": True, "blockOwnerDeletion": True}]
-    return obj | {"metadata": obj["metadata"] | {"namespace": metadata["namespace"], "labels": {"app": "nfd"}, "ownerReferences": references}}
+    return obj | {
+        "metadata": obj["metadata"]
+        | {"namespace": metadata["namespace"], "labels": {"app": "nfd"}, "ownerReferences": references}
+    }

@@ -26,7 +26,18 @@ REMOVED: t.Final = (
 
 
 class NfdOperator(Reconciler):
-    kinds = ("NodeFeatureDiscovery", "NodeFeatureRule", COPIED_RULES, "Deployment", "DaemonSet", "ConfigMap", "NetworkPolicy", "ServiceAccount", "Node", "Job")
+    kinds = (
+        "NodeFeatureDiscovery",
+        "NodeFeatureRule",
+        COPIED_RULES,
+        "Deployment",
+        "DaemonSet",
+        "ConfigMap",
+        "NetworkPolicy",
+        "ServiceAccount",
+        "Node",
+        "Job",
+    )
 
     def __init__(self) -> None:
         self._applied: dict[tuple[str, str, str], tuple[Object, int | None]] = {}
@@ -40,7 +51,11 @@ class NfdOperator(Reconciler):
             if metadata.get("deletionTimestamp"):
                 self._remove(cluster, cr)
             elif FINALIZER not in (metadata.get("finalizers") or []):
-                _patch(cluster, cr, {"metadata": {"finalizers": [*(metadata.get("finalizers") or []), FINALIZER]}})
+                _patch(
+                    cluster,
+                    cr,
+                    {"metadata": {"finalizers": [*(metadata.get("finalizers") or []), FINALIZER]}},
+                )
             else:
                 self._deploy(cluster, cr)
                 self._report(cluster, cr)
@@ -65,12 +80,24 @@ class NfdOperator(Reconciler):
         if FINALIZER not in (metadata.get("finalizers") or []):
             return
         # Another instance of the namespace has the same operands: it makes them anew once the garbage collector took these.
-        others = [one for one in cluster.objects("NodeFeatureDiscovery", metadata["namespace"]) if not one["metadata"].get("deletionTimestamp")]
-        left = [] if others else [(kind, name) for kind, name in REMOVED if cluster.find(kind, name, metadata["namespace"])]
+        others = [
+            one
+            for one in cluster.objects("NodeFeatureDiscovery", metadata["namespace"])
+            if not one["metadata"].get("deletionTimestamp")
+        ]
+        left = (
+            []
+            if others
+            else [(kind, name) for kind, name in REMOVED if cluster.find(kind, name, metadata["namespace"])]
+        )
         for kind, name in left:
             cluster.delete(kind, name, metadata["namespace"])
         if not left and (not cr["spec"].get("prunerOnDelete") or nfd_prune.pruned(cluster, cr)):
-            _patch(cluster, cr, {"metadata": {"finalizers": [one for one in metadata["finalizers"] if one != FINALIZER]}})
+            _patch(
+                cluster,
+                cr,
+                {"metadata": {"finalizers": [one for one in metadata["finalizers"] if one != FINALIZER]}},
+            )
 
     def _copy_rules(self, cluster: Cluster) -> None:
         """From 4.19 on, into the group that nfd-master reads: only the spec, with the rule as its controller, and only when the rule itself changes."""
@@ -79,10 +106,26 @@ class NfdOperator(Reconciler):
             if self._copied.get(metadata["uid"]) == metadata.get("resourceVersion", ""):
                 continue
             self._copied[metadata["uid"]] = metadata.get("resourceVersion", "")
-            owner = {"apiVersion": rule["apiVersion"], "kind": rule["kind"], "name": metadata["name"], "uid": metadata["uid"]}
+            owner = {
+                "apiVersion": rule["apiVersion"],
+                "kind": rule["kind"],
+                "name": metadata["name"],
+                "uid": metadata["uid"],
+            }
             references = [owner | {"controller": True, "blockOwnerDeletion": True}]
-            place = {"name": metadata["name"], "namespace": metadata["namespace"], "ownerReferences": references}
-            cluster.apply({"apiVersion": "nfd.k8s-sigs.io/v1alpha1", "kind": "NodeFeatureRule", "metadata": place, "spec": rule["spec"]})
+            place = {
+                "name": metadata["name"],
+                "namespace": metadata["namespace"],
+                "ownerReferences": references,
+            }
+            cluster.apply(
+                {
+                    "apiVersion": "nfd.k8s-sigs.io/v1alpha1",
+                    "kind": "NodeFeatureRule",
+                    "metadata": place,
+                    "spec": rule["spec"],
+                }
+            )
 
 
 def conditions(cluster: Cluster, cr: Object) -> list[Object]:
@@ -93,9 +136,20 @@ def conditions(cluster: Cluster, cr: Object) -> list[Object]:
     daemon_set = (cluster.find("DaemonSet", WORKER, namespace) or {}).get("status") or {}
     wanted, ready = daemon_set.get("desiredNumberScheduled", 0), daemon_set.get("numberReady", 0)
     if daemon_set.get("observedGeneration") and wanted == 0:
-        return [*_state(degraded="NFDWorkerDaemonSetDegraded", message="number of desired nodes for scheduling is 0"), image]
+        return [
+            *_state(
+                degraded="NFDWorkerDaemonSetDegraded", message="number of desired nodes for scheduling is 0"
+            ),
+            image,
+        ]
     if wanted == 0 or ready < wanted:
-        return [*_state(progressing="NFDWorkerDaemonSetProgressing", message=f"{ready} of {wanted} nfd-worker pods are ready"), image]
+        return [
+            *_state(
+                progressing="NFDWorkerDaemonSetProgressing",
+                message=f"{ready} of {wanted} nfd-worker pods are ready",
+            ),
+            image,
+        ]
     for name, reason in ((MASTER, "NFDMasterDeploymentProgressing"), (GC, "NFDGCDeploymentProgressing")):
         if not cluster.available(name, namespace):
             return [*_state(progressing=reason, message=f"deployment {name} is not available"), image]
@@ -110,13 +164,17 @@ def _state(progressing: str = "", degraded: str = "", message: str = "") -> list
     return [
         condition("Available", fine, available, message),
         condition("Upgradeable", fine, "CanBeUpgraded" if fine else "CannotBeUpgraded", message),
-        condition("Progressing", bool(progressing), progressing or "NotProgressing", message if progressing else ""),
+        condition(
+            "Progressing", bool(progressing), progressing or "NotProgressing", message if progressing else ""
+        ),
         condition("Degraded", bool(degraded), degraded or "NotDegraded", message if degraded else ""),
     ]
 
 
 def _patch(cluster: Cluster, cr: Object, body: Object, subresource: str | None = None) -> None:
-    cluster.patch("NodeFeatureDiscovery", cr["metadata"]["name"], cr["metadata"]["namespace"], body, subresource)
+    cluster.patch(
+        "NodeFeatureDiscovery", cr["metadata"]["name"], cr["metadata"]["namespace"], body, subresource
+    )
 
 
 RECONCILERS = (NfdOperator,)

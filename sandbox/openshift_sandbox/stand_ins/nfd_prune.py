@@ -22,27 +22,57 @@ def pruned(cluster: Cluster, cr: Object) -> bool:
     if not any(_traces(node) for node in nodes):
         processes.stop(NAME)
         if cluster.find("Job", NAME, namespace):
-            cluster.client.request("DELETE", f"/apis/batch/v1/namespaces/{namespace}/jobs/{NAME}", {"propagationPolicy": "Background"})
+            cluster.client.request(
+                "DELETE",
+                f"/apis/batch/v1/namespaces/{namespace}/jobs/{NAME}",
+                {"propagationPolicy": "Background"},
+            )
         return True
     if cluster.find("Job", NAME, namespace) is None:
         cluster.apply(_job(namespace))
     if not processes.alive(NAME):
-        processes.start(NAME, _command(cluster), {"NODE_NAME": nodes[0]["metadata"]["name"], "KUBERNETES_NAMESPACE": namespace})
+        processes.start(
+            NAME,
+            _command(cluster),
+            {"NODE_NAME": nodes[0]["metadata"]["name"], "KUBERNETES_NAMESPACE": namespace},
+        )
     return False
 
 
 def _traces(node: Object) -> bool:
     metadata = node["metadata"]
-    return any(key.startswith(TRACES) for key in [*(metadata.get("labels") or {}), *(metadata.get("annotations") or {})])
+    return any(
+        key.startswith(TRACES)
+        for key in [*(metadata.get("labels") or {}), *(metadata.get("annotations") or {})]
+    )
 
 
 def _command(cluster: Cluster) -> list[str]:
     sandbox = Sandbox(cluster.directory)
     program, kubeconfig = sandbox.binary("control-plane", MASTER), sandbox.component_kubeconfig(MASTER)
-    return [str(program), "-prune", "-kubeconfig", str(kubeconfig), "-config", "/dev/null", "-port", str(sandbox.port(NAME))]
+    return [
+        str(program),
+        "-prune",
+        "-kubeconfig",
+        str(kubeconfig),
+        "-config",
+        "/dev/null",
+        "-port",
+        str(sandbox.port(NAME)),
+    ]
 
 
 def _job(namespace: str) -> Object:
     container = {"name": NAME, "image": IMAGE, "command": [MASTER], "args": ["-prune"]}
-    spec = {"template": {"metadata": {"labels": {"app": NAME}}, "spec": {"restartPolicy": "Never", "containers": [container]}}}
-    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": NAME, "namespace": namespace, "labels": {"app": "nfd"}}, "spec": spec}
+    spec = {
+        "template": {
+            "metadata": {"labels": {"app": NAME}},
+            "spec": {"restartPolicy": "Never", "containers": [container]},
+        }
+    }
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": NAME, "namespace": namespace, "labels": {"app": "nfd"}},
+        "spec": spec,
+    }

@@ -32,7 +32,9 @@ def devices(app: str, config: str, nic: hardware.Nic, ports: int) -> dict[str, s
     offered = {}
     for entry in data.get("configList" if app == RDMA else "resourceList") or []:
         selectors = entry.get("selectors") or {}
-        fits = nic.pci_vendor in (selectors.get("vendors") or [nic.pci_vendor]) and nic.pci_device in (selectors.get("deviceIDs") or [nic.pci_device])
+        fits = nic.pci_vendor in (selectors.get("vendors") or [nic.pci_vendor]) and nic.pci_device in (
+            selectors.get("deviceIDs") or [nic.pci_device]
+        )
         number = (int(entry.get("rdmaHcaMax", 1)) if app == RDMA else ports) if fits else 0
         offered[f"{entry.get('resourcePrefix') or PREFIXES[app]}/{entry['resourceName']}"] = str(number)
     return offered
@@ -69,11 +71,18 @@ class NicNode(Reconciler):
         annotations = pod["metadata"].get("annotations") or {}
         trouble = on_node(cluster, "nic_driver_build", node)
         if trouble and CRASH not in annotations and initialized(pod):
-            self._logs.write(cluster, pod, ["Starting NVIDIA DOCA driver build", str(trouble.get("text", BUILD_FAILURE))])
+            self._logs.write(
+                cluster, pod, ["Starting NVIDIA DOCA driver build", str(trouble.get("text", BUILD_FAILURE))]
+            )
             self._annotate(cluster, pod, {CRASH: "true", HOLD: None})
         elif CRASH in annotations and not trouble:
             self._annotate(cluster, pod, {CRASH: None})
-        elif HOLD in annotations and not trouble and initialized(pod) and cluster.due(pod["metadata"]["uid"], "nic_driver", 1.0):
+        elif (
+            HOLD in annotations
+            and not trouble
+            and initialized(pod)
+            and cluster.due(pod["metadata"]["uid"], "nic_driver", 1.0)
+        ):
             self._annotate(cluster, pod, {HOLD: None})
 
     def _label(self, cluster: Cluster, node: Object, policy: Object | None, loaded: bool) -> None:
@@ -85,12 +94,25 @@ class NicNode(Reconciler):
     def _advertise(self, cluster: Cluster, node: Object, offered: dict[str, str], running: bool) -> None:
         """A kubelet that once knew a plugin keeps its resource at zero."""
         known = (node.get("status") or {}).get("allocatable") or {}
-        wanted = {name: number if running else "0" for name, number in offered.items() if running or name in known}
+        wanted = {
+            name: number if running else "0" for name, number in offered.items() if running or name in known
+        }
         if any(known.get(name) != number for name, number in wanted.items()):
-            cluster.patch("Node", node["metadata"]["name"], None, {"status": {"capacity": wanted, "allocatable": wanted}}, "status")
+            cluster.patch(
+                "Node",
+                node["metadata"]["name"],
+                None,
+                {"status": {"capacity": wanted, "allocatable": wanted}},
+                "status",
+            )
 
     def _annotate(self, cluster: Cluster, pod: Object, changes: dict[str, str | None]) -> None:
-        cluster.patch("Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], {"metadata": {"annotations": changes}})
+        cluster.patch(
+            "Pod",
+            pod["metadata"]["name"],
+            pod["metadata"]["namespace"],
+            {"metadata": {"annotations": changes}},
+        )
 
 
 RECONCILERS: t.Final = (NicNode,)

@@ -19,10 +19,19 @@ from openshift_sandbox.stand_ins.nodelink import joining_node, place
 KIND: t.Final = "CertificateSigningRequest"
 OPERATOR: t.Final = "openshift-machine-config-operator"
 BOOTSTRAPPER: t.Final = f"system:serviceaccount:{OPERATOR}:node-bootstrapper"
-BOOTSTRAP_GROUPS: t.Final = (f"system:serviceaccounts:{OPERATOR}", "system:serviceaccounts", "system:authenticated")
+BOOTSTRAP_GROUPS: t.Final = (
+    f"system:serviceaccounts:{OPERATOR}",
+    "system:serviceaccounts",
+    "system:authenticated",
+)
 NODE_GROUPS: t.Final = (requests.NODES, "system:authenticated")
 RBAC: t.Final = "rbac.authorization.k8s.io"
-APPROVAL: t.Final = {"type": "Approved", "status": "True", "reason": "NodeCSRApprove", "message": "This CSR was approved by the Node CSR Approver"}
+APPROVAL: t.Final = {
+    "type": "Approved",
+    "status": "True",
+    "reason": "NodeCSRApprove",
+    "message": "This CSR was approved by the Node CSR Approver",
+}
 
 
 class NodeCertificates(Reconciler):
@@ -33,7 +42,10 @@ class NodeCertificates(Reconciler):
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
         for machine in cluster.objects("Machine"):
-            if not machine["metadata"].get("deletionTimestamp") and phase_of(machine) in {"Provisioned", "Running"}:
+            if not machine["metadata"].get("deletionTimestamp") and phase_of(machine) in {
+                "Provisioned",
+                "Running",
+            }:
                 self._ask(cluster, machine)
         for foreign in cluster.troubles("foreign_csr"):
             node = str(foreign.get("name", "intruder"))
@@ -52,10 +64,17 @@ class NodeCertificates(Reconciler):
             self._approve(cluster, [*client, *serving])
         elif client and cluster.find("Node", name) and not serving:
             found = [one for one in manifest["status"]["addresses"] if one["address"] != "localhost"]
-            names, addresses = ([one["address"] for one in found if (one["type"] == "InternalIP") is ip] for ip in (False, True))
+            names, addresses = (
+                [one["address"] for one in found if (one["type"] == "InternalIP") is ip]
+                for ip in (False, True)
+            )
             wanted = requests.serving_request(name, sorted(set(names)), addresses)
             self._send(cluster, wanted, f"{requests.PREFIX}{name}", NODE_GROUPS)
-        elif not client and not cluster.find("Node", name) and cluster.due(machine["metadata"]["uid"], "node_joins", 0.7, slowness(cluster, machine)):
+        elif (
+            not client
+            and not cluster.find("Node", name)
+            and cluster.due(machine["metadata"]["uid"], "node_joins", 0.7, slowness(cluster, machine))
+        ):
             self._send(cluster, requests.client_request(name), BOOTSTRAPPER, BOOTSTRAP_GROUPS)
 
     def _approve(self, cluster: Cluster, found: list[Object]) -> None:
@@ -81,8 +100,17 @@ def bindings() -> list[Object]:
     group = {"kind": "Group", "name": requests.NODES, "apiGroup": RBAC}
     role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "system:node-bootstrapper"}
     return [
-        {"apiVersion": f"{RBAC}/v1", "kind": "ClusterRoleBinding", "metadata": {"name": name}, "roleRef": role, "subjects": [subject]}
-        for name, subject in (("system-bootstrap-node-bootstrapper", account), ("sandbox-node-requests", group))
+        {
+            "apiVersion": f"{RBAC}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": name},
+            "roleRef": role,
+            "subjects": [subject],
+        }
+        for name, subject in (
+            ("system-bootstrap-node-bootstrapper", account),
+            ("sandbox-node-requests", group),
+        )
     ]
 
 

@@ -20,7 +20,11 @@ class Nodelink(Reconciler):
     kinds = ("CertificateSigningRequest", "Infrastructure", "Machine", "Node")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        nodes = {node["spec"]["providerID"]: node for node in cluster.objects("Node") if node["spec"].get("providerID")}
+        nodes = {
+            node["spec"]["providerID"]: node
+            for node in cluster.objects("Node")
+            if node["spec"].get("providerID")
+        }
         for machine in cluster.objects("Machine"):
             provider_id = machine["spec"].get("providerID")
             if not provider_id or machine["metadata"].get("deletionTimestamp"):
@@ -42,7 +46,9 @@ class Nodelink(Reconciler):
 
     def _admitted(self, cluster: Cluster, machine: Object) -> bool:
         name = joining_node(cluster, machine)["metadata"]["name"]
-        return any(approved(one) for one in requested(cluster.objects("CertificateSigningRequest"), CLIENT, name))
+        return any(
+            approved(one) for one in requested(cluster.objects("CertificateSigningRequest"), CLIENT, name)
+        )
 
     def _link(self, cluster: Cluster, machine: Object, node: Object) -> None:
         """Labels, taints and the annotation go to the Node and are never taken away again; the Machine gets its nodeRef."""
@@ -51,13 +57,22 @@ class Nodelink(Reconciler):
             return
         if (machine.get("status", {}).get("nodeRef") or {}).get("name") != name:
             reference = {"kind": "Node", "name": name, "uid": node["metadata"]["uid"]}
-            cluster.patch("Machine", machine["metadata"]["name"], machine["metadata"]["namespace"], {"status": {"nodeRef": reference}}, "status")
+            cluster.patch(
+                "Machine",
+                machine["metadata"]["name"],
+                machine["metadata"]["namespace"],
+                {"status": {"nodeRef": reference}},
+                "status",
+            )
 
 
 def place(machine: Object) -> dict[str, str | None]:
     """What troubles say of where a Machine is."""
     labels = machine["metadata"].get("labels") or {}
-    return {field: labels.get(f"machine.openshift.io/{key}") for field, key in (("zone", "zone"), ("instance_type", "instance-type"))}
+    return {
+        field: labels.get(f"machine.openshift.io/{key}")
+        for field, key in (("zone", "zone"), ("instance_type", "instance-type"))
+    }
 
 
 def joining_node(cluster: Cluster, machine: Object) -> Object:
@@ -81,15 +96,23 @@ def handed_over(machine: Object, node: Object) -> Object:
     """The merge patch that makes a Node what its Machine says; empty when it is so."""
     metadata, spec = node["metadata"], machine["spec"]
     owner = f"{machine['metadata']['namespace']}/{machine['metadata']['name']}"
-    labels = {key: value for key, value in ((spec.get("metadata") or {}).get("labels") or {}).items() if metadata.get("labels", {}).get(key) != value}
+    labels = {
+        key: value
+        for key, value in ((spec.get("metadata") or {}).get("labels") or {}).items()
+        if metadata.get("labels", {}).get(key) != value
+    }
     taints = node["spec"].get("taints") or []
-    missing = [taint for taint in spec.get("taints") or [] if not any(_same(taint, known) for known in taints)]
+    missing = [
+        taint for taint in spec.get("taints") or [] if not any(_same(taint, known) for known in taints)
+    ]
     changes: Object = {}
     if labels or (metadata.get("annotations") or {}).get(MACHINE) != owner:
         changes["metadata"] = {"labels": labels, "annotations": {MACHINE: owner}}
     if missing:
         changes["spec"] = {"taints": [*taints, *missing]}
-        changes.setdefault("metadata", {})["resourceVersion"] = metadata["resourceVersion"]  # other controllers write taints too
+        changes.setdefault("metadata", {})["resourceVersion"] = metadata[
+            "resourceVersion"
+        ]  # other controllers write taints too
     return changes
 
 

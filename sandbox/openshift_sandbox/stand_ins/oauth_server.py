@@ -28,7 +28,17 @@ CLIENT: t.Final = "openshift-challenging-client"
 REALM: t.Final = 'Basic realm="openshift"'
 RESOURCES: t.Final = ("useroauthaccesstokens", "oauthaccesstokens")
 HOP_BY_HOP: t.Final = frozenset(
-    ("connection", "keep-alive", "transfer-encoding", "te", "trailer", "upgrade", "proxy-authorization", "proxy-authenticate", "content-length")
+    (
+        "connection",
+        "keep-alive",
+        "transfer-encoding",
+        "te",
+        "trailer",
+        "upgrade",
+        "proxy-authorization",
+        "proxy-authenticate",
+        "content-length",
+    )
 )
 PIECE: t.Final = 1 << 16
 
@@ -48,7 +58,12 @@ class Server(ThreadingHTTPServer):
         context.load_cert_chain(pki / f"{oauth.NAME}.crt", pki / f"{oauth.NAME}.key")
         # The handshake belongs to the connection's own thread: a client that is slow with it holds up nobody.
         self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
-        self.pool = urllib3.PoolManager(maxsize=32, ca_certs=str(pki / "ca.crt"), retries=False, timeout=urllib3.Timeout(connect=5.0, read=None))
+        self.pool = urllib3.PoolManager(
+            maxsize=32,
+            ca_certs=str(pki / "ca.crt"),
+            retries=False,
+            timeout=urllib3.Timeout(connect=5.0, read=None),
+        )
 
     def handle_error(self, request: t.Any, client_address: t.Any) -> None:
         """Clients that go away are nothing to write home about."""
@@ -87,7 +102,13 @@ class Handler(BaseHTTPRequestHandler):
             "issuer": self.server.url,
             "authorization_endpoint": f"{self.server.url}/oauth/authorize",
             "token_endpoint": f"{self.server.url}/oauth/token",
-            "scopes_supported": ["user:check-access", "user:full", "user:info", "user:list-projects", "user:list-scoped-projects"],
+            "scopes_supported": [
+                "user:check-access",
+                "user:full",
+                "user:info",
+                "user:list-projects",
+                "user:list-scoped-projects",
+            ],
             "response_types_supported": ["code", "token"],
             "grant_types_supported": ["authorization_code", "implicit"],
             "code_challenge_methods_supported": ["plain", "S256"],
@@ -99,11 +120,20 @@ class Handler(BaseHTTPRequestHandler):
         if query.get("client_id") != CLIENT:
             self._answer(400, {"error": "unauthorized_client"})
         elif not self.headers.get("X-Csrf-Token"):
-            self._answer(401, {}, {"Warning": '199 OpenShift "A non-empty X-CSRF-Token header is required to receive basic-auth challenges"'})
+            self._answer(
+                401,
+                {},
+                {
+                    "Warning": '199 OpenShift "A non-empty X-CSRF-Token header is required to receive basic-auth challenges"'
+                },
+            )
         elif not self.server.tokens.is_known(login, password):
             self._answer(401, {}, {"Www-Authenticate": REALM})
         else:
-            target, state = f"{self.server.url}/oauth/token/implicit", {"state": query["state"]} if "state" in query else {}
+            target, state = (
+                f"{self.server.url}/oauth/token/implicit",
+                {"state": query["state"]} if "state" in query else {},
+            )
             if query.get("response_type") == "token":
                 target += "#" + urlencode(_grant(self.server.tokens.issue(login)) | state)
             else:
@@ -111,10 +141,19 @@ class Handler(BaseHTTPRequestHandler):
             self._answer(302, {}, {"Location": target})
 
     def _token(self, form: Query) -> None:
-        allowed = _basic(self.headers.get("Authorization", ""))[0] == CLIENT and form.get("grant_type") == "authorization_code"
+        allowed = (
+            _basic(self.headers.get("Authorization", ""))[0] == CLIENT
+            and form.get("grant_type") == "authorization_code"
+        )
         token = self.server.tokens.redeem(form.get("code", "")) if allowed else None
         if token is None:
-            self._answer(400, {"error": "unauthorized_client", "error_description": "The client is not authorized to request a token using this method."})
+            self._answer(
+                400,
+                {
+                    "error": "unauthorized_client",
+                    "error_description": "The client is not authorized to request a token using this method.",
+                },
+            )
         else:
             self._answer(200, _grant(token))
 
@@ -130,21 +169,50 @@ class Handler(BaseHTTPRequestHandler):
         if caller is None:
             self._status(401, "Unauthorized", "Unauthorized")
         elif self.command == "GET" and resource in RESOURCES and not name:
-            items = [{"metadata": {"name": one}, "userName": caller["username"]} for one in self.server.tokens.of(caller["uid"])]
-            self._answer(200, {"apiVersion": "oauth.openshift.io/v1", "kind": "UserOAuthAccessTokenList", "metadata": {}, "items": items})
+            items = [
+                {"metadata": {"name": one}, "userName": caller["username"]}
+                for one in self.server.tokens.of(caller["uid"])
+            ]
+            self._answer(
+                200,
+                {
+                    "apiVersion": "oauth.openshift.io/v1",
+                    "kind": "UserOAuthAccessTokenList",
+                    "metadata": {},
+                    "items": items,
+                },
+            )
         elif self.command != "DELETE" or resource not in RESOURCES or not name:
-            self._status(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+            self._status(
+                405, "MethodNotAllowed", "the server does not allow this method on the requested resource"
+            )
         elif not self.server.tokens.revoke(name):
             self._status(404, "NotFound", f'{resource}.oauth.openshift.io "{name}" not found')
         else:
-            self._answer(200, {"apiVersion": "v1", "kind": "Status", "status": "Success", "details": {"name": name, "kind": resource}})
+            self._answer(
+                200,
+                {
+                    "apiVersion": "v1",
+                    "kind": "Status",
+                    "status": "Success",
+                    "details": {"name": name, "kind": resource},
+                },
+            )
 
     def _pass_on(self, body: bytes) -> None:
         """As it comes, piece by piece: a watch stays a watch."""
-        headers = {name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP | {"host"}}
+        headers = {
+            name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP | {"host"}
+        }
         try:
             answer = self.server.pool.request(
-                self.command, self.server.api + self.path, body=body or None, headers=headers, preload_content=False, decode_content=False, redirect=False
+                self.command,
+                self.server.api + self.path,
+                body=body or None,
+                headers=headers,
+                preload_content=False,
+                decode_content=False,
+                redirect=False,
             )
         except urllib3.exceptions.HTTPError as error:
             self._status(503, "ServiceUnavailable", f"the API server does not answer: {type(error).__name__}")
@@ -167,12 +235,29 @@ class Handler(BaseHTTPRequestHandler):
             answer.close() if self.close_connection else answer.release_conn()
 
     def _status(self, code: int, reason: str, message: str) -> None:
-        self._answer(code, {"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message})
+        self._answer(
+            code,
+            {
+                "apiVersion": "v1",
+                "kind": "Status",
+                "status": "Failure",
+                "code": code,
+                "reason": reason,
+                "message": message,
+            },
+        )
 
-    def _answer(self, status: int, body: dict[str, t.Any], headers: t.Mapping[str, str] | None = None) -> None:
+    def _answer(
+        self, status: int, body: dict[str, t.Any], headers: t.Mapping[str, str] | None = None
+    ) -> None:
         data = json.dumps(body).encode()
         self.send_response(status)
-        for name, value in {"Content-Type": "application/json", "Content-Length": str(len(data)), "Cache-Control": "no-store", **(headers or {})}.items():
+        for name, value in {
+            "Content-Type": "application/json",
+            "Content-Length": str(len(data)),
+            "Cache-Control": "no-store",
+            **(headers or {}),
+        }.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
@@ -191,7 +276,9 @@ def _basic(header: str) -> tuple[str, str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m openshift_sandbox.stand_ins.oauth_server", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m openshift_sandbox.stand_ins.oauth_server", description=__doc__
+    )
     parser.add_argument("--dir", type=Path, required=True, help="directory of the sandbox")
     sandbox = Sandbox(parser.parse_args().dir)
     Server(sandbox, Tokens(oauth.users(sandbox))).serve_forever()

@@ -43,11 +43,19 @@ def requests(pod: Object) -> dict[str, float]:
 def rejections(pod: Object, room: Room) -> list[str]:
     """Why the Pod cannot go there; the scheduler stops at the first plugin that refuses."""
     tolerations = pod["spec"].get("tolerations") or []
-    if not all(tolerated(taint, tolerations) for taint in room.taints if taint["effect"] in {"NoSchedule", "NoExecute"}):
+    if not all(
+        tolerated(taint, tolerations)
+        for taint in room.taints
+        if taint["effect"] in {"NoSchedule", "NoExecute"}
+    ):
         return [UNTOLERATED]
     if not selected(pod["spec"], room.labels):
         return [UNSELECTED]
-    return [f"Insufficient {name}" for name, value in sorted(requests(pod).items()) if value > room.free.get(name, 0.0) and value]
+    return [
+        f"Insufficient {name}"
+        for name, value in sorted(requests(pod).items())
+        if value > room.free.get(name, 0.0) and value
+    ]
 
 
 def tolerated(taint: Object, tolerations: t.Sequence[Object]) -> bool:
@@ -55,7 +63,11 @@ def tolerated(taint: Object, tolerations: t.Sequence[Object]) -> bool:
         one.get("effect") in (None, "", taint["effect"])
         and (
             (one.get("operator") == "Exists" and one.get("key") in (None, "", taint["key"]))
-            or (one.get("operator") in (None, "Equal") and one.get("key") == taint["key"] and (one.get("value") or "") == (taint.get("value") or ""))
+            or (
+                one.get("operator") in (None, "Equal")
+                and one.get("key") == taint["key"]
+                and (one.get("value") or "") == (taint.get("value") or "")
+            )
         )
         for one in tolerations
     )
@@ -64,10 +76,15 @@ def tolerated(taint: Object, tolerations: t.Sequence[Object]) -> bool:
 def selected(spec: Object, labels: t.Mapping[str, str]) -> bool:
     if not (spec.get("nodeSelector") or {}).items() <= labels.items():
         return False
-    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get("requiredDuringSchedulingIgnoredDuringExecution")
+    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    )
     if not required:
         return True
-    return any(all(expressed(one, labels) for one in term.get("matchExpressions") or []) for term in required["nodeSelectorTerms"])
+    return any(
+        all(expressed(one, labels) for one in term.get("matchExpressions") or [])
+        for term in required["nodeSelectorTerms"]
+    )
 
 
 def _asked(container: Object) -> dict[str, float]:

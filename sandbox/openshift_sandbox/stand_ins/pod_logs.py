@@ -30,14 +30,24 @@ class PodLogs:
         self._files: dict[str, dict[str, Path]] = {}
         self._silent = False
 
-    def write(self, cluster: Cluster, pod: Object, lines: t.Sequence[str], of_containers: t.Mapping[str, t.Sequence[str]] | None = None) -> None:
+    def write(
+        self,
+        cluster: Cluster,
+        pod: Object,
+        lines: t.Sequence[str],
+        of_containers: t.Mapping[str, t.Sequence[str]] | None = None,
+    ) -> None:
         """Once per content of a pod's log; of_containers: those that print something of their own."""
         uid, name = pod["metadata"]["uid"], f"{pod['metadata']['namespace']}_{pod['metadata']['name']}"
-        texts = {"": tuple(lines)} | {container: tuple(texts) for container, texts in (of_containers or {}).items()}
+        texts = {"": tuple(lines)} | {
+            container: tuple(texts) for container, texts in (of_containers or {}).items()
+        }
         before = self._written.get(uid, {})
         if before == texts:
             return
-        files = {one: self._file(cluster, name + (f"_{one}" if one else ""), text) for one, text in texts.items()}
+        files = {
+            one: self._file(cluster, name + (f"_{one}" if one else ""), text) for one, text in texts.items()
+        }
         if before.keys() != texts.keys():
             cluster.client.apply(_logs(pod, files))
         self._files[uid], self._written[uid] = files, texts
@@ -51,7 +61,14 @@ class PodLogs:
         """Pods that nobody writes a log for have an empty one, not none."""
         if not self._silent:
             path = self._file(cluster, "silent", (SILENT,))
-            cluster.client.apply({"apiVersion": API, "kind": "ClusterLogs", "metadata": {"name": "silent"}, "spec": {"logs": [{"logsFile": str(path)}]}})
+            cluster.client.apply(
+                {
+                    "apiVersion": API,
+                    "kind": "ClusterLogs",
+                    "metadata": {"name": "silent"},
+                    "spec": {"logs": [{"logsFile": str(path)}]},
+                }
+            )
             self._silent = True
 
     def keep_only(self, uids: t.AbstractSet[str]) -> None:
@@ -70,7 +87,10 @@ class PodLogs:
 def _logs(pod: Object, files: t.Mapping[str, Path]) -> Object:
     name, namespace, uid = (pod["metadata"][field] for field in ("name", "namespace", "uid"))
     owner = {"apiVersion": "v1", "kind": "Pod", "name": name, "uid": uid}
-    logs = [{"logsFile": str(path), "previousLogsFile": str(path)} | ({"containers": [one]} if one else {}) for one, path in files.items()]
+    logs = [
+        {"logsFile": str(path), "previousLogsFile": str(path)} | ({"containers": [one]} if one else {})
+        for one, path in files.items()
+    ]
     spec = {"logs": logs}
     metadata = {"name": name, "namespace": namespace, "ownerReferences": [owner]}
     return {"apiVersion": API, "kind": "Logs", "metadata": metadata, "spec": spec}

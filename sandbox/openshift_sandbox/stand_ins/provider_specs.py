@@ -27,7 +27,15 @@ from openshift_sandbox.stand_ins.go_types import (
     struct,
 )
 
-_METADATA: t.Final = struct(creationTimestamp=STR, name=STR, generateName=STR, namespace=STR, labels=ANY_MAP, annotations=ANY_MAP, uid=STR)
+_METADATA: t.Final = struct(
+    creationTimestamp=STR,
+    name=STR,
+    generateName=STR,
+    namespace=STR,
+    labels=ANY_MAP,
+    annotations=ANY_MAP,
+    uid=STR,
+)
 _HEAD: t.Final[dict[str, Go]] = {"kind": STR, "apiVersion": STR, "metadata": _METADATA}
 _LOCAL: t.Final = pointer(name=STR)
 _SECRET: t.Final = pointer(name=STR, namespace=STR)
@@ -35,9 +43,18 @@ _SECRET: t.Final = pointer(name=STR, namespace=STR)
 _FILTERS: t.Final = several(struct(name=STR_ALWAYS, values=several(STR)))
 _REFERENCE: t.Final = struct(id=STR_PTR, arn=STR_PTR, filters=_FILTERS)
 _TAGS: t.Final = several(struct(name=STR_ALWAYS, value=STR_ALWAYS))
-_HOST: t.Final = pointer(affinity=STR_PTR, dedicatedHost=pointer(allocationStrategy=STR_PTR, id=STR, dynamicHostAllocation=pointer(tags=_TAGS)))
+_HOST: t.Final = pointer(
+    affinity=STR_PTR,
+    dedicatedHost=pointer(allocationStrategy=STR_PTR, id=STR, dynamicHostAllocation=pointer(tags=_TAGS)),
+)
 _EBS: t.Final = pointer(
-    deleteOnTermination=BOOL_PTR, encrypted=BOOL_PTR, kmsKey=_REFERENCE, iops=INT_PTR, throughputMib=INT_PTR, volumeSize=INT_PTR, volumeType=STR_PTR
+    deleteOnTermination=BOOL_PTR,
+    encrypted=BOOL_PTR,
+    kmsKey=_REFERENCE,
+    iops=INT_PTR,
+    throughputMib=INT_PTR,
+    volumeSize=INT_PTR,
+    volumeType=STR_PTR,
 )
 
 AWS: t.Final = struct(
@@ -70,7 +87,14 @@ _ENCRYPTION: t.Final = pointer(id=STR)
 _UEFI: t.Final = pointer(uefiSettings=struct(secureBoot=STR, virtualizedTrustedPlatformModule=STR))
 _DISK_SECURITY: t.Final = struct(diskEncryptionSet=struct(id=STR), securityEncryptionType=STR)
 _AZURE_DATA: t.Final = struct(storageAccountType=STR_ALWAYS, diskEncryptionSet=_ENCRYPTION)
-_AZURE_DISK: t.Final = struct(nameSuffix=STR_ALWAYS, diskSizeGB=INT_ALWAYS, managedDisk=_AZURE_DATA, lun=INT_ALWAYS, cachingType=STR, deletionPolicy=STR_ALWAYS)
+_AZURE_DISK: t.Final = struct(
+    nameSuffix=STR_ALWAYS,
+    diskSizeGB=INT_ALWAYS,
+    managedDisk=_AZURE_DATA,
+    lun=INT_ALWAYS,
+    cachingType=STR,
+    deletionPolicy=STR_ALWAYS,
+)
 
 AZURE: t.Final = struct(
     **_HEAD,
@@ -78,10 +102,19 @@ AZURE: t.Final = struct(
     credentialsSecret=_SECRET,
     location=STR,
     vmSize=STR,
-    image=struct(publisher=STR_ALWAYS, offer=STR_ALWAYS, sku=STR_ALWAYS, version=STR_ALWAYS, resourceID=STR_ALWAYS, type=STR),
+    image=struct(
+        publisher=STR_ALWAYS,
+        offer=STR_ALWAYS,
+        sku=STR_ALWAYS,
+        version=STR_ALWAYS,
+        resourceID=STR_ALWAYS,
+        type=STR,
+    ),
     osDisk=struct(
         osType=STR_ALWAYS,
-        managedDisk=struct(storageAccountType=STR_ALWAYS, diskEncryptionSet=_ENCRYPTION, securityProfile=_DISK_SECURITY),
+        managedDisk=struct(
+            storageAccountType=STR_ALWAYS, diskEncryptionSet=_ENCRYPTION, securityProfile=_DISK_SECURITY
+        ),
         diskSizeGB=INT_ALWAYS,
         diskSettings=struct(ephemeralStorageLocation=STR),
         cachingType=STR,
@@ -102,11 +135,16 @@ AZURE: t.Final = struct(
     networkResourceGroup=STR,
     resourceGroup=STR,
     spotVMOptions=pointer(maxPrice=QUANTITY_PTR),
-    securityProfile=pointer(encryptionAtHost=BOOL_PTR, settings=struct(securityType=STR_ALWAYS, confidentialVM=_UEFI, trustedLaunch=_UEFI)),
+    securityProfile=pointer(
+        encryptionAtHost=BOOL_PTR,
+        settings=struct(securityType=STR_ALWAYS, confidentialVM=_UEFI, trustedLaunch=_UEFI),
+    ),
     ultraSSDCapability=STR,
     acceleratedNetworking=BOOL,
     availabilitySet=STR,
-    diagnostics=struct(boot=pointer(storageAccountType=STR_ALWAYS, customerManaged=pointer(storageAccountURI=STR_ALWAYS))),
+    diagnostics=struct(
+        boot=pointer(storageAccountType=STR_ALWAYS, customerManaged=pointer(storageAccountURI=STR_ALWAYS))
+    ),
     capacityReservationGroupID=STR,
 )
 
@@ -144,13 +182,21 @@ GCP: t.Final = struct(
     provisioningModel=STR_PTR,
     onHostMaintenance=STR,
     restartPolicy=STR,
-    shieldedInstanceConfig=struct(secureBoot=STR, virtualizedTrustedPlatformModule=STR, integrityMonitoring=STR),
+    shieldedInstanceConfig=struct(
+        secureBoot=STR, virtualizedTrustedPlatformModule=STR, integrityMonitoring=STR
+    ),
     confidentialCompute=STR,
     resourceManagerTags=several(struct(parentID=STR_ALWAYS, key=STR_ALWAYS, value=STR_ALWAYS)),
 )
 
 _POOL: t.Final = struct(group=STR_ALWAYS, resource=STR_ALWAYS, name=STR_ALWAYS)
-_DEVICE: t.Final = struct(networkName=STR, gateway=STR, ipAddrs=several(STR), nameservers=several(STR), addressesFromPools=several(_POOL))
+_DEVICE: t.Final = struct(
+    networkName=STR,
+    gateway=STR,
+    ipAddrs=several(STR),
+    nameservers=several(STR),
+    addressesFromPools=several(_POOL),
+)
 
 VSPHERE: t.Final = struct(
     **_HEAD,

@@ -19,7 +19,18 @@ def matches(selector: Object, labels: t.Mapping[str, str]) -> bool:
 
 def expressed(expression: Object, labels: t.Mapping[str, str]) -> bool:
     """One expression; Gt and Lt are of node selectors only."""
-    value, wanted, operator = labels.get(expression["key"]), expression.get("values") or [], expression["operator"]
+    value, wanted, operator = (
+        labels.get(expression["key"]),
+        expression.get("values") or [],
+        expression["operator"],
+    )
     if operator in {"Gt", "Lt"}:
-        return value is not None and (int(value) > int(wanted[0]) if operator == "Gt" else int(value) < int(wanted[0]))
-    return {"In": value in wanted, "NotIn": value not in wanted, "Exists": value is not None, "DoesNotExist": value is None}[operator]
+        return value is not None and (
+            int(value) > int(wanted[0]) if operator == "Gt" else int(value) < int(wanted[0])
+        )
+    return {
+        "In": value in wanted,
+        "NotIn": value not in wanted,
+        "Exists": value is not None,
+        "DoesNotExist": value is None,
+    }[operator]

@@ -17,15 +17,36 @@ API: t.Final = "sro.openshift.io/v1beta1"
 def daemon_set(special: Object) -> Object:
     """What the chart `simple-kmod` rendered: a container that keeps the kernel module loaded while it runs."""
     metadata, spec = special["metadata"], special["spec"]
-    chart, labels = spec["chart"], {"app": spec["chart"]["name"], "specialresource.openshift.io/owned": "true"}
-    owner = {"apiVersion": API, "kind": "SpecialResource", "name": metadata["name"], "uid": metadata["uid"], "controller": True, "blockOwnerDeletion": True}
+    chart, labels = (
+        spec["chart"],
+        {"app": spec["chart"]["name"], "specialresource.openshift.io/owned": "true"},
+    )
+    owner = {
+        "apiVersion": API,
+        "kind": "SpecialResource",
+        "name": metadata["name"],
+        "uid": metadata["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
     container = {"name": "driver", "image": f"registry.example.com/{chart['name']}:v{chart['version']}"}
-    pod = {"nodeSelector": spec.get("nodeSelector") or {"node-role.kubernetes.io/worker": ""}, "containers": [container]}
+    pod = {
+        "nodeSelector": spec.get("nodeSelector") or {"node-role.kubernetes.io/worker": ""},
+        "containers": [container],
+    }
     return {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
-        "metadata": {"name": f"{chart['name']}-driver-container", "namespace": spec["namespace"], "labels": labels, "ownerReferences": [owner]},
-        "spec": {"selector": {"matchLabels": {"app": chart["name"]}}, "template": {"metadata": {"labels": labels}, "spec": pod}},
+        "metadata": {
+            "name": f"{chart['name']}-driver-container",
+            "namespace": spec["namespace"],
+            "labels": labels,
+            "ownerReferences": [owner],
+        },
+        "spec": {
+            "selector": {"matchLabels": {"app": chart["name"]}},
+            "template": {"metadata": {"labels": labels}, "spec": pod},
+        },
     }
 
 
@@ -38,7 +59,9 @@ class SpecialResources(Reconciler):
     def reconcile(self, cluster: Cluster, now: float) -> None:
         for special in cluster.objects("SpecialResource"):
             metadata = special["metadata"]
-            if not metadata.get("deletionTimestamp") and cluster.due((metadata["uid"], metadata["generation"]), "sro", 0.3):
+            if not metadata.get("deletionTimestamp") and cluster.due(
+                (metadata["uid"], metadata["generation"]), "sro", 0.3
+            ):
                 self._reconcile(cluster, special)
 
     def _reconcile(self, cluster: Cluster, special: Object) -> None:
@@ -56,7 +79,10 @@ class SpecialResources(Reconciler):
             condition("Errored", bool(error), "ChartFailure" if error else "Success", error),
         ]
         before = special.get("status") or {}
-        status = {"state": "Errored" if error else "Ready" if done else "Progressing", "conditions": merged(before.get("conditions") or [], found)}
+        status = {
+            "state": "Errored" if error else "Ready" if done else "Progressing",
+            "conditions": merged(before.get("conditions") or [], found),
+        }
         if before != status:
             cluster.patch("SpecialResource", special["metadata"]["name"], None, {"status": status}, "status")
 

@@ -38,5 +38,8 @@ def platform(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 def _on(cluster: t.Any, tmp_path_factory: pytest.TempPathFactory) -> Pools:
     sandbox = cluster.needs_sandbox()
     return Pools(
-        cluster.client, sandbox, Playbook(tmp_path_factory.mktemp("platform"), cluster.kubeconfig), Audit(sandbox.directory / "audit.log", cluster.client)
+        cluster.client,
+        sandbox,
+        Playbook(tmp_path_factory.mktemp("platform"), cluster.kubeconfig),
+        Audit(sandbox.directory / "audit.log", cluster.client),
     )

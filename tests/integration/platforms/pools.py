@@ -36,7 +36,9 @@ class Pools:
         return done
 
     def attempt(self, pool: Data, **more: t.Any) -> TaskResult:
-        return self.playbook.module("gpu_machineset", pool=pool, **{"capacity_timeout": 2, "wait_timeout": 90, **more})
+        return self.playbook.module(
+            "gpu_machineset", pool=pool, **{"capacity_timeout": 2, "wait_timeout": 90, **more}
+        )
 
     def unchanged(self, pool: Data, **more: t.Any) -> bool:
         """Whether asking again writes nothing, and says nothing."""
@@ -47,13 +49,18 @@ class Pools:
         """Code and path of what is wrong with a pool; nothing but questions left the machine."""
         found = self.attempt(pool)
         assert found.failed, found.result
-        assert [request.verb for request in self.audit.of(found) if request.verb not in ("get", "list", "watch")] == []
+        assert [
+            request.verb for request in self.audit.of(found) if request.verb not in ("get", "list", "watch")
+        ] == []
         (problem,) = found["problems"]
         return problem["code"], problem["path"]
 
     def names(self) -> set[str]:
         """The pools that have machine sets."""
-        return {one["metadata"]["labels"][LABEL] for one in self.client.list(API, "machinesets", NAMESPACE, labels=LABEL)}
+        return {
+            one["metadata"]["labels"][LABEL]
+            for one in self.client.list(API, "machinesets", NAMESPACE, labels=LABEL)
+        }
 
     def remove(self, pool: Data) -> None:
         self.ensure(pool, state="absent")
@@ -62,7 +69,13 @@ class Pools:
 
     def sets(self, pool: Data) -> dict[str, Data]:
         """Provider's values by zone, the empty zone where a set has none."""
-        return {zone_of(value): value for value in (one["spec"]["template"]["spec"]["providerSpec"]["value"] for one in self._of(pool, "machinesets"))}
+        return {
+            zone_of(value): value
+            for value in (
+                one["spec"]["template"]["spec"]["providerSpec"]["value"]
+                for one in self._of(pool, "machinesets")
+            )
+        }
 
     def machines(self, pool: Data) -> list[Data]:
         return self._of(pool, "machines")
@@ -72,7 +85,11 @@ class Pools:
 
     def worker(self, zone: str) -> Data:
         """Provider's value of the installer's set in a zone."""
-        workers = [one for one in self.client.list(API, "machinesets", NAMESPACE) if LABEL not in one["metadata"]["labels"]]
+        workers = [
+            one
+            for one in self.client.list(API, "machinesets", NAMESPACE)
+            if LABEL not in one["metadata"]["labels"]
+        ]
         values = [one["spec"]["template"]["spec"]["providerSpec"]["value"] for one in workers]
         return next(value for value in values if zone_of(value) == zone)
 

@@ -25,11 +25,18 @@ def test_the_life_of_a_pool_that_is_reserved_and_wired(pools: Pools) -> None:
     made = pools.ensure(TRAINING)
     assert made.changed
     value, worker = pools.sets(TRAINING)[zone], pools.worker(zone)
-    asked = {"networkInterfaceType": "EFA", "placementGroupName": "training", "placementGroupPartition": 1, "capacityReservationId": "cr-0123456789abcdef0"}
+    asked = {
+        "networkInterfaceType": "EFA",
+        "placementGroupName": "training",
+        "placementGroupPartition": 1,
+        "capacityReservationId": "cr-0123456789abcdef0",
+    }
     assert asked.items() <= value.items()
     assert "spotMarketOptions" not in value
     assert value["placement"] == {"availabilityZone": zone, "region": "us-east-2", "tenancy": "default"}
-    assert {"iops": 6000, "throughputMib": 500, "volumeSize": 500, "volumeType": "gp3"}.items() <= value["blockDevices"][0]["ebs"].items()
+    assert {"iops": 6000, "throughputMib": 500, "volumeSize": 500, "volumeType": "gp3"}.items() <= value[
+        "blockDevices"
+    ][0]["ebs"].items()
     for key in ("ami", "subnet", "securityGroups", "tags", "iamInstanceProfile", "userDataSecret"):
         assert value[key] == worker[key], key
     assert pools.unchanged(TRAINING)
@@ -39,7 +46,13 @@ def test_the_life_of_a_pool_that_is_reserved_and_wired(pools: Pools) -> None:
         assert pools.unchanged(TRAINING)
     assert pools.sets(TRAINING)[zone]["ami"]["id"] == IMAGE
 
-    changed = {**TRAINING, "replicas": 2, "labels": {"team": "ml"}, "disk": {"size_gib": 600}, "aws": {"efa": True}}
+    changed = {
+        **TRAINING,
+        "replicas": 2,
+        "labels": {"team": "ml"},
+        "disk": {"size_gib": 600},
+        "aws": {"efa": True},
+    }
     assert "new ones get it" in pools.ensure(changed)["warnings"][0]
     value = pools.sets(changed)[zone]
     assert (value["blockDevices"][0]["ebs"]["volumeSize"], value["ami"]["id"]) == (600, IMAGE)
@@ -53,7 +66,9 @@ def test_the_spot_market_has_none_of_the_first_type(pools: Pools) -> None:
         made = pools.ensure(BATCH)
     assert {one["instance_type"] for one in made["attempts"]} == {"g6.xlarge"}
     found = pools.sets(BATCH).values()
-    assert [value["spotMarketOptions"] for value in found if value["instanceType"] == "g4dn.xlarge"] == [{"maxPrice": "0.45"}] * len(found)
+    assert [value["spotMarketOptions"] for value in found if value["instanceType"] == "g4dn.xlarge"] == [
+        {"maxPrice": "0.45"}
+    ] * len(found)
     assert pools.unchanged(BATCH)
     pools.remove(BATCH)
 
@@ -61,15 +76,26 @@ def test_the_spot_market_has_none_of_the_first_type(pools: Pools) -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"market": {"type": "spot", "reservation": "cr-0123456789abcdef0"}}, ("POOL-MARKET", "market.reservation")),
-        ({"market": {"type": "capacity_block", "reservation": "cr-1"}}, ("POOL-MARKET", "market.reservation")),
+        (
+            {"market": {"type": "spot", "reservation": "cr-0123456789abcdef0"}},
+            ("POOL-MARKET", "market.reservation"),
+        ),
+        (
+            {"market": {"type": "capacity_block", "reservation": "cr-1"}},
+            ("POOL-MARKET", "market.reservation"),
+        ),
         ({"aws": {"placement_partition": 2}}, ("POOL-PLACEMENT", "aws.placement_partition")),
         ({"aws": {"tenancy": "host"}}, ("POOL-VALUE", "aws.tenancy")),
         ({"disk": {"type": "gp2", "throughput_mib": 500}}, ("POOL-DISK", "disk.throughput_mib")),
-        ({"provider_spec_patch": {"capacityReservationID": "cr-0123456789abcdef0"}}, ("POOL-PROVIDER-FIELD", "provider_spec_patch.capacityReservationID")),
+        (
+            {"provider_spec_patch": {"capacityReservationID": "cr-0123456789abcdef0"}},
+            ("POOL-PROVIDER-FIELD", "provider_spec_patch.capacityReservationID"),
+        ),
         ({"candidates": [SMALL], "aws": {}}, ("POOL-FABRIC", "candidates[0].aws.efa")),
     ],
     ids=lambda value: value[1] if isinstance(value, tuple) else "",
 )
-def test_what_the_webhook_would_refuse_is_never_sent(pools: Pools, changes: Data, problem: tuple[str, str]) -> None:
+def test_what_the_webhook_would_refuse_is_never_sent(
+    pools: Pools, changes: Data, problem: tuple[str, str]
+) -> None:
     assert pools.refused({**TRAINING, **changes}) == problem

@@ -16,7 +16,9 @@ from integration.playbook import ROOT
 SCENARIO: t.Final = "azure"
 POOL: t.Final[Data] = yaml.safe_load((ROOT / "examples/azure.yml").read_text())["gpu_pools"][0]
 FIRST, SECOND = (one["instance_type"] for one in POOL["candidates"])
-GROUP: t.Final = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/a100"
+GROUP: t.Final = (
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/a100"
+)
 
 
 def test_the_life_of_a_pool(pools: Pools) -> None:
@@ -24,22 +26,55 @@ def test_the_life_of_a_pool(pools: Pools) -> None:
     found, worker = pools.sets(POOL), pools.worker("1")
     assert sorted(found) == ["1", "2"]
     value = found["1"]
-    assert (value["vmSize"], value["spotVMOptions"], value["acceleratedNetworking"]) == (FIRST, {"maxPrice": "2500m"}, True)
-    assert (value["osDisk"]["diskSizeGB"], value["osDisk"]["managedDisk"]["storageAccountType"]) == (256, "Premium_LRS")
-    assert [(disk["nameSuffix"], disk["lun"], disk["managedDisk"]["storageAccountType"]) for disk in value["dataDisks"]] == [("scratch", 0, "UltraSSD_LRS")]
-    for key in ("image", "vnet", "subnet", "publicLoadBalancer", "managedIdentity", "resourceGroup", "networkResourceGroup", "location", "userDataSecret"):
+    assert (value["vmSize"], value["spotVMOptions"], value["acceleratedNetworking"]) == (
+        FIRST,
+        {"maxPrice": "2500m"},
+        True,
+    )
+    assert (value["osDisk"]["diskSizeGB"], value["osDisk"]["managedDisk"]["storageAccountType"]) == (
+        256,
+        "Premium_LRS",
+    )
+    assert [
+        (disk["nameSuffix"], disk["lun"], disk["managedDisk"]["storageAccountType"])
+        for disk in value["dataDisks"]
+    ] == [("scratch", 0, "UltraSSD_LRS")]
+    for key in (
+        "image",
+        "vnet",
+        "subnet",
+        "publicLoadBalancer",
+        "managedIdentity",
+        "resourceGroup",
+        "networkResourceGroup",
+        "location",
+        "userDataSecret",
+    ):
         assert value[key] == worker[key], key
     assert pools.unchanged(POOL)
 
     with pools.trouble("boot_image_update", image="4.22.20261101"):
-        until(lambda: all(one["image"]["version"] == "4.22.20261101" for one in pools.sets(POOL).values()), "a new image")
+        until(
+            lambda: all(one["image"]["version"] == "4.22.20261101" for one in pools.sets(POOL).values()),
+            "a new image",
+        )
         assert pools.unchanged(POOL)
     assert pools.sets(POOL)["1"]["image"]["version"] == "4.22.20261101"
 
-    changed = {**POOL, "replicas": 3, "labels": {"team": "ml"}, "disk": {"size_gib": 300}, "market": {"type": "on_demand", "reservation": GROUP}}
+    changed = {
+        **POOL,
+        "replicas": 3,
+        "labels": {"team": "ml"},
+        "disk": {"size_gib": 300},
+        "market": {"type": "on_demand", "reservation": GROUP},
+    }
     assert "new ones get it" in pools.ensure(changed)["warnings"][0]
     value = pools.sets(changed)["1"]
-    assert (value["osDisk"]["diskSizeGB"], value["capacityReservationGroupID"], value["image"]["version"]) == (300, GROUP, "4.22.20261101")
+    assert (
+        value["osDisk"]["diskSizeGB"],
+        value["capacityReservationGroupID"],
+        value["image"]["version"],
+    ) == (300, GROUP, "4.22.20261101")
     assert "spotVMOptions" not in value
     assert [node["metadata"]["labels"]["team"] for node in pools.nodes(changed)] == ["ml"] * 3
     pools.remove(changed)
@@ -60,9 +95,18 @@ def test_no_capacity_in_any_zone_of_the_first_size(pools: Pools) -> None:
         ({"market": "capacity_block"}, ("POOL-MARKET", "market.reservation")),
         ({"market": {"type": "spot", "max_price": "cheap"}}, ("POOL-VALUE", "market.max_price")),
         ({"disk": {"type": "UltraSSD_LRS"}}, ("POOL-DISK", "disk.type")),
-        ({"provider_spec_patch": {"ultraSSDCapabilty": "Enabled"}}, ("POOL-PROVIDER-FIELD", "provider_spec_patch.ultraSSDCapabilty")),
-        ({"candidates": [{"instance_type": "Standard_NP10s", "zones": ["1"]}]}, ("POOL-VENDOR", "candidates[0].instance_type")),
-        ({"candidates": [{"instance_type": "Standard_NC4as_T4_v3", "zones": ["eastus-1"]}]}, ("POOL-ZONE", "candidates[0].zones")),
+        (
+            {"provider_spec_patch": {"ultraSSDCapabilty": "Enabled"}},
+            ("POOL-PROVIDER-FIELD", "provider_spec_patch.ultraSSDCapabilty"),
+        ),
+        (
+            {"candidates": [{"instance_type": "Standard_NP10s", "zones": ["1"]}]},
+            ("POOL-VENDOR", "candidates[0].instance_type"),
+        ),
+        (
+            {"candidates": [{"instance_type": "Standard_NC4as_T4_v3", "zones": ["eastus-1"]}]},
+            ("POOL-ZONE", "candidates[0].zones"),
+        ),
     ],
     ids=lambda value: value[1] if isinstance(value, tuple) else "",
 )

@@ -19,22 +19,34 @@ EXAMPLE: t.Final[list[Data]] = yaml.safe_load((ROOT / "examples/baremetal.yml").
 POOL: t.Final[Data] = EXAMPLE[0]
 SET: t.Final = "demo-x7k2p-training"
 H100: t.Final = {key: value for key, value in POOL["candidates"][0].items() if key != "baremetal"}
-L40S: t.Final = {"instance_type": "l40s-server", "gpus": 4, "gpu_model": "L40S", "baremetal": {"host_selector": {"gpu": "l40s"}}}
+L40S: t.Final = {
+    "instance_type": "l40s-server",
+    "gpus": 4,
+    "gpu_model": "L40S",
+    "baremetal": {"host_selector": {"gpu": "l40s"}},
+}
 
 
 def hosts(pools: Pools) -> dict[str, Data]:
-    return {one["metadata"]["name"]: one for one in pools.client.list("metal3.io/v1alpha1", "baremetalhosts", NAMESPACE)}
+    return {
+        one["metadata"]["name"]: one
+        for one in pools.client.list("metal3.io/v1alpha1", "baremetalhosts", NAMESPACE)
+    }
 
 
 def taken_by(pools: Pools, machine_set: str) -> list[str]:
     """Hosts whose consumer is a Machine of the set; five characters follow its name."""
-    consumers = {name: (host["spec"].get("consumerRef") or {}).get("name", "") for name, host in hosts(pools).items()}
+    consumers = {
+        name: (host["spec"].get("consumerRef") or {}).get("name", "") for name, host in hosts(pools).items()
+    }
     return sorted(name for name, consumer in consumers.items() if consumer.rpartition("-")[0] == machine_set)
 
 
 def looks(pools: Pools, task: TaskResult) -> list[str]:
     """How hosts were looked at; the log tells of a watch twice."""
-    return sorted({one.event["auditID"]: one.verb for one in pools.audit.of(task) if one.resource == HOSTS}.values())
+    return sorted(
+        {one.event["auditID"]: one.verb for one in pools.audit.of(task) if one.resource == HOSTS}.values()
+    )
 
 
 def test_the_life_of_a_pool(pools: Pools) -> None:
@@ -68,8 +80,14 @@ def test_the_life_of_a_pool(pools: Pools) -> None:
 
 
 def test_a_candidate_without_hosts_is_passed_over(pools: Pools) -> None:
-    with pools.trouble("host_error", host="gpu-0", error_type="registration error"), pools.trouble("host_error", host="gpu-1", error_type="inspection error"):
-        until(lambda: all(hosts(pools)[name]["status"].get("errorType") for name in ("gpu-0", "gpu-1")), "broken hosts")
+    with (
+        pools.trouble("host_error", host="gpu-0", error_type="registration error"),
+        pools.trouble("host_error", host="gpu-1", error_type="inspection error"),
+    ):
+        until(
+            lambda: all(hosts(pools)[name]["status"].get("errorType") for name in ("gpu-0", "gpu-1")),
+            "broken hosts",
+        )
         alone = pools.attempt(POOL)
         assert (alone["code"], pools.audit.writes(alone)) == ("MACH-HOST", [])
         assert "host gpu-1: inspection error: timeout reached" in "".join(alone["evidence"])
@@ -78,7 +96,9 @@ def test_a_candidate_without_hosts_is_passed_over(pools: Pools) -> None:
     assert [(one["instance_type"], one["code"]) for one in made["attempts"]] == [("h100-server", "MACH-HOST")]
     assert pools.sets(two)[""]["hostSelector"] == {"matchLabels": {"gpu": "l40s"}}
     assert taken_by(pools, SET) == ["gpu-2"]
-    assert {node["metadata"]["labels"]["cluster-api/accelerator"] for node in pools.nodes(two)} == {"nvidia-l40s"}
+    assert {node["metadata"]["labels"]["cluster-api/accelerator"] for node in pools.nodes(two)} == {
+        "nvidia-l40s"
+    }
     assert pools.unchanged(two)
     pools.remove(two)
 
@@ -89,7 +109,10 @@ def test_a_candidate_without_hosts_is_passed_over(pools: Pools) -> None:
         ({"candidates": [H100]}, ("POOL-REQUIRED", "candidates[0].baremetal.host_selector")),
         ({"candidates": [{**L40S, "zones": ["rack-1"]}]}, ("POOL-ZONE", "candidates[0].zones")),
         ({"market": "spot"}, ("POOL-MARKET", "market.type")),
-        ({"provider_spec_patch": {"hostSelecter": {}}}, ("POOL-PROVIDER-FIELD", "provider_spec_patch.hostSelecter")),
+        (
+            {"provider_spec_patch": {"hostSelecter": {}}},
+            ("POOL-PROVIDER-FIELD", "provider_spec_patch.hostSelecter"),
+        ),
     ],
     ids=lambda value: value[1] if isinstance(value, tuple) else "",
 )

@@ -23,24 +23,44 @@ A100: t.Final = {"instance_type": "a2-highgpu-1g", "zones": [ZONE]}
 def test_the_life_of_a_pool(pools: Pools) -> None:
     pools.ensure(POOL)
     value, worker = pools.sets(POOL)[ZONE], pools.worker(ZONE)
-    assert (value["machineType"], value["onHostMaintenance"], value["provisioningModel"]) == ("g2-standard-8", "Terminate", "Spot")
+    assert (value["machineType"], value["onHostMaintenance"], value["provisioningModel"]) == (
+        "g2-standard-8",
+        "Terminate",
+        "Spot",
+    )
     assert not {"gpus", "preemptible", "restartPolicy"} & set(value)
     (disk,) = value["disks"]
     assert (disk["sizeGb"], disk["type"], disk["image"]) == (200, "pd-ssd", worker["disks"][0]["image"])
-    assert value["shieldedInstanceConfig"] == {"virtualizedTrustedPlatformModule": "Enabled", "integrityMonitoring": "Enabled"}
+    assert value["shieldedInstanceConfig"] == {
+        "virtualizedTrustedPlatformModule": "Enabled",
+        "integrityMonitoring": "Enabled",
+    }
     for key in ("networkInterfaces", "serviceAccounts", "tags", "projectID", "region", "userDataSecret"):
         assert value[key] == worker[key], key
     assert pools.unchanged(POOL)
 
     with pools.trouble("boot_image_update", image=IMAGE):
-        until(lambda: all(one["disks"][0]["image"].endswith(IMAGE) for one in pools.sets(POOL).values()), "a new image")
+        until(
+            lambda: all(one["disks"][0]["image"].endswith(IMAGE) for one in pools.sets(POOL).values()),
+            "a new image",
+        )
         assert pools.unchanged(POOL)
     assert pools.sets(POOL)[ZONE]["disks"][0]["image"].endswith(IMAGE)
 
-    changed = {**POOL, "replicas": 3, "labels": {"team": "ml"}, "disk": {"size_gib": 300}, "market": "on_demand"}
+    changed = {
+        **POOL,
+        "replicas": 3,
+        "labels": {"team": "ml"},
+        "disk": {"size_gib": 300},
+        "market": "on_demand",
+    }
     assert "new ones get it" in pools.ensure(changed)["warnings"][0]
     value = pools.sets(changed)[ZONE]
-    assert (value["disks"][0]["sizeGb"], value["disks"][0]["image"].endswith(IMAGE), "provisioningModel" in value) == (300, True, False)
+    assert (
+        value["disks"][0]["sizeGb"],
+        value["disks"][0]["image"].endswith(IMAGE),
+        "provisioningModel" in value,
+    ) == (300, True, False)
     assert [node["metadata"]["labels"]["team"] for node in pools.nodes(changed)] == ["ml"] * 3
     pools.remove(changed)
 
@@ -50,8 +70,14 @@ def test_gpus_that_are_attached(pools: Pools) -> None:
         made = pools.ensure(POOL)
     assert {one["instance_type"] for one in made["attempts"]} == {"g2-standard-8"}
     value = pools.sets(POOL)[ZONE]
-    assert (value["machineType"], value["gpus"], value["onHostMaintenance"]) == ("n1-standard-8", [{"count": 1, "type": "nvidia-tesla-t4"}], "Terminate")
-    assert {node["metadata"]["labels"]["cluster-api/accelerator"] for node in pools.nodes(POOL)} == {"nvidia-t4"}
+    assert (value["machineType"], value["gpus"], value["onHostMaintenance"]) == (
+        "n1-standard-8",
+        [{"count": 1, "type": "nvidia-tesla-t4"}],
+        "Terminate",
+    )
+    assert {node["metadata"]["labels"]["cluster-api/accelerator"] for node in pools.nodes(POOL)} == {
+        "nvidia-t4"
+    }
     assert pools.unchanged(POOL)
     pools.remove(POOL)
 
@@ -59,12 +85,24 @@ def test_gpus_that_are_attached(pools: Pools) -> None:
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"candidates": [{**A100, "gcp": {"gpus": {"type": "nvidia-tesla-a100"}}}], "gcp": {}}, ("POOL-GPUS", "candidates[0].gcp.gpus")),
-        ({"candidates": [{"instance_type": "n1-standard-8", "zones": [ZONE]}]}, ("POOL-GPUS", "candidates[0].instance_type")),
+        (
+            {"candidates": [{**A100, "gcp": {"gpus": {"type": "nvidia-tesla-a100"}}}], "gcp": {}},
+            ("POOL-GPUS", "candidates[0].gcp.gpus"),
+        ),
+        (
+            {"candidates": [{"instance_type": "n1-standard-8", "zones": [ZONE]}]},
+            ("POOL-GPUS", "candidates[0].instance_type"),
+        ),
         ({"market": {"type": "on_demand", "reservation": "mine"}}, ("POOL-MARKET", "market.reservation")),
         ({"gcp": {"restart_policy": "Always"}}, ("POOL-CONFLICT", "gcp.restart_policy")),
-        ({"provider_spec_patch": {"onHostMaintenance": "Migrate"}}, ("POOL-PLATFORM", "provider_spec_patch.onHostMaintenance")),
-        ({"provider_spec_patch": {"restartPolice": "Never"}}, ("POOL-PROVIDER-FIELD", "provider_spec_patch.restartPolice")),
+        (
+            {"provider_spec_patch": {"onHostMaintenance": "Migrate"}},
+            ("POOL-PLATFORM", "provider_spec_patch.onHostMaintenance"),
+        ),
+        (
+            {"provider_spec_patch": {"restartPolice": "Never"}},
+            ("POOL-PROVIDER-FIELD", "provider_spec_patch.restartPolice"),
+        ),
     ],
     ids=lambda value: value[1] if isinstance(value, tuple) else "",
 )

@@ -42,7 +42,11 @@ def test_a_machine_that_is_a_mirror_is_not_written_either(pools: Pools) -> None:
     migrate(pools, machine, "ClusterAPI")
     try:
         assert pools.unchanged(mine)
-        for change, more in ((({"labels": {"team": "ml"}}), {}), ({"replicas": 0}, {}), ({"disk": {"size_gib": 200}}, {"on_change": "replace"})):
+        for change, more in (
+            (({"labels": {"team": "ml"}}), {}),
+            ({"replicas": 0}, {}),
+            ({"disk": {"size_gib": 200}}, {"on_change": "replace"}),
+        ):
             refused = pools.attempt({**mine, **change}, **more)
             assert (refused["code"], pools.audit.writes(refused)) == ("MACH-MIRRORED", []), refused.result
             assert machine in refused["msg"]
@@ -57,10 +61,14 @@ def migrate(pools: Pools, machine: str, to: str) -> None:
     """The status is the migration controller's, which the sandbox does not have."""
     pools.client.patch(API, "machines", machine, NAMESPACE, {"spec": {"authoritativeAPI": to}})
     for state in ("Migrating", to):
-        pools.client.patch(API, "machines", machine, NAMESPACE, {"status": {"authoritativeAPI": state}}, "status")
+        pools.client.patch(
+            API, "machines", machine, NAMESPACE, {"status": {"authoritativeAPI": state}}, "status"
+        )
         until(lambda wanted=state: is_seen(pools, machine, wanted), f"a controller that has seen {state}")
 
 
 def is_seen(pools: Pools, machine: str, state: str) -> bool:
     status = (pools.client.get(API, "machines", machine, NAMESPACE) or {})["status"]
-    return status["authoritativeAPI"] == state and any(f"'{state}'" in one.get("message", "") for one in status["conditions"] if one["type"] == "Paused")
+    return status["authoritativeAPI"] == state and any(
+        f"'{state}'" in one.get("message", "") for one in status["conditions"] if one["type"] == "Paused"
+    )

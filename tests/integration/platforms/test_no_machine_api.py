@@ -31,12 +31,21 @@ def on(scenario: str, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Po
     if os.environ.get("KUBECONFIG"):
         pytest.skip(f"needs a cluster of its own: scenario {scenario}")
     with running(scenario) as cluster:
-        sandbox, playbook = cluster.needs_sandbox(), Playbook(tmp_path_factory.mktemp(scenario), cluster.kubeconfig)
+        sandbox, playbook = (
+            cluster.needs_sandbox(),
+            Playbook(tmp_path_factory.mktemp(scenario), cluster.kubeconfig),
+        )
         yield Pools(cluster.client, sandbox, playbook, Audit(sandbox.directory / "audit.log", cluster.client))
 
 
 def test_what_to_use_instead(hosted: Pools) -> None:
-    refused = hosted.attempt({"name": "gpu", "replicas": 1, "candidates": [{"instance_type": "g6.4xlarge", "zones": ["us-east-2a"]}]})
+    refused = hosted.attempt(
+        {
+            "name": "gpu",
+            "replicas": 1,
+            "candidates": [{"instance_type": "g6.4xlarge", "zones": ["us-east-2a"]}],
+        }
+    )
     assert (refused["code"], hosted.audit.writes(refused)) == ("MACH-NO-API", [])
     assert "its control plane is hosted elsewhere" in refused["msg"]
     assert TOOL in refused["remedy"]
@@ -51,11 +60,20 @@ def test_existing_nodes_are_a_pool_from_end_to_end(hosted: Pools) -> None:
 def test_nodes_of_oracle_s_cloud_are_pools_too(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Of an external platform, by the label of its cloud controller; machines with four devices and with one."""
     with on("oci-external", tmp_path_factory) as oci:
-        refused = oci.attempt({"name": "gpu", "replicas": 1, "candidates": [{"instance_type": "VM.GPU.A10.1", "zones": ["PHX-AD-1"]}]})
+        refused = oci.attempt(
+            {
+                "name": "gpu",
+                "replicas": 1,
+                "candidates": [{"instance_type": "VM.GPU.A10.1", "zones": ["PHX-AD-1"]}],
+            }
+        )
         assert (refused["code"], oci.audit.writes(refused)) == ("MACH-NO-API", [])
         assert "oci compute instance launch" in refused["remedy"]
         for kind, devices in (("BM.GPU.L40S.4", 4), ("VM.GPU.A10.1", 1)):
-            existing = {"node_selector": {"node.kubernetes.io/instance-type": kind}, "expected": {"nvidia.com/gpu": devices}}
+            existing = {
+                "node_selector": {"node.kubernetes.io/instance-type": kind},
+                "expected": {"nvidia.com/gpu": devices},
+            }
             from_end_to_end(oci, {"name": "gpu", "existing": existing})
 
 
@@ -74,6 +92,8 @@ def from_end_to_end(pools: Pools, pool: Data) -> None:
 def marks(pools: Pools, name: str) -> tuple[list[str], list[Data]]:
     """Labels that are nobody's but the nodes' makers' or ours, and taints."""
     node = pools.client.get("v1", "nodes", name)
-    return sorted(key for key in node["metadata"]["labels"] if key.startswith(("accelerators.openshift", "cluster-api", "hypershift"))), node["spec"].get(
-        "taints", []
-    )
+    return sorted(
+        key
+        for key in node["metadata"]["labels"]
+        if key.startswith(("accelerators.openshift", "cluster-api", "hypershift"))
+    ), node["spec"].get("taints", [])

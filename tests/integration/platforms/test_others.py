@@ -45,7 +45,13 @@ CASES: t.Final = (
         example="vsphere",
         made="demo-x7k2p-inference-fd-cluster-a",
         worker="demo-x7k2p-worker-0",
-        asked={"template": "rhcos-9.8-2xL40S", "numCPUs": 16, "numCoresPerSocket": 16, "memoryMiB": 131072, "diskGiB": 200},
+        asked={
+            "template": "rhcos-9.8-2xL40S",
+            "numCPUs": 16,
+            "numCoresPerSocket": 16,
+            "memoryMiB": 131072,
+            "diskGiB": 200,
+        },
         kept=("workspace", "network", "tagIDs", "credentialsSecret", "userDataSecret"),
         changed=({"disk": {"size_gib": 300}}, {"diskGiB": 300}),
         booted={"template": "rhcos-9.8-4xA100-PCIE"},
@@ -56,8 +62,21 @@ CASES: t.Final = (
         made="demo-x7k2p-inference-az0",
         worker="demo-x7k2p-worker-0",
         asked={"flavor": "g1.l40s.1", "serverGroupName": "gpu-inference", "availabilityZone": "az0"},
-        kept=("image", "networks", "securityGroups", "serverMetadata", "tags", "trunk", "cloudsSecret", "cloudName", "userDataSecret"),
-        changed=({"disk": {"size_gib": 200, "type": "ssd"}}, {"rootVolume": {"diskSize": 200, "volumeType": "ssd"}}),
+        kept=(
+            "image",
+            "networks",
+            "securityGroups",
+            "serverMetadata",
+            "tags",
+            "trunk",
+            "cloudsSecret",
+            "cloudName",
+            "userDataSecret",
+        ),
+        changed=(
+            {"disk": {"size_gib": 200, "type": "ssd"}},
+            {"rootVolume": {"diskSize": 200, "volumeType": "ssd"}},
+        ),
         booted={"image": "rhcos-9.9"},
     ),
     Case(
@@ -65,7 +84,13 @@ CASES: t.Final = (
         example="nutanix",
         made="demo-x7k2p-inference-fd-pe-1",
         worker="demo-x7k2p-worker-0",
-        asked={"vcpuSockets": 16, "vcpusPerSocket": 1, "memorySize": "128Gi", "systemDiskSize": "200Gi", "gpus": [{"type": "Name", "name": "Ada L40S"}] * 2},
+        asked={
+            "vcpuSockets": 16,
+            "vcpusPerSocket": 1,
+            "memorySize": "128Gi",
+            "systemDiskSize": "200Gi",
+            "gpus": [{"type": "Name", "name": "Ada L40S"}] * 2,
+        },
         kept=("cluster", "subnets", "failureDomain", "credentialsSecret", "userDataSecret"),
         changed=({"disk": {"size_gib": 1024}}, {"systemDiskSize": "1Ti"}),
         booted={"image": {"type": "name", "name": "rhcos-9.9"}},
@@ -76,8 +101,20 @@ CASES: t.Final = (
         made="demo-x7k2p-inference-us-east-1",
         worker="demo-x7k2p-worker-1",
         asked={"profile": "gx3-16x80x1l4", "zone": "us-east-1"},
-        kept=("vpc", "image", "region", "resourceGroup", "primaryNetworkInterface", "bootVolume", "credentialsSecret", "userDataSecret"),
-        changed=({"provider_spec_patch": {"tags": [{"name": "team", "value": "ml"}]}}, {"tags": [{"name": "team", "value": "ml"}]}),
+        kept=(
+            "vpc",
+            "image",
+            "region",
+            "resourceGroup",
+            "primaryNetworkInterface",
+            "bootVolume",
+            "credentialsSecret",
+            "userDataSecret",
+        ),
+        changed=(
+            {"provider_spec_patch": {"tags": [{"name": "team", "value": "ml"}]}},
+            {"tags": [{"name": "team", "value": "ml"}]},
+        ),
         booted={"image": "rhcos-9-9"},
     ),
 )
@@ -95,14 +132,19 @@ def platform(case: Case, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator
     if os.environ.get("KUBECONFIG"):
         pytest.skip(f"needs a cluster of its own: scenario {case.scenario}")
     with running(case.scenario) as cluster:
-        sandbox, playbook = cluster.needs_sandbox(), Playbook(tmp_path_factory.mktemp(case.scenario), cluster.kubeconfig)
+        sandbox, playbook = (
+            cluster.needs_sandbox(),
+            Playbook(tmp_path_factory.mktemp(case.scenario), cluster.kubeconfig),
+        )
         yield Pools(cluster.client, sandbox, playbook, Audit(sandbox.directory / "audit.log", cluster.client))
 
 
 def values(pools: Pools, labels: str) -> dict[str, Data]:
     """Provider's values by the set's name."""
     found = pools.client.list(API, "machinesets", NAMESPACE, labels=labels)
-    return {one["metadata"]["name"]: one["spec"]["template"]["spec"]["providerSpec"]["value"] for one in found}
+    return {
+        one["metadata"]["name"]: one["spec"]["template"]["spec"]["providerSpec"]["value"] for one in found
+    }
 
 
 def test_the_life_of_a_pool(pools: Pools, case: Case) -> None:
@@ -137,8 +179,13 @@ def test_the_whole_run(pools: Pools, case: Case) -> None:
         pytest.skip("takes minutes: set FAULTS_LONG=1")
     run = pools.playbook.playbook("enable_gpus", gpu_pools=[case.pool])
     assert run.rc == 0, run.output[-4000:]
-    devices = {node["metadata"]["name"]: node["status"]["allocatable"].get("nvidia.com/gpu") for node in pools.nodes(case.pool)}
-    validated = next(task for task in run.tasks if task.name.endswith("Run a CUDA program on every node of the pools"))
+    devices = {
+        node["metadata"]["name"]: node["status"]["allocatable"].get("nvidia.com/gpu")
+        for node in pools.nodes(case.pool)
+    }
+    validated = next(
+        task for task in run.tasks if task.name.endswith("Run a CUDA program on every node of the pools")
+    )
     assert list(devices.values()) == [str(case.pool["candidates"][0].get("gpus", 1))] * 2, validated.result
     again = pools.playbook.playbook("enable_gpus", gpu_pools=[case.pool])
     assert (again.rc, again.changed, pools.audit.writes(*again.tasks)) == (0, 0, []), again.output[-4000:]

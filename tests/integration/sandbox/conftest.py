@@ -38,10 +38,19 @@ def machine_set(client: Client) -> t.Iterator[t.Callable[..., str]]:
     """Makes GPU machine sets out of the worker set of a zone; gone in the end, with their machines."""
     made: list[str] = []
 
-    def make(pool: str, replicas: int = 1, zone: str = "us-east-2a", labels: Data | None = None, taints: t.Sequence[Data] = (), **provider: t.Any) -> str:
+    def make(
+        pool: str,
+        replicas: int = 1,
+        zone: str = "us-east-2a",
+        labels: Data | None = None,
+        taints: t.Sequence[Data] = (),
+        **provider: t.Any,
+    ) -> str:
         name = f"demo-x7k2p-{pool}-{zone}"
         wanted = {"instanceType": "g4dn.xlarge"} | provider
-        client.create(copied(worker(client, zone), name, replicas, {"pool": pool} | (labels or {}), taints, **wanted))
+        client.create(
+            copied(worker(client, zone), name, replicas, {"pool": pool} | (labels or {}), taints, **wanted)
+        )
         made.append(name)
         return name
 

@@ -18,7 +18,9 @@ GPU: t.Final = ("gpu-operator-certified", "nvidia-gpu-operator", "certified-oper
 NAMESPACE: t.Final = "nvidia-gpu-operator"
 POLICY: t.Final = "gpu-cluster-policy"
 TAINT: t.Final = {"key": "nvidia.com/gpu", "value": "test", "effect": "NoSchedule"}
-SPEC: t.Final[Data] = {key: {} for key in ("operator", "daemonsets", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "gfd")} | {
+SPEC: t.Final[Data] = {
+    key: {} for key in ("operator", "daemonsets", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "gfd")
+} | {
     "driver": {"upgradePolicy": {"autoUpgrade": True}},
     "nodeStatusExporter": {"enabled": True},
 }
@@ -27,7 +29,12 @@ SPEC: t.Final[Data] = {key: {} for key in ("operator", "daemonsets", "toolkit", 
 def install(client: Client, package: str, namespace: str, source: str, channel: str) -> None:
     operator = Operator(client, package, namespace, source)
     operator.subscribe(channel)
-    plan = until(lambda: next((one for one in client.list("operators.coreos.com/v1alpha1", "installplans", namespace)), None), f"an install plan for {package}")
+    plan = until(
+        lambda: next(
+            (one for one in client.list("operators.coreos.com/v1alpha1", "installplans", namespace)), None
+        ),
+        f"an install plan for {package}",
+    )
     [csv] = plan["spec"]["clusterServiceVersionNames"]
     operator.approve(csv)
     operator.reached(csv, "Succeeded")
@@ -35,13 +42,24 @@ def install(client: Client, package: str, namespace: str, source: str, channel: 
 
 def discover(client: Client) -> None:
     metadata = {"name": "nfd-instance", "namespace": "openshift-nfd"}
-    client.apply({"apiVersion": "nfd.openshift.io/v1", "kind": "NodeFeatureDiscovery", "metadata": metadata, "spec": {}})
+    client.apply(
+        {
+            "apiVersion": "nfd.openshift.io/v1",
+            "kind": "NodeFeatureDiscovery",
+            "metadata": metadata,
+            "spec": {},
+        }
+    )
 
 
 def add_gpu_nodes(client: Client, instance_type: str, replicas: int) -> None:
     """A MachineSet like the one of the first zone's workers."""
     labels = {"accelerators.openshift/pool": "test"}
-    client.create(copied(worker(client), "demo-x7k2p-gpu-us-east-2a", replicas, labels, [TAINT], instanceType=instance_type))
+    client.create(
+        copied(
+            worker(client), "demo-x7k2p-gpu-us-east-2a", replicas, labels, [TAINT], instanceType=instance_type
+        )
+    )
 
 
 def gpu_nodes(client: Client) -> list[Data]:
@@ -49,7 +67,14 @@ def gpu_nodes(client: Client) -> list[Data]:
 
 
 def apply_policy(client: Client, **spec: t.Any) -> None:
-    client.apply({"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": POLICY}, "spec": SPEC | spec})
+    client.apply(
+        {
+            "apiVersion": "nvidia.com/v1",
+            "kind": "ClusterPolicy",
+            "metadata": {"name": POLICY},
+            "spec": SPEC | spec,
+        }
+    )
 
 
 def policy_status(client: Client) -> Data:
@@ -61,7 +86,10 @@ def condition(client: Client, kind: str) -> Data:
 
 
 def reconciled(client: Client) -> bool:
-    return policy_status(client).get("state") == "ready" and condition(client, "Ready").get("reason") == "Reconciled"
+    return (
+        policy_status(client).get("state") == "ready"
+        and condition(client, "Ready").get("reason") == "Reconciled"
+    )
 
 
 def pods_on(client: Client, node: str) -> list[Data]:
@@ -70,10 +98,29 @@ def pods_on(client: Client, node: str) -> list[Data]:
 
 def run_cuda(client: Client, name: str) -> None:
     limits = {"nvidia.com/gpu": "1"}
-    container = {"name": "cuda", "image": "cuda-sample:vectoradd", "command": ["/cuda-samples/vectorAdd"], "resources": {"limits": limits}}
-    labels = {"app.kubernetes.io/managed-by": "accelerators.openshift", "accelerators.openshift/benchmark": "vectoradd"}
-    spec = {"restartPolicy": "Never", "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}], "containers": [container]}
-    client.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default", "labels": labels}, "spec": spec})
+    container = {
+        "name": "cuda",
+        "image": "cuda-sample:vectoradd",
+        "command": ["/cuda-samples/vectorAdd"],
+        "resources": {"limits": limits},
+    }
+    labels = {
+        "app.kubernetes.io/managed-by": "accelerators.openshift",
+        "accelerators.openshift/benchmark": "vectoradd",
+    }
+    spec = {
+        "restartPolicy": "Never",
+        "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
+        "containers": [container],
+    }
+    client.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "namespace": "default", "labels": labels},
+            "spec": spec,
+        }
+    )
 
 
 def ended(client: Client, name: str) -> Data:
@@ -87,7 +134,9 @@ def ended(client: Client, name: str) -> Data:
 
 
 def log(client: Client, namespace: str, pod: str, container: str) -> str:
-    status, answer = client.request("GET", f"/api/v1/namespaces/{namespace}/pods/{pod}/log", query={"container": container})
+    status, answer = client.request(
+        "GET", f"/api/v1/namespaces/{namespace}/pods/{pod}/log", query={"container": container}
+    )
     if status != 200:
         raise ApiError(status, str(answer))
     return str(answer["message"])

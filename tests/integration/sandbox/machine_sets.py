@@ -19,17 +19,37 @@ PREFIX: t.Final = "machine.openshift.io/"
 
 def worker(client: Client, zone: str = "") -> Data:
     """The installer's worker set of a zone, else the first of all."""
-    workers = [one for one in client.list(API, "machinesets", MACHINES) if "-worker-" in one["metadata"]["name"] and one["metadata"]["name"].endswith(zone)]
+    workers = [
+        one
+        for one in client.list(API, "machinesets", MACHINES)
+        if "-worker-" in one["metadata"]["name"] and one["metadata"]["name"].endswith(zone)
+    ]
     return min(workers, key=lambda one: str(one["metadata"]["name"]))
 
 
-def copied(worker: Data, name: str, replicas: int = 1, labels: Data | None = None, taints: t.Sequence[Data] = (), **provider: t.Any) -> Data:
+def copied(
+    worker: Data,
+    name: str,
+    replicas: int = 1,
+    labels: Data | None = None,
+    taints: t.Sequence[Data] = (),
+    **provider: t.Any,
+) -> Data:
     """labels, taints: of the nodes. provider: other fields in the provider's specification."""
     selected = worker["spec"]["selector"]["matchLabels"] | {f"{PREFIX}cluster-api-machineset": name}
     value = copy.deepcopy(value_of(worker)) | provider
     spec = {"metadata": {"labels": labels or {}}, "taints": list(taints), "providerSpec": {"value": value}}
-    body = {"replicas": replicas, "selector": {"matchLabels": selected}, "template": {"metadata": {"labels": selected}, "spec": spec}}
-    return {"apiVersion": API, "kind": "MachineSet", "metadata": {"name": name, "namespace": MACHINES}, "spec": body}
+    body = {
+        "replicas": replicas,
+        "selector": {"matchLabels": selected},
+        "template": {"metadata": {"labels": selected}, "spec": spec},
+    }
+    return {
+        "apiVersion": API,
+        "kind": "MachineSet",
+        "metadata": {"name": name, "namespace": MACHINES},
+        "spec": body,
+    }
 
 
 def value_of(machine_set: Data) -> Data:

@@ -28,18 +28,49 @@ class Operator:
 
     def subscribe(self, channel: str, starting_csv: str | None = None) -> None:
         metadata = {"name": self.package, "namespace": self.namespace}
-        spec = {"name": self.package, "source": self.source, "sourceNamespace": "openshift-marketplace", "channel": channel, "installPlanApproval": "Manual"}
+        spec = {
+            "name": self.package,
+            "source": self.source,
+            "sourceNamespace": "openshift-marketplace",
+            "channel": channel,
+            "installPlanApproval": "Manual",
+        }
         self.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}})
-        self.client.apply({"apiVersion": f"{GROUP}/v1", "kind": "OperatorGroup", "metadata": metadata, "spec": {"targetNamespaces": [self.namespace]}})
+        self.client.apply(
+            {
+                "apiVersion": f"{GROUP}/v1",
+                "kind": "OperatorGroup",
+                "metadata": metadata,
+                "spec": {"targetNamespaces": [self.namespace]},
+            }
+        )
         start = {"startingCSV": starting_csv} if starting_csv else {}
-        self.client.apply({"apiVersion": V1ALPHA1, "kind": "Subscription", "metadata": metadata, "spec": spec | start})
+        self.client.apply(
+            {"apiVersion": V1ALPHA1, "kind": "Subscription", "metadata": metadata, "spec": spec | start}
+        )
 
     def plan(self, csv: str) -> Data:
         """The plan that waits for approval and holds that CSV."""
-        return until(lambda: next((one for one in self.client.list(V1ALPHA1, "installplans", self.namespace) if _waits(one, csv)), None), f"a plan with {csv}")
+        return until(
+            lambda: next(
+                (
+                    one
+                    for one in self.client.list(V1ALPHA1, "installplans", self.namespace)
+                    if _waits(one, csv)
+                ),
+                None,
+            ),
+            f"a plan with {csv}",
+        )
 
     def approve(self, csv: str) -> None:
-        self.client.patch(V1ALPHA1, "installplans", self.plan(csv)["metadata"]["name"], self.namespace, {"spec": {"approved": True}})
+        self.client.patch(
+            V1ALPHA1,
+            "installplans",
+            self.plan(csv)["metadata"]["name"],
+            self.namespace,
+            {"spec": {"approved": True}},
+        )
 
     def csv(self, name: str) -> Data | None:
         return self.client.get(V1ALPHA1, "clusterserviceversions", name, self.namespace)
@@ -61,10 +92,20 @@ class Operator:
         """The condition of that type, once it is True."""
 
         def look() -> Data | None:
-            return next((one for one in self.status().get("conditions", []) if one["type"] == kind and one["status"] == "True"), None)
+            return next(
+                (
+                    one
+                    for one in self.status().get("conditions", [])
+                    if one["type"] == kind and one["status"] == "True"
+                ),
+                None,
+            )
 
         return until(look, f"condition {kind} of {self.package}")
 
 
 def _waits(plan: Data, csv: str) -> bool:
-    return csv in plan["spec"]["clusterServiceVersionNames"] and plan.get("status", {}).get("phase") == "RequiresApproval"
+    return (
+        csv in plan["spec"]["clusterServiceVersionNames"]
+        and plan.get("status", {}).get("phase") == "RequiresApproval"
+    )

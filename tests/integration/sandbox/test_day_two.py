@@ -38,13 +38,17 @@ def machine_set(machine_set: t.Callable[..., str]) -> t.Callable[..., str]:
 
 def events(client: Client, namespace: str, about: str, reason: str) -> list[str]:
     found = client.list("v1", "events", namespace)
-    return [one["message"] for one in found if one["involvedObject"]["name"] == about and one["reason"] == reason]
+    return [
+        one["message"] for one in found if one["involvedObject"]["name"] == about and one["reason"] == reason
+    ]
 
 
 def pod(client: Client, name: str, **spec: t.Any) -> None:
     container = {"name": "main", "image": "example.com/train:1", "resources": {"requests": {"cpu": "100m"}}}
     metadata = {"name": name, "namespace": "default", "labels": {"app": name}}
-    client.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container]} | spec})
+    client.create(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": [container]} | spec}
+    )
 
 
 def running(client: Client, name: str) -> bool:
@@ -52,22 +56,48 @@ def running(client: Client, name: str) -> bool:
     return found is not None and found["status"].get("phase") == "Running"
 
 
-def test_the_autoscaler_grows_a_pool_from_zero_and_keeps_its_limit(client: Client, machine_set: t.Callable[..., str]) -> None:
+def test_the_autoscaler_grows_a_pool_from_zero_and_keeps_its_limit(
+    client: Client, machine_set: t.Callable[..., str]
+) -> None:
     name = machine_set("scaled", replicas=0)
     autoscale(client, name, {"gpus": [{"type": "nvidia-t4", "min": 0, "max": 1}]})
     try:
         until(lambda: _available(client, "cluster-autoscaler-default"), "the autoscaler Available")
         for number in range(2):
             resources = {"limits": {"nvidia.com/gpu": "1"}}
-            pod(client, f"train-{number}", containers=[{"name": "main", "image": "example.com/train:1", "resources": resources}])
+            pod(
+                client,
+                f"train-{number}",
+                containers=[{"name": "main", "image": "example.com/train:1", "resources": resources}],
+            )
         [machine] = until(lambda: in_phase(client, name, "Running"), "one Machine Running")
         node = machine["status"]["nodeRef"]["name"]
-        said = [text for number in range(2) for text in events(client, "default", f"train-{number}", "TriggeredScaleUp")]
+        said = [
+            text
+            for number in range(2)
+            for text in events(client, "default", f"train-{number}", "TriggeredScaleUp")
+        ]
         assert f"pod triggered scale-up: [{{MachineSet/{MACHINES}/{name} 0->1 (max: 4)}}]" in said
-        client.patch("v1", "nodes", node, None, {"status": {"capacity": {"nvidia.com/gpu": "1"}, "allocatable": {"nvidia.com/gpu": "1"}}}, "status")
-        until(lambda: sum(running(client, f"train-{number}") for number in range(2)) == 1, "one of the pods Running")
+        client.patch(
+            "v1",
+            "nodes",
+            node,
+            None,
+            {"status": {"capacity": {"nvidia.com/gpu": "1"}, "allocatable": {"nvidia.com/gpu": "1"}}},
+            "status",
+        )
+        until(
+            lambda: sum(running(client, f"train-{number}") for number in range(2)) == 1,
+            "one of the pods Running",
+        )
         refusal = "pod didn't trigger scale-up: 1 max cluster nvidia-t4 limit reached"
-        until(lambda: any(refusal in events(client, "default", f"train-{number}", "NotTriggerScaleUp") for number in range(2)), "the refusal")
+        until(
+            lambda: any(
+                refusal in events(client, "default", f"train-{number}", "NotTriggerScaleUp")
+                for number in range(2)
+            ),
+            "the refusal",
+        )
         assert client.get("v1", "configmaps", "cluster-autoscaler-status", MACHINES)
     finally:
         for number in range(2):
@@ -91,9 +121,26 @@ def test_the_autoscaler_takes_an_idle_node_back(client: Client, machine_set: t.C
 def autoscale(client: Client, name: str, caps: Data) -> None:
     reference = {"apiVersion": API, "kind": "MachineSet", "name": name}
     spec = {"minReplicas": 0, "maxReplicas": 4, "scaleTargetRef": reference}
-    client.create({"apiVersion": f"{AUTOSCALING}/v1beta1", "kind": "MachineAutoscaler", "metadata": {"name": name, "namespace": MACHINES}, "spec": spec})
-    body = {"resourceLimits": caps, "scaleDown": {"enabled": True, "unneededTime": "2s", "delayAfterAdd": "1s"}}
-    client.create({"apiVersion": f"{AUTOSCALING}/v1", "kind": "ClusterAutoscaler", "metadata": {"name": "default"}, "spec": body})
+    client.create(
+        {
+            "apiVersion": f"{AUTOSCALING}/v1beta1",
+            "kind": "MachineAutoscaler",
+            "metadata": {"name": name, "namespace": MACHINES},
+            "spec": spec,
+        }
+    )
+    body = {
+        "resourceLimits": caps,
+        "scaleDown": {"enabled": True, "unneededTime": "2s", "delayAfterAdd": "1s"},
+    }
+    client.create(
+        {
+            "apiVersion": f"{AUTOSCALING}/v1",
+            "kind": "ClusterAutoscaler",
+            "metadata": {"name": "default"},
+            "spec": body,
+        }
+    )
 
 
 def forget(client: Client, name: str) -> None:
@@ -104,47 +151,79 @@ def forget(client: Client, name: str) -> None:
 
 def _available(client: Client, name: str) -> bool:
     found = client.get("apps/v1", "deployments", name, MACHINES) or {}
-    return any(one["type"] == "Available" and one["status"] == "True" for one in found.get("status", {}).get("conditions") or [])
+    return any(
+        one["type"] == "Available" and one["status"] == "True"
+        for one in found.get("status", {}).get("conditions") or []
+    )
 
 
 def _annotations(client: Client, name: str) -> Data:
     return t.cast(Data, client.get(API, "machinesets", name, MACHINES))["metadata"]["annotations"]
 
 
-def test_nodes_join_once_their_certificates_are_approved(client: Client, trouble: t.Callable[..., None], machine_set: t.Callable[..., str]) -> None:
+def test_nodes_join_once_their_certificates_are_approved(
+    client: Client, trouble: t.Callable[..., None], machine_set: t.Callable[..., str]
+) -> None:
     trouble("csr_pending", zone=ZONE)
     trouble("foreign_csr", name="intruder")
     name = machine_set("certified")
     [machine] = until(lambda: in_phase(client, name, "Provisioned"), "the Machine Provisioned")
     node = next(one["address"] for one in machine["status"]["addresses"] if one["type"] == "InternalDNS")
-    clients = until(lambda: len(found := _requests(client, "kube-apiserver-client-kubelet")) == 2 and found, "two client requests")
-    assert {one["spec"]["username"] for one in clients} == {"system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"}
+    clients = until(
+        lambda: len(found := _requests(client, "kube-apiserver-client-kubelet")) == 2 and found,
+        "two client requests",
+    )
+    assert {one["spec"]["username"] for one in clients} == {
+        "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"
+    }
     assert client.get("v1", "nodes", node) is None
     for one in clients:
         _approve(client, one)  # the real signer issues what is approved, whoever asked
-    until(lambda: all(one.get("status", {}).get("certificate") for one in _requests(client, "kube-apiserver-client-kubelet")), "both certificates")
+    until(
+        lambda: all(
+            one.get("status", {}).get("certificate")
+            for one in _requests(client, "kube-apiserver-client-kubelet")
+        ),
+        "both certificates",
+    )
     until(lambda: in_phase(client, name, "Running"), "the Machine Running")
     [serving] = until(lambda: _requests(client, "kubelet-serving"), "a serving request")
     assert serving["spec"]["username"] == f"system:node:{node}"
     assert serving["spec"]["groups"] == ["system:nodes", "system:authenticated"]
     _approve(client, serving)
-    assert until(lambda: _requests(client, "kubelet-serving")[0].get("status", {}).get("certificate"), "the serving certificate")
+    assert until(
+        lambda: _requests(client, "kubelet-serving")[0].get("status", {}).get("certificate"),
+        "the serving certificate",
+    )
 
 
 def _requests(client: Client, signer: str) -> list[Data]:
-    return [one for one in client.list(*CERTIFICATES) if one["spec"]["signerName"] == f"kubernetes.io/{signer}"]
+    return [
+        one for one in client.list(*CERTIFICATES) if one["spec"]["signerName"] == f"kubernetes.io/{signer}"
+    ]
 
 
 def _approve(client: Client, request: Data) -> None:
     condition = {"type": "Approved", "status": "True", "reason": "ByTest", "message": "approved"}
-    client.patch(*CERTIFICATES, request["metadata"]["name"], None, {"status": {"conditions": [condition]}}, "approval")
+    client.patch(
+        *CERTIFICATES, request["metadata"]["name"], None, {"status": {"conditions": [condition]}}, "approval"
+    )
 
 
-def test_a_health_check_replaces_a_machine_whose_instance_is_lost(client: Client, trouble: t.Callable[..., None], machine_set: t.Callable[..., str]) -> None:
+def test_a_health_check_replaces_a_machine_whose_instance_is_lost(
+    client: Client, trouble: t.Callable[..., None], machine_set: t.Callable[..., str]
+) -> None:
     name = machine_set("healthy", replicas=2)
-    before = {one["metadata"]["name"] for one in until(lambda: in_phase(client, name, "Running", 2), "two Machines Running")}
+    before = {
+        one["metadata"]["name"]
+        for one in until(lambda: in_phase(client, name, "Running", 2), "two Machines Running")
+    }
     labels = {"machine.openshift.io/cluster-api-machineset": name}
-    spec = {"selector": {"matchLabels": labels}, "unhealthyConditions": [{"type": "Ready", "status": "Unknown", "timeout": "300s"}], "maxUnhealthy": "40%"}
+    spec = {
+        "selector": {"matchLabels": labels},
+        "unhealthyConditions": [{"type": "Ready", "status": "Unknown", "timeout": "300s"}],
+        "maxUnhealthy": "40%",
+    }
     metadata = {"name": "healthy", "namespace": MACHINES}
     client.create({"apiVersion": API, "kind": "MachineHealthCheck", "metadata": metadata, "spec": spec})
     try:
@@ -152,10 +231,16 @@ def test_a_health_check_replaces_a_machine_whose_instance_is_lost(client: Client
         trouble("instance_lost", machine=min(before))
         [lost] = until(lambda: in_phase(client, name, "Failed"), "the Machine Failed")
         assert lost["status"]["errorMessage"] == "can't find created instance"
-        refused = until(lambda: next((one for one in _health(client)["conditions"] if one["status"] == "False"), None), "remediation refused")
+        refused = until(
+            lambda: next((one for one in _health(client)["conditions"] if one["status"] == "False"), None),
+            "remediation refused",
+        )
         assert refused["reason"] == "TooManyUnhealthy"
         client.patch(API, "machinehealthchecks", "healthy", MACHINES, {"spec": {"maxUnhealthy": "50%"}})
-        after = {one["metadata"]["name"] for one in until(lambda: in_phase(client, name, "Running", 2), "two Machines Running again")}
+        after = {
+            one["metadata"]["name"]
+            for one in until(lambda: in_phase(client, name, "Running", 2), "two Machines Running again")
+        }
         assert before - after == {min(before)}
     finally:
         client.delete(API, "machinehealthchecks", "healthy", MACHINES)
@@ -169,48 +254,89 @@ def _health(client: Client) -> Data:
 def test_a_drain_waits_for_a_disruption_budget(client: Client, machine_set: t.Callable[..., str]) -> None:
     name = machine_set("drained")
     [machine] = until(lambda: in_phase(client, name, "Running"), "the Machine Running")
-    pod(client, "guarded", nodeName=machine["status"]["nodeRef"]["name"], volumes=[{"name": "scratch", "emptyDir": {}}])
+    pod(
+        client,
+        "guarded",
+        nodeName=machine["status"]["nodeRef"]["name"],
+        volumes=[{"name": "scratch", "emptyDir": {}}],
+    )
     until(lambda: running(client, "guarded"), "the pod Running")
     budget = {"minAvailable": 1, "selector": {"matchLabels": {"app": "guarded"}}}
-    client.create({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "guarded", "namespace": "default"}, "spec": budget})
+    client.create(
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": "guarded", "namespace": "default"},
+            "spec": budget,
+        }
+    )
     until(lambda: _disruptions(client) == 0, "a budget that allows nothing")
     client.delete(API, "machines", machine["metadata"]["name"], MACHINES)
-    [text] = until(lambda: events(client, MACHINES, machine["metadata"]["name"], "DrainRequeued"), "the event")
-    assert text == 'Node drain requeued: error when evicting pods/"guarded" -n "default": global timeout reached: 20s'
+    [text] = until(
+        lambda: events(client, MACHINES, machine["metadata"]["name"], "DrainRequeued"), "the event"
+    )
+    assert (
+        text
+        == 'Node drain requeued: error when evicting pods/"guarded" -n "default": global timeout reached: 20s'
+    )
     assert running(client, "guarded")
     other = machine_set("undisturbed")
     until(lambda: in_phase(client, other, "Running"), "another Machine Running meanwhile")
     assert running(client, "guarded"), "a refused eviction holds up nobody else"
     assert machine["metadata"]["name"] in {one["metadata"]["name"] for one in machines(client, name)}
     client.delete("policy/v1", "poddisruptionbudgets", "guarded", "default")
-    assert until(lambda: machine["metadata"]["name"] not in {one["metadata"]["name"] for one in machines(client, name)}, "the Machine gone")
+    assert until(
+        lambda: (
+            machine["metadata"]["name"] not in {one["metadata"]["name"] for one in machines(client, name)}
+        ),
+        "the Machine gone",
+    )
 
 
 def _disruptions(client: Client) -> int | None:
     found = t.cast(Data, client.get("policy/v1", "poddisruptionbudgets", "guarded", "default"))
-    return t.cast("int | None", found.get("status", {}).get("disruptionsAllowed") if found.get("status", {}).get("expectedPods") else None)
+    return t.cast(
+        "int | None",
+        found.get("status", {}).get("disruptionsAllowed")
+        if found.get("status", {}).get("expectedPods")
+        else None,
+    )
 
 
-def test_a_spot_instance_gets_notice_and_goes(client: Client, trouble: t.Callable[..., None], machine_set: t.Callable[..., str]) -> None:
+def test_a_spot_instance_gets_notice_and_goes(
+    client: Client, trouble: t.Callable[..., None], machine_set: t.Callable[..., str]
+) -> None:
     name = machine_set("spot", spotMarketOptions={})
     [machine] = until(lambda: in_phase(client, name, "Running"), "the Machine Running")
     trouble("spot_reclaimed", count=1)
     node = machine["status"]["nodeRef"]["name"]
     until(lambda: client.get("v1", "nodes", node) is None, "the Node gone")
     [other] = until(lambda: in_phase(client, name, "Running"), "a Machine Running in its place")
-    assert other["metadata"]["name"] != machine["metadata"]["name"], "the cluster's own health check has replaced it"
+    assert other["metadata"]["name"] != machine["metadata"]["name"], (
+        "the cluster's own health check has replaced it"
+    )
 
 
 def test_the_worker_pool_counts_new_nodes_and_a_new_boot_image_reaches_the_sets(
     client: Client, trouble: t.Callable[..., None], machine_set: t.Callable[..., str]
 ) -> None:
-    assert until(lambda: (_pool(client).get("machineCount") == 3) and _pool(client), "three workers")["readyMachineCount"] == 3
+    assert (
+        until(lambda: (_pool(client).get("machineCount") == 3) and _pool(client), "three workers")[
+            "readyMachineCount"
+        ]
+        == 3
+    )
     name = machine_set("counted")
     until(lambda: in_phase(client, name, "Running"), "the Machine Running")
     status = until(lambda: (_pool(client)["readyMachineCount"] == 4) and _pool(client), "four workers")
-    assert {one["type"]: one["status"] for one in status["conditions"] if one["type"] in {"Updated", "Updating"}} == {"Updated": "True", "Updating": "False"}
+    assert {
+        one["type"]: one["status"] for one in status["conditions"] if one["type"] in {"Updated", "Updating"}
+    } == {"Updated": "True", "Updating": "False"}
     trouble("boot_image_update", image="ami-0aaaabbbbccccdddd")
-    assert until(lambda: {_ami(one) for one in client.list(API, "machinesets", MACHINES)} == {"ami-0aaaabbbbccccdddd"}, "the image in every set")
+    assert until(
+        lambda: {_ami(one) for one in client.list(API, "machinesets", MACHINES)} == {"ami-0aaaabbbbccccdddd"},
+        "the image in every set",
+    )
 
 
 def _pool(client: Client) -> Data:

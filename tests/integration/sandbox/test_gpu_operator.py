@@ -31,7 +31,10 @@ def client(sandbox: Sandbox) -> Client:
     gpu_cluster.install(client, *gpu_cluster.NFD)
     gpu_cluster.install(client, *gpu_cluster.GPU)
     gpu_cluster.discover(client)
-    until(lambda: [node for node in gpu_cluster.gpu_nodes(client) if OSTREE in node["metadata"]["labels"]][1:], "labels of node feature discovery")
+    until(
+        lambda: [node for node in gpu_cluster.gpu_nodes(client) if OSTREE in node["metadata"]["labels"]][1:],
+        "labels of node feature discovery",
+    )
     return client
 
 
@@ -58,7 +61,10 @@ def test_every_gpu_is_allocatable_and_described(client: Client, nodes: list[Data
 
     def described() -> bool:
         labels = [node["metadata"]["labels"] for node in gpu_cluster.gpu_nodes(client)]
-        return all(one.get("nvidia.com/gpu.product") == "Tesla-T4" and one.get("nvidia.com/gpu.count") == str(GPUS) for one in labels)
+        return all(
+            one.get("nvidia.com/gpu.product") == "Tesla-T4" and one.get("nvidia.com/gpu.count") == str(GPUS)
+            for one in labels
+        )
 
     until(described, "labels of GPU feature discovery")
 
@@ -67,10 +73,16 @@ def test_objects_as_the_operator_makes_them(client: Client, nodes: list[Data]) -
     names = {one["metadata"]["name"] for one in client.list("apps/v1", "daemonsets", NAMESPACE)}
     assert f"nvidia-driver-daemonset-{nodes[0]['metadata']['labels'][OSTREE]}" in names
     assert {"nvidia-mig-manager", "nvidia-device-plugin-mps-control-daemon"} < names
-    assert {"nvidia", "nvidia-cdi", "nvidia-legacy"} <= {one["metadata"]["name"] for one in client.list("node.k8s.io/v1", "runtimeclasses")}
+    assert {"nvidia", "nvidia-cdi", "nvidia-legacy"} <= {
+        one["metadata"]["name"] for one in client.list("node.k8s.io/v1", "runtimeclasses")
+    }
     namespace = client.get("v1", "namespaces", NAMESPACE) or {}
     assert namespace["metadata"]["labels"]["openshift.io/cluster-monitoring"] == "true"
-    marks = {key for key in gpu_cluster.gpu_nodes(client)[0]["metadata"]["labels"] if key.startswith("nvidia.com/gpu.deploy.")}
+    marks = {
+        key
+        for key in gpu_cluster.gpu_nodes(client)[0]["metadata"]["labels"]
+        if key.startswith("nvidia.com/gpu.deploy.")
+    }
     assert len(marks) == 9
 
 
@@ -97,30 +109,59 @@ def test_cuda_that_fails_ends_with_its_exit_code(client: Client, trouble: t.Call
 
 
 def test_a_second_policy_is_ignored(client: Client, nodes: list[Data]) -> None:
-    client.apply({"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": "second"}, "spec": gpu_cluster.SPEC})
-    until(lambda: (client.get("nvidia.com/v1", "clusterpolicies", "second") or {}).get("status", {}).get("state") == "ignored", "ignored")
+    client.apply(
+        {
+            "apiVersion": "nvidia.com/v1",
+            "kind": "ClusterPolicy",
+            "metadata": {"name": "second"},
+            "spec": gpu_cluster.SPEC,
+        }
+    )
+    until(
+        lambda: (
+            (client.get("nvidia.com/v1", "clusterpolicies", "second") or {}).get("status", {}).get("state")
+            == "ignored"
+        ),
+        "ignored",
+    )
     client.delete("nvidia.com/v1", "clusterpolicies", "second")
     assert gpu_cluster.reconciled(client)
 
 
-def test_a_driver_that_crashes_holds_everything_behind_it(client: Client, nodes: list[Data], trouble: t.Callable[..., None]) -> None:
+def test_a_driver_that_crashes_holds_everything_behind_it(
+    client: Client, nodes: list[Data], trouble: t.Callable[..., None]
+) -> None:
     name = nodes[0]["metadata"]["name"]
     trouble("driver_crashloop", node=name, text="Unable to find a match: elfutils-libelf-devel")
 
     def crashing() -> Data | None:
         for pod in gpu_cluster.pods_on(client, name):
-            states = [one.get("state", {}).get("waiting", {}).get("reason") for one in pod["status"].get("containerStatuses", [])]
+            states = [
+                one.get("state", {}).get("waiting", {}).get("reason")
+                for one in pod["status"].get("containerStatuses", [])
+            ]
             if "driver" in pod["metadata"]["name"] and "CrashLoopBackOff" in states:
                 return pod
         return None
 
     pod = until(crashing, "CrashLoopBackOff")
-    until(lambda: "state-driver" in gpu_cluster.condition(client, "Error").get("message", ""), "state-driver not ready")
+    until(
+        lambda: "state-driver" in gpu_cluster.condition(client, "Error").get("message", ""),
+        "state-driver not ready",
+    )
     assert gpu_cluster.condition(client, "Error")["reason"] == "OperandNotReady"
-    until(lambda: "elfutils-libelf-devel" in gpu_cluster.log(client, NAMESPACE, pod["metadata"]["name"], "nvidia-driver-ctr"), "the driver's log")
+    until(
+        lambda: (
+            "elfutils-libelf-devel"
+            in gpu_cluster.log(client, NAMESPACE, pod["metadata"]["name"], "nvidia-driver-ctr")
+        ),
+        "the driver's log",
+    )
 
 
-def test_a_lost_gpu_leaves_capacity_as_it_is(client: Client, nodes: list[Data], trouble: t.Callable[..., None]) -> None:
+def test_a_lost_gpu_leaves_capacity_as_it_is(
+    client: Client, nodes: list[Data], trouble: t.Callable[..., None]
+) -> None:
     name = nodes[0]["metadata"]["name"]
     trouble("gpu_lost", node=name, count=1)
 
@@ -132,7 +173,9 @@ def test_a_lost_gpu_leaves_capacity_as_it_is(client: Client, nodes: list[Data], 
 
 
 def test_tolerations_roll_every_daemon_set_and_upgrade_the_driver(client: Client, nodes: list[Data]) -> None:
-    gpu_cluster.apply_policy(client, daemonsets={"tolerations": [{"key": "team", "operator": "Exists", "effect": "NoSchedule"}]})
+    gpu_cluster.apply_policy(
+        client, daemonsets={"tolerations": [{"key": "team", "operator": "Exists", "effect": "NoSchedule"}]}
+    )
     until(lambda: not gpu_cluster.reconciled(client), "not ready any more")
     until(lambda: gpu_cluster.reconciled(client), "ready again")
 
@@ -147,11 +190,16 @@ def test_tolerations_roll_every_daemon_set_and_upgrade_the_driver(client: Client
 def test_a_foreign_taint_is_a_false_green(client: Client, nodes: list[Data]) -> None:
     name = nodes[0]["metadata"]["name"]
     taints = (client.get("v1", "nodes", name) or {})["spec"]["taints"]
-    client.patch("v1", "nodes", name, None, {"spec": {"taints": [*taints, {"key": "other", "effect": "NoSchedule"}]}})
+    client.patch(
+        "v1", "nodes", name, None, {"spec": {"taints": [*taints, {"key": "other", "effect": "NoSchedule"}]}}
+    )
     for pod in gpu_cluster.pods_on(client, name):
         if pod["metadata"]["ownerReferences"][0]["kind"] == "DaemonSet":
             client.delete("v1", "pods", pod["metadata"]["name"], NAMESPACE)
-    until(lambda: (client.get("v1", "nodes", name) or {})["status"]["allocatable"]["nvidia.com/gpu"] == "0", "no GPU on the tainted node")
+    until(
+        lambda: (client.get("v1", "nodes", name) or {})["status"]["allocatable"]["nvidia.com/gpu"] == "0",
+        "no GPU on the tainted node",
+    )
     until(lambda: gpu_cluster.reconciled(client), "ready/Reconciled all the same")
     wanted = client.get("apps/v1", "daemonsets", "nvidia-device-plugin-daemonset", NAMESPACE) or {}
     assert wanted["status"]["desiredNumberScheduled"] == 1
@@ -161,5 +209,16 @@ def test_a_foreign_taint_is_a_false_green(client: Client, nodes: list[Data]) -> 
 def test_deletion_takes_the_operands_along(client: Client, nodes: list[Data]) -> None:
     client.delete("nvidia.com/v1", "clusterpolicies", POLICY)
     until(lambda: not client.list("apps/v1", "daemonsets", NAMESPACE), "no DaemonSet left")
-    until(lambda: all(node["status"]["allocatable"]["nvidia.com/gpu"] == "0" for node in gpu_cluster.gpu_nodes(client)), "no GPU advertised")
-    assert until(lambda: all("nvidia.com/gpu.product" not in node["metadata"]["labels"] for node in gpu_cluster.gpu_nodes(client)), "labels of GFD gone")
+    until(
+        lambda: all(
+            node["status"]["allocatable"]["nvidia.com/gpu"] == "0" for node in gpu_cluster.gpu_nodes(client)
+        ),
+        "no GPU advertised",
+    )
+    assert until(
+        lambda: all(
+            "nvidia.com/gpu.product" not in node["metadata"]["labels"]
+            for node in gpu_cluster.gpu_nodes(client)
+        ),
+        "labels of GFD gone",
+    )

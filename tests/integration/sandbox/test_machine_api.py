@@ -31,12 +31,22 @@ def nfd(client: Client) -> Client:
     """NFD installed by OLM, with an instance that looks at vendors."""
     operator = Operator(client, "nfd", NFD, "redhat-operators")
     operator.subscribe("stable")
-    plan = until(lambda: next(iter(client.list("operators.coreos.com/v1alpha1", "installplans", NFD)), None), "an install plan of nfd")
+    plan = until(
+        lambda: next(iter(client.list("operators.coreos.com/v1alpha1", "installplans", NFD)), None),
+        "an install plan of nfd",
+    )
     csv = plan["spec"]["clusterServiceVersionNames"][0]
     operator.approve(csv)
     operator.reached(csv, "Succeeded")
     metadata = {"name": "nfd-instance", "namespace": NFD}
-    client.apply({"apiVersion": "nfd.openshift.io/v1", "kind": "NodeFeatureDiscovery", "metadata": metadata, "spec": {"workerConfig": {"configData": CONFIG}}})
+    client.apply(
+        {
+            "apiVersion": "nfd.openshift.io/v1",
+            "kind": "NodeFeatureDiscovery",
+            "metadata": metadata,
+            "spec": {"workerConfig": {"configData": CONFIG}},
+        }
+    )
     return client
 
 
@@ -50,13 +60,20 @@ def node_of(client: Client, machine: Data) -> Data:
 
 
 def ready(node: Data) -> bool:
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in node["status"].get("conditions", []))
+    return any(
+        one["type"] == "Ready" and one["status"] == "True" for one in node["status"].get("conditions", [])
+    )
 
 
-def test_machines_become_ready_nodes_with_labels_and_taints(client: Client, machine_set: t.Callable[..., str]) -> None:
+def test_machines_become_ready_nodes_with_labels_and_taints(
+    client: Client, machine_set: t.Callable[..., str]
+) -> None:
     name = machine_set("plain", replicas=2)
     for machine in until(lambda: in_phase(client, name, "Running", 2), "two Machines Running"):
-        node = until(lambda machine=machine: node if ready(node := node_of(client, machine)) else None, "the Node Ready")
+        node = until(
+            lambda machine=machine: node if ready(node := node_of(client, machine)) else None,
+            "the Node Ready",
+        )
         assert node["metadata"]["labels"]["pool"] == "plain"
         assert node["metadata"]["labels"]["node.kubernetes.io/instance-type"] == "g4dn.xlarge"
         assert TAINT in node["spec"]["taints"]
@@ -72,30 +89,52 @@ def _counted(client: Client, name: str, count: int) -> Data | None:
 
 def test_scaling_down_removes_machine_and_node(client: Client, machine_set: t.Callable[..., str]) -> None:
     name = machine_set("shrinking", replicas=2)
-    names = {machine["status"]["nodeRef"]["name"] for machine in until(lambda: in_phase(client, name, "Running", 2), "two Machines Running")}
+    names = {
+        machine["status"]["nodeRef"]["name"]
+        for machine in until(lambda: in_phase(client, name, "Running", 2), "two Machines Running")
+    }
     client.patch(API, "machinesets", name, MACHINES, {"spec": {"replicas": 1}})
     [left] = until(lambda: len(machines(client, name)) == 1 and machines(client, name), "one Machine left")
-    assert until(lambda: {node["metadata"]["name"] for node in client.list("v1", "nodes")} & names == {left["status"]["nodeRef"]["name"]}, "one Node left")
+    assert until(
+        lambda: (
+            {node["metadata"]["name"] for node in client.list("v1", "nodes")} & names
+            == {left["status"]["nodeRef"]["name"]}
+        ),
+        "one Node left",
+    )
 
 
-def test_capacity_that_is_missing_and_comes_back(sandbox: Sandbox, client: Client, machine_set: t.Callable[..., str]) -> None:
+def test_capacity_that_is_missing_and_comes_back(
+    sandbox: Sandbox, client: Client, machine_set: t.Callable[..., str]
+) -> None:
     where = {"zone": "us-east-2b", "instance_type": "p4d.24xlarge"}
     faults.add(sandbox, "no_capacity", where)
     name = machine_set("scarce", zone="us-east-2b", instanceType="p4d.24xlarge")
     try:
         refused = until(lambda: _refused(client, name), "the refusal")
         assert refused["status"]["phase"] == "Provisioning"
-        assert "InsufficientInstanceCapacity" in refused["status"]["providerStatus"]["conditions"][0]["message"]
+        assert (
+            "InsufficientInstanceCapacity" in refused["status"]["providerStatus"]["conditions"][0]["message"]
+        )
     finally:
         faults.clear(sandbox, "no_capacity", where)
     assert until(lambda: in_phase(client, name, "Running"), "the Machine Running once there is capacity")
 
 
 def _refused(client: Client, name: str) -> Data | None:
-    return next((one for one in machines(client, name) if (one.get("status", {}).get("providerStatus") or {}).get("conditions")), None)
+    return next(
+        (
+            one
+            for one in machines(client, name)
+            if (one.get("status", {}).get("providerStatus") or {}).get("conditions")
+        ),
+        None,
+    )
 
 
-def test_a_quota_of_the_account_fails_for_good(sandbox: Sandbox, client: Client, machine_set: t.Callable[..., str]) -> None:
+def test_a_quota_of_the_account_fails_for_good(
+    sandbox: Sandbox, client: Client, machine_set: t.Callable[..., str]
+) -> None:
     faults.add(sandbox, "quota_exceeded", {"zone": "us-east-2c"})
     try:
         name = machine_set("denied", zone="us-east-2c")
@@ -103,7 +142,9 @@ def test_a_quota_of_the_account_fails_for_good(sandbox: Sandbox, client: Client,
     finally:
         faults.clear(sandbox, "quota_exceeded", {})
     assert failed["status"]["errorReason"] == "InvalidConfiguration"
-    assert failed["status"]["errorMessage"].startswith("error launching instance: You have requested more vCPU capacity")
+    assert failed["status"]["errorMessage"].startswith(
+        "error launching instance: You have requested more vCPU capacity"
+    )
 
 
 def test_nfd_labels_gpu_nodes(nfd: Client, machine_set: t.Callable[..., str]) -> None:
@@ -111,9 +152,16 @@ def test_nfd_labels_gpu_nodes(nfd: Client, machine_set: t.Callable[..., str]) ->
     [machine] = until(lambda: in_phase(nfd, name, "Running"), "the Machine Running")
     node = until(lambda: _labelled(nfd, machine), "the label of the GPU")
     assert node["metadata"]["labels"][f"{FEATURE}system-os_release.OSTREE_VERSION"] == "9.8.20260801-0"
-    assert node["metadata"]["labels"][f"{FEATURE}kernel-version.full"] == node["status"]["nodeInfo"]["kernelVersion"]
+    assert (
+        node["metadata"]["labels"][f"{FEATURE}kernel-version.full"]
+        == node["status"]["nodeInfo"]["kernelVersion"]
+    )
     workers = nfd.list("v1", "nodes", labels=f"{FEATURE}pci-1d0f.present=true")
-    assert {bool(one["metadata"]["labels"].get(f"{FEATURE}pci-10de.present")) for one in workers if "pool" not in one["metadata"]["labels"]} == {False}
+    assert {
+        bool(one["metadata"]["labels"].get(f"{FEATURE}pci-10de.present"))
+        for one in workers
+        if "pool" not in one["metadata"]["labels"]
+    } == {False}
     reason = until(lambda: _available(nfd), "the instance Available")
     assert reason == "AllInstanceComponentsAreDeployedSuccessfuly"
 
@@ -125,23 +173,46 @@ def _labelled(client: Client, machine: Data) -> Data | None:
 
 def _available(client: Client) -> str | None:
     cr = t.cast(Data, client.get("nfd.openshift.io/v1", "nodefeaturediscoveries", "nfd-instance", NFD))
-    return next((one["reason"] for one in cr.get("status", {}).get("conditions", []) if one["type"] == "Available" and one["status"] == "True"), None)
+    return next(
+        (
+            one["reason"]
+            for one in cr.get("status", {}).get("conditions", [])
+            if one["type"] == "Available" and one["status"] == "True"
+        ),
+        None,
+    )
 
 
 @pytest.mark.parametrize("group", ["nfd.k8s-sigs.io", "nfd.openshift.io"])
-def test_rules_of_both_groups_are_evaluated(nfd: Client, machine_set: t.Callable[..., str], group: str) -> None:
+def test_rules_of_both_groups_are_evaluated(
+    nfd: Client, machine_set: t.Callable[..., str], group: str
+) -> None:
     label = f"example.com/{group.partition('.')[2].replace('.', '-')}"
-    match = [{"feature": "pci.device", "matchExpressions": {"vendor": {"op": "In", "value": ["10de"]}, "class": {"op": "In", "value": ["0302"]}}}]
+    match = [
+        {
+            "feature": "pci.device",
+            "matchExpressions": {
+                "vendor": {"op": "In", "value": ["10de"]},
+                "class": {"op": "In", "value": ["0302"]},
+            },
+        }
+    ]
     spec = {"rules": [{"name": "gpu", "labels": {label: "true"}, "matchFeatures": match}]}
     metadata = {"name": f"rule-{group.replace('.', '-')}", "namespace": NFD}
-    nfd.apply({"apiVersion": f"{group}/v1alpha1", "kind": "NodeFeatureRule", "metadata": metadata, "spec": spec})
+    nfd.apply(
+        {"apiVersion": f"{group}/v1alpha1", "kind": "NodeFeatureRule", "metadata": metadata, "spec": spec}
+    )
     name = machine_set("ruled")
     [machine] = until(lambda: in_phase(nfd, name, "Running"), "the Machine Running")
     until(lambda: nfd.list("v1", "nodes", labels=f"{label}=true"), f"a node with {label}")
-    assert [node["metadata"]["name"] for node in nfd.list("v1", "nodes", labels=f"{label}=true")] == [machine["status"]["nodeRef"]["name"]]
+    assert [node["metadata"]["name"] for node in nfd.list("v1", "nodes", labels=f"{label}=true")] == [
+        machine["status"]["nodeRef"]["name"]
+    ]
 
 
-def test_a_label_that_nfd_loses_goes_and_comes_back(sandbox: Sandbox, nfd: Client, machine_set: t.Callable[..., str]) -> None:
+def test_a_label_that_nfd_loses_goes_and_comes_back(
+    sandbox: Sandbox, nfd: Client, machine_set: t.Callable[..., str]
+) -> None:
     name = machine_set("forgetful")
     [machine] = until(lambda: in_phase(nfd, name, "Running"), "the Machine Running")
     until(lambda: _labelled(nfd, machine), "the label")
@@ -159,19 +230,26 @@ def test_features_go_with_their_node(nfd: Client, machine_set: t.Callable[..., s
     node = machine["status"]["nodeRef"]["name"]
     until(lambda: nfd.get("nfd.k8s-sigs.io/v1alpha1", "nodefeatures", node, NFD), "its NodeFeature")
     nfd.delete(API, "machinesets", name, MACHINES)
-    assert until(lambda: nfd.get("nfd.k8s-sigs.io/v1alpha1", "nodefeatures", node, NFD) is None, "its NodeFeature gone")
+    assert until(
+        lambda: nfd.get("nfd.k8s-sigs.io/v1alpha1", "nodefeatures", node, NFD) is None, "its NodeFeature gone"
+    )
 
 
 def test_a_killed_nfd_master_comes_back(sandbox: Sandbox, nfd: Client) -> None:
     first = until(lambda: sandbox.processes.find("nfd-master"), "nfd-master")
     sandbox.processes.stop("nfd-master")
-    second = until(lambda: sandbox.processes.alive("nfd-master") and sandbox.processes.find("nfd-master"), "nfd-master again")
+    second = until(
+        lambda: sandbox.processes.alive("nfd-master") and sandbox.processes.find("nfd-master"),
+        "nfd-master again",
+    )
     assert second.pid != first.pid
 
 
 def test_kopf_leaves_no_trace(sandbox: Sandbox, client: Client) -> None:
     for api_version, plural in TABLE.values():
-        status, answer = client.request("GET", f"{'/apis' if '/' in api_version else '/api'}/{api_version}/{plural}")
+        status, answer = client.request(
+            "GET", f"{'/apis' if '/' in api_version else '/api'}/{api_version}/{plural}"
+        )
         assert status in {200, 404}
         assert "kopf" not in json.dumps(answer).lower(), plural
     status, answer = client.request("GET", "/apis/events.k8s.io/v1/events")
@@ -180,15 +258,26 @@ def test_kopf_leaves_no_trace(sandbox: Sandbox, client: Client) -> None:
 
 def test_a_removed_instance_is_pruned_from_the_nodes(nfd: Client) -> None:
     until(lambda: nfd.list("v1", "nodes", labels=f"{FEATURE}pci-1d0f.present=true"), "labelled nodes")
-    nfd.patch("nfd.openshift.io/v1", "nodefeaturediscoveries", "nfd-instance", NFD, {"spec": {"prunerOnDelete": True}})
+    nfd.patch(
+        "nfd.openshift.io/v1",
+        "nodefeaturediscoveries",
+        "nfd-instance",
+        NFD,
+        {"spec": {"prunerOnDelete": True}},
+    )
     nfd.delete("nfd.openshift.io/v1", "nodefeaturediscoveries", "nfd-instance", NFD)
-    until(lambda: nfd.get("nfd.openshift.io/v1", "nodefeaturediscoveries", "nfd-instance", NFD) is None, "the instance gone")
+    until(
+        lambda: nfd.get("nfd.openshift.io/v1", "nodefeaturediscoveries", "nfd-instance", NFD) is None,
+        "the instance gone",
+    )
     assert FEATURE not in json.dumps(nfd.list("v1", "nodes"))
     assert nfd.list("apps/v1", "daemonsets", NFD) == []
     assert nfd.list("networking.k8s.io/v1", "networkpolicies", NFD) == []
 
 
-def test_stand_ins_survive_an_api_outage(sandbox: Sandbox, client: Client, machine_set: t.Callable[..., str]) -> None:
+def test_stand_ins_survive_an_api_outage(
+    sandbox: Sandbox, client: Client, machine_set: t.Callable[..., str]
+) -> None:
     name = machine_set("outage")
     faults.api_down(sandbox, 5)
     assert until(lambda: in_phase(client, name, "Running"), "the Machine Running")

@@ -32,7 +32,9 @@ def machine_set(client: Client, name: str, **over: t.Any) -> Data:
 def patched(sandbox: Sandbox, name: str, value: Data, query: str = "") -> tuple[int, Data, str]:
     """Status, answer and the warnings in its head."""
     pki = sandbox.run / "pki"
-    pool = urllib3.PoolManager(cert_file=str(pki / "admin.crt"), key_file=str(pki / "admin.key"), ca_certs=str(pki / "ca.crt"))
+    pool = urllib3.PoolManager(
+        cert_file=str(pki / "admin.crt"), key_file=str(pki / "admin.key"), ca_certs=str(pki / "ca.crt")
+    )
     body = json.dumps({"spec": {"template": {"spec": {"providerSpec": {"value": value}}}}})
     path = f"{sandbox.url}/apis/{API}/namespaces/{MACHINES}/machinesets/{name}{query}"
     answer = pool.request("PATCH", path, body=body, headers={"Content-Type": "application/merge-patch+json"})
@@ -54,15 +56,25 @@ def test_a_new_set_is_rewritten_and_becomes_a_gpu_node(client: Client) -> None:
     assert value_of(made)["gpus"] == [{"count": 1, "type": "nvidia-tesla-t4"}]
     assert "gpuCount" not in value_of(made)
     client.patch(API, "machinesets", "pool", MACHINES, {"spec": {"replicas": 1}})
-    node = until(lambda: next((one for one in client.list("v1", "nodes") if one["metadata"]["name"].startswith("pool-")), None), "the Node")
+    node = until(
+        lambda: next(
+            (one for one in client.list("v1", "nodes") if one["metadata"]["name"].startswith("pool-")), None
+        ),
+        "the Node",
+    )
     made_of = hardware.of_node(node)
     assert made_of is not None
     assert (made_of.gpus, made_of.gpu) == (1, hardware.GPUS["T4"])
-    assert until(lambda: told(client, "pool").get("machine.openshift.io/GPU") == "1", "the number of GPUs that a new node would have")
+    assert until(
+        lambda: told(client, "pool").get("machine.openshift.io/GPU") == "1",
+        "the number of GPUs that a new node would have",
+    )
 
 
 def told(client: Client, name: str) -> Data:
-    return t.cast(Data, (client.get(API, "machinesets", name, MACHINES) or {})["metadata"].get("annotations") or {})
+    return t.cast(
+        Data, (client.get(API, "machinesets", name, MACHINES) or {})["metadata"].get("annotations") or {}
+    )
 
 
 def test_an_update_is_warned_of_dry_or_not(sandbox: Sandbox, client: Client) -> None:
@@ -71,11 +83,16 @@ def test_an_update_is_warned_of_dry_or_not(sandbox: Sandbox, client: Client) -> 
         status, answer, warning = patched(sandbox, "warned", {"gpuCount": 1}, query)
         assert status == 200
         assert value_of(answer)["gpuCount"] == 1
-        assert r'299 - "providerSpec.value: Unsupported value: \"gpuCount\": Unknown field (gpuCount) will be ignored"' in warning
+        assert (
+            r'299 - "providerSpec.value: Unsupported value: \"gpuCount\": Unknown field (gpuCount) will be ignored"'
+            in warning
+        )
     assert patched(sandbox, "warned", {"gpuCount": None, "tags": ["other"]})[2] == ""
 
 
-def test_capacity_that_is_missing_fails_late_and_the_next_zone_has_some(sandbox: Sandbox, client: Client) -> None:
+def test_capacity_that_is_missing_fails_late_and_the_next_zone_has_some(
+    sandbox: Sandbox, client: Client
+) -> None:
     faults.add(sandbox, "no_capacity", {"zone": "us-central1-a", "instance_type": "g2-standard-4"})
     l4 = {"machineType": "g2-standard-4", "onHostMaintenance": "Terminate"}
     for zone in ("a", "b"):
@@ -90,7 +107,9 @@ def phase(client: Client, name: str) -> str | None:
     return found[0].get("status", {}).get("phase") if found else None
 
 
-def test_the_api_server_goes_on_without_the_webhook_and_up_brings_it_back(sandbox: Sandbox, client: Client) -> None:
+def test_the_api_server_goes_on_without_the_webhook_and_up_brings_it_back(
+    sandbox: Sandbox, client: Client
+) -> None:
     sandbox.processes.signal(admission.NAME, signal.SIGSTOP)
     started = time.monotonic()
     client.create(machine_set(client, "unseen", onHostMaintenance="Sometimes"))

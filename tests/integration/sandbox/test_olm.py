@@ -65,10 +65,19 @@ def available(client: Client, name: str, namespace: str) -> bool:
 
 def check_samples(client: Client, package: str) -> None:
     """The sample objects that the catalogue shows are ones that the API accepts, to the last field."""
-    manifest = client.get("packages.operators.coreos.com/v1", "packagemanifests", package, "openshift-marketplace")
+    manifest = client.get(
+        "packages.operators.coreos.com/v1", "packagemanifests", package, "openshift-marketplace"
+    )
     assert manifest is not None
-    for sample in json.loads(manifest["status"]["channels"][0]["currentCSVDesc"]["annotations"]["alm-examples"]):
-        path = resource_path(sample["apiVersion"], client.plural(sample["apiVersion"], sample["kind"]), None, sample["metadata"].get("namespace"))
+    for sample in json.loads(
+        manifest["status"]["channels"][0]["currentCSVDesc"]["annotations"]["alm-examples"]
+    ):
+        path = resource_path(
+            sample["apiVersion"],
+            client.plural(sample["apiVersion"], sample["kind"]),
+            None,
+            sample["metadata"].get("namespace"),
+        )
         client.checked("POST", path, sample, query={"dryRun": "All", "fieldValidation": "Strict"})
 
 
@@ -77,7 +86,10 @@ def test_two_sandboxes_side_by_side(calm: Sandbox, troubled: Sandbox) -> None:
     for sandbox in (calm, troubled):
         assert {child.name for child in sandbox.processes.all() if child.alive} >= OLM
         sources = sandbox.client().list(V1ALPHA1, "catalogsources", "openshift-marketplace")
-        assert {source["metadata"]["name"] for source in sources} == {"redhat-operators", "certified-operators"}
+        assert {source["metadata"]["name"] for source in sources} == {
+            "redhat-operators",
+            "certified-operators",
+        }
         assert all(source["status"]["connectionState"]["lastObservedState"] == "READY" for source in sources)
 
 
@@ -86,7 +98,12 @@ def test_nfd_is_upgraded_within_its_channel(calm: Sandbox) -> None:
     client = calm.client()
     nfd = Operator(client, *NFD)
     nfd.subscribe("stable", first)
-    assert nfd.plan(first)["spec"] == {"approval": "Manual", "approved": False, "clusterServiceVersionNames": [first], "generation": 1}
+    assert nfd.plan(first)["spec"] == {
+        "approval": "Manual",
+        "approved": False,
+        "clusterServiceVersionNames": [first],
+        "generation": 1,
+    }
     assert not served(client, "nodefeaturediscoveries.nfd.openshift.io")
     nfd.approve(first)
     assert nfd.reached(first, "Succeeded")["reason"] == "InstallSucceeded"
@@ -95,7 +112,10 @@ def test_nfd_is_upgraded_within_its_channel(calm: Sandbox) -> None:
     nfd.approve(second)
     nfd.reached(second, "Succeeded")
     until(lambda: nfd.csv(first) is None, "the old CSV gone")
-    until(lambda: nfd.status().get("installedCSV") == second and nfd.status()["state"] == "AtLatestKnown", "installedCSV")
+    until(
+        lambda: nfd.status().get("installedCSV") == second and nfd.status()["state"] == "AtLatestKnown",
+        "installedCSV",
+    )
     check_samples(client, "nfd")
 
 
@@ -118,19 +138,42 @@ def test_package_manifests_can_be_told_apart_by_their_catalogue(calm: Sandbox) -
     client = calm.client()
 
     def names(catalog: str) -> set[str]:
-        found = client.list("packages.operators.coreos.com/v1", "packagemanifests", "openshift-marketplace", labels=f"catalog={catalog}")
+        found = client.list(
+            "packages.operators.coreos.com/v1",
+            "packagemanifests",
+            "openshift-marketplace",
+            labels=f"catalog={catalog}",
+        )
         return {manifest["metadata"]["name"] for manifest in found}
 
-    assert names("certified-operators") == {"fpga-operator", "gpu-operator-certified", "nvidia-network-operator"}
-    assert names("redhat-operators") == {"nfd", "sriov-network-operator", "kernel-module-management", "kubevirt-hyperconverged", "kueue-operator"}
+    assert names("certified-operators") == {
+        "fpga-operator",
+        "gpu-operator-certified",
+        "nvidia-network-operator",
+    }
+    assert names("redhat-operators") == {
+        "nfd",
+        "sriov-network-operator",
+        "kernel-module-management",
+        "kubevirt-hyperconverged",
+        "kueue-operator",
+    }
 
 
 def test_a_trouble_comes_and_goes_while_olm_runs(calm: Sandbox) -> None:
     sriov = Operator(calm.client(), *SRIOV)
     faults.add(calm, "package_missing", {"package": sriov.package})
     sriov.subscribe("stable")
-    assert "no operators found in package sriov-network-operator" in sriov.condition("ResolutionFailed")["message"]
-    assert calm.client().get("packages.operators.coreos.com/v1", "packagemanifests", sriov.package, "openshift-marketplace") is None
+    assert (
+        "no operators found in package sriov-network-operator"
+        in sriov.condition("ResolutionFailed")["message"]
+    )
+    assert (
+        calm.client().get(
+            "packages.operators.coreos.com/v1", "packagemanifests", sriov.package, "openshift-marketplace"
+        )
+        is None
+    )
     assert faults.clear(calm, "package_missing", {}) == 1
     assert sriov.plan("sriov-network-operator.v4.22.0-202608111344")
 
@@ -148,13 +191,19 @@ def test_foreign_csv(troubled: Sandbox) -> None:
     nfd = Operator(troubled.client(), *NFD)
     nfd.subscribe("stable")
     plan = nfd.plan("nfd.v4.22.0-202608111344")
-    assert sorted(plan["spec"]["clusterServiceVersionNames"]) == ["kernel-module-management.v2.6.0", "nfd.v4.22.0-202608111344"]
+    assert sorted(plan["spec"]["clusterServiceVersionNames"]) == [
+        "kernel-module-management.v2.6.0",
+        "nfd.v4.22.0-202608111344",
+    ]
 
 
 @pytest.mark.parametrize(
     ("package", "text"),
     [
-        (NETWORK, "no operators found in package nvidia-network-operator in the catalog referenced by subscription nvidia-network-operator"),
+        (
+            NETWORK,
+            "no operators found in package nvidia-network-operator in the catalog referenced by subscription nvidia-network-operator",
+        ),
         (SRIOV, "requires an operator with package: openshift-cert-manager-operator"),
     ],
 )

@@ -20,7 +20,17 @@ from openshift_sandbox.processes import MARK
 from openshift_sandbox.sandbox import Sandbox
 
 UP_SECONDS = 60.0  # 20 on a quiet machine; other tests may share its cores
-CORE = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok", "oauth", "olm", "olm-catalog", "stand-ins"]
+CORE = [
+    "etcd",
+    "kube-apiserver",
+    "kube-controller-manager",
+    "kube-scheduler",
+    "kwok",
+    "oauth",
+    "olm",
+    "olm-catalog",
+    "stand-ins",
+]
 
 
 def sandbox(*words: str, directory: Path, check: bool = True) -> subprocess.CompletedProcess[str]:
@@ -71,7 +81,9 @@ def test_the_scenarios_cluster_is_there(client: Client) -> None:
     version = client.get("config.openshift.io/v1", "clusterversions", "version")
     assert version is not None
     assert version["status"]["history"][0]["state"] == "Completed"
-    served = {crd["spec"]["group"] for crd in client.list("apiextensions.k8s.io/v1", "customresourcedefinitions")}
+    served = {
+        crd["spec"]["group"] for crd in client.list("apiextensions.k8s.io/v1", "customresourcedefinitions")
+    }
     assert "operators.coreos.com" in served
     assert not served & {"nvidia.com", "nfd.openshift.io"}
 
@@ -106,7 +118,9 @@ def test_the_restricted_identity_reads_and_writes_nothing(directory: Path) -> No
 
 def test_the_audit_log_holds_what_was_sent(directory: Path, client: Client) -> None:
     offset = audit.position(directory / "audit.log")
-    client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "audited", "labels": {"a": "b"}}})
+    client.apply(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "audited", "labels": {"a": "b"}}}
+    )
     client.checked("DELETE", "/api/v1/namespaces/audited", query={"dryRun": "All"})
     sent = audit.read(directory / "audit.log", offset, "lifecycle-test")
     (write,) = audit.writes(sent)
@@ -116,7 +130,11 @@ def test_the_audit_log_holds_what_was_sent(directory: Path, client: Client) -> N
 
 def test_pods_run_end_fail_crash_and_log(directory: Path, client: Client) -> None:
     def pod(name: str, restart: str, **annotations: str) -> dict[str, object]:
-        metadata = {"name": name, "namespace": "default", "annotations": {f"sandbox.openshift/{key}": value for key, value in annotations.items()}}
+        metadata = {
+            "name": name,
+            "namespace": "default",
+            "annotations": {f"sandbox.openshift/{key}": value for key, value in annotations.items()},
+        }
         spec = {"restartPolicy": restart, "containers": [{"name": "main", "image": "x"}]}
         return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
 
@@ -126,16 +144,45 @@ def test_pods_run_end_fail_crash_and_log(directory: Path, client: Client) -> Non
         ended = state.get("terminated", {})
         return f"{found['status']['phase']} {ended.get('exitCode', '')}{state.get('waiting', {}).get('reason', '')}".strip()
 
-    for one in (pod("ends", "Never"), pod("fails", "Never", **{"exit-code": "3"}), pod("stays", "Always"), pod("crashes", "Always", **{"crash-loop": "main"})):
+    for one in (
+        pod("ends", "Never"),
+        pod("fails", "Never", **{"exit-code": "3"}),
+        pod("stays", "Always"),
+        pod("crashes", "Always", **{"crash-loop": "main"}),
+    ):
         client.create(one)
-    wanted = {"ends": "Succeeded 0", "fails": "Failed 3", "stays": "Running", "crashes": "Running CrashLoopBackOff"}
+    wanted = {
+        "ends": "Succeeded 0",
+        "fails": "Failed 3",
+        "stays": "Running",
+        "crashes": "Running CrashLoopBackOff",
+    }
     until(lambda: {name: phase(name) for name in wanted} == wanted, "every phase")
     log = directory / "run" / "stays.log"
     log.write_text("2026-08-20T08:00:00.000000001Z stdout F Test PASSED\n")
     logs = {"logs": [{"containers": ["main"], "logsFile": str(log)}]}
-    client.create({"apiVersion": "kwok.x-k8s.io/v1alpha1", "kind": "Logs", "metadata": {"name": "stays", "namespace": "default"}, "spec": logs})
-    until(lambda: client.request("GET", "/api/v1/namespaces/default/pods/stays/log")[1].get("message") == "Test PASSED\n", "the log")
-    client.patch("v1", "pods", "crashes", "default", {"metadata": {"annotations": {"sandbox.openshift/crash-loop": None}}})
+    client.create(
+        {
+            "apiVersion": "kwok.x-k8s.io/v1alpha1",
+            "kind": "Logs",
+            "metadata": {"name": "stays", "namespace": "default"},
+            "spec": logs,
+        }
+    )
+    until(
+        lambda: (
+            client.request("GET", "/api/v1/namespaces/default/pods/stays/log")[1].get("message")
+            == "Test PASSED\n"
+        ),
+        "the log",
+    )
+    client.patch(
+        "v1",
+        "pods",
+        "crashes",
+        "default",
+        {"metadata": {"annotations": {"sandbox.openshift/crash-loop": None}}},
+    )
     until(lambda: phase("crashes") == "Running", "no crash any more")
     for name in wanted:
         client.delete("v1", "pods", name, "default")
@@ -144,7 +191,14 @@ def test_pods_run_end_fail_crash_and_log(directory: Path, client: Client) -> Non
 
 @pytest.mark.parametrize("victims", [[name] for name in CORE] + [CORE], ids="+".join)
 def test_up_repairs_what_was_killed(directory: Path, client: Client, victims: list[str]) -> None:
-    client.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kept", "namespace": "default"}, "data": {"victims": ",".join(victims)}})
+    client.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "kept", "namespace": "default"},
+            "data": {"victims": ",".join(victims)},
+        }
+    )
     one = Sandbox(directory)
     for name in victims:
         one.processes.signal(name, signal.SIGKILL)
@@ -159,14 +213,35 @@ def test_up_repairs_what_was_killed(directory: Path, client: Client, victims: li
 
 def test_kwok_acts_on_pods_soon_after_its_restart(client: Client) -> None:
     spec = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "x"}]}
-    client.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "after", "namespace": "default"}, "spec": spec})
-    until(lambda: (client.get("v1", "pods", "after", "default") or {})["status"]["phase"] == "Succeeded", "the pod's end")
+    client.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "after", "namespace": "default"},
+            "spec": spec,
+        }
+    )
+    until(
+        lambda: (client.get("v1", "pods", "after", "default") or {})["status"]["phase"] == "Succeeded",
+        "the pod's end",
+    )
     client.delete("v1", "pods", "after", "default")
 
 
 @pytest.mark.parametrize("mode", [[], ["--hang"]], ids=["refused", "hanging"])
 def test_the_api_goes_away_and_comes_back(directory: Path, client: Client, mode: list[str]) -> None:
-    argv = [sys.executable, "-m", "openshift_sandbox", "fault", "api-down", "--seconds", "3", *mode, "--dir", str(directory)]
+    argv = [
+        sys.executable,
+        "-m",
+        "openshift_sandbox",
+        "fault",
+        "api-down",
+        "--seconds",
+        "3",
+        *mode,
+        "--dir",
+        str(directory),
+    ]
     with subprocess.Popen(argv) as fault:
         apiserver = Sandbox(directory).processes.find("kube-apiserver")
         assert apiserver is not None

@@ -25,11 +25,16 @@ def cluster(request: pytest.FixtureRequest) -> t.Iterator[Cluster]:
 
 
 @pytest.fixture(scope="module")
-def playbook(cluster: Cluster, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+def playbook(
+    cluster: Cluster, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Playbook:
     made = Playbook(tmp_path_factory.mktemp(request.path.stem), cluster.kubeconfig)
     operators: dict[str, str] = getattr(request.module, "OPERATORS", {})
     if operators:
-        run = made.tasks(*(task("olm_operator", name=name, namespace=namespace) for name, namespace in operators.items()), task("nfd_labels"))
+        run = made.tasks(
+            *(task("olm_operator", name=name, namespace=namespace) for name, namespace in operators.items()),
+            task("nfd_labels"),
+        )
         assert run.rc == 0, run.output[-3000:]
     return made
 

@@ -22,7 +22,13 @@ QUICK: t.Final[Data] = {"grace": 20, "wait_timeout": 180}
 
 
 def pool(name: str, gpus: int, nodes: int, **more: t.Any) -> Data:
-    return {"name": name, "node_selector": {POOL: name}, "expected": {"nvidia.com/gpu": gpus}, "min_nodes": nodes, **more}
+    return {
+        "name": name,
+        "node_selector": {POOL: name},
+        "expected": {"nvidia.com/gpu": gpus},
+        "min_nodes": nodes,
+        **more,
+    }
 
 
 def driver(version: str) -> Data:
@@ -35,7 +41,14 @@ POOLS: t.Final = [pool("inference", 1, 2), pool("training", 8, 1)]
 def drivers_ready(cluster: Cluster) -> set[str]:
     """Nodes with a driver that runs, whoever owns it."""
     pods = cluster.client.list("v1", "pods", NAMESPACE, labels="app.kubernetes.io/component=nvidia-driver")
-    alive = [pod for pod in pods if any(one["type"] == "Ready" and one["status"] == "True" for one in pod["status"].get("conditions") or [])]
+    alive = [
+        pod
+        for pod in pods
+        if any(
+            one["type"] == "Ready" and one["status"] == "True"
+            for one in pod["status"].get("conditions") or []
+        )
+    ]
     return {pod["spec"]["nodeName"] for pod in alive}
 
 

@@ -27,10 +27,26 @@ CLUSTERS: t.Final = ("nvidia.com/v1alpha1", "gpuclusters")
 POOL: t.Final = "accelerators.openshift/pool"
 MODE: t.Final = "nvidia.com/gpu-operator.resource-allocation.mode"
 POOLS: t.Final[list[Data]] = [
-    {"name": "inference", "node_selector": {POOL: "inference"}, "expected": {"nvidia.com/gpu": 1}, "min_nodes": 2},
+    {
+        "name": "inference",
+        "node_selector": {POOL: "inference"},
+        "expected": {"nvidia.com/gpu": 1},
+        "min_nodes": 2,
+    },
     {"name": "training", "node_selector": {POOL: "training"}, "expected": {"nvidia.com/gpu": 8}},
 ]
-STAGES: t.Final = ["catalogue", "install plan", "csv", "crd", "nfd labels", "driver", "dra driver", "validator", "metrics", "allocatable"]
+STAGES: t.Final = [
+    "catalogue",
+    "install plan",
+    "csv",
+    "crd",
+    "nfd labels",
+    "driver",
+    "dra driver",
+    "validator",
+    "metrics",
+    "allocatable",
+]
 WANTED: t.Final[Data] = {"backend": BACKEND, "pools": POOLS, "grace": 5, "wait_timeout": 120}
 GONE: t.Final[Data] = {"backend": BACKEND, "state": "absent", "wait_timeout": 120}
 CLAIM: t.Final[Data] = {
@@ -45,7 +61,13 @@ POD: t.Final[Data] = {
     "metadata": {"name": "claims", "namespace": "default"},
     "spec": {
         "resourceClaims": [{"name": "gpu", "resourceClaimName": "one-gpu"}],
-        "containers": [{"name": "main", "image": "registry.example.com/cuda:1", "resources": {"claims": [{"name": "gpu"}]}}],
+        "containers": [
+            {
+                "name": "main",
+                "image": "registry.example.com/cuda:1",
+                "resources": {"claims": [{"name": "gpu"}]},
+            }
+        ],
     },
 }
 
@@ -56,7 +78,11 @@ def stage(found: t.Any, name: str) -> Data:
 
 def behind(found: t.Any) -> dict[str, tuple[str, str]]:
     """Stage -> verdict and what it waits for, of those that are not ready."""
-    return {one["name"]: (one["verdict"], one["consequence_of"]) for one in found["special_resource"]["stages"] if one["verdict"] != "ready"}
+    return {
+        one["name"]: (one["verdict"], one["consequence_of"])
+        for one in found["special_resource"]["stages"]
+        if one["verdict"] != "ready"
+    }
 
 
 def pools(found: t.Any) -> dict[str, bool]:
@@ -69,7 +95,9 @@ def test_without_the_operator_the_first_stage_says_so(cluster: Cluster) -> None:
 
 def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
     modified = WANTED | {"gpu_cluster": {"dcgm_exporter": {"enabled": False}}}
-    case = Case("special_resource", WANTED, modified, GONE, varies=frozenset({"nvidia_drivers", "driver_version"}))
+    case = Case(
+        "special_resource", WANTED, modified, GONE, varies=frozenset({"nvidia_drivers", "driver_version"})
+    )
     walks = Walks(playbook, audit)
     for in_process in (True, False):
         walks.check(case, in_process)
@@ -121,12 +149,19 @@ def test_ready_with_a_gpu_less_is_seen_through(cluster: Cluster) -> None:
     assert behind(found) == {"allocatable": ("failed", "")}
     assert [one["node"] for one in stage(found, "allocatable")["nodes"]] == ["a100-0"]
     assert pools(found) == {"inference": True, "training": False}
-    assert stage(found, "csv")["evidence"][0].endswith("Succeeded.") or stage(found, "csv")["since"], stage(found, "csv")
-    assert found["special_resource"]["lines"][-1].startswith("allocatable FAILED on 1 of 3 nodes: a100-0: its ResourceSlices offer 7 of 8 nvidia.com/gpu")
+    assert stage(found, "csv")["evidence"][0].endswith("Succeeded.") or stage(found, "csv")["since"], stage(
+        found, "csv"
+    )
+    assert found["special_resource"]["lines"][-1].startswith(
+        "allocatable FAILED on 1 of 3 nodes: a100-0: its ResourceSlices offer 7 of 8 nvidia.com/gpu"
+    )
 
 
 def slices(cluster: Cluster) -> dict[str, list[Data]]:
-    return {one["spec"]["nodeName"]: one["spec"]["devices"] for one in cluster.client.list("resource.k8s.io/v1", "resourceslices")}
+    return {
+        one["spec"]["nodeName"]: one["spec"]["devices"]
+        for one in cluster.client.list("resource.k8s.io/v1", "resourceslices")
+    }
 
 
 def test_a_label_of_the_other_stack_is_named(cluster: Cluster) -> None:
@@ -162,7 +197,14 @@ def test_the_two_stacks_exclude_each_other(cluster: Cluster, playbook: Playbook,
     assert not playbook.module("special_resource", **GONE).failed
     assert until(lambda: not cluster.client.list(*CLUSTERS), "the GPUCluster is gone")
     assert slices(cluster) == {}
-    cluster.client.create({"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": "theirs"}, "spec": POLICY})
+    cluster.client.create(
+        {
+            "apiVersion": "nvidia.com/v1",
+            "kind": "ClusterPolicy",
+            "metadata": {"name": "theirs"},
+            "spec": POLICY,
+        }
+    )
     try:
         found = playbook.module("special_resource", **WANTED)
     finally:
@@ -171,7 +213,9 @@ def test_the_two_stacks_exclude_each_other(cluster: Cluster, playbook: Playbook,
     assert "theirs" in found["msg"]
 
 
-def test_a_driver_that_is_not_built_is_the_cause_and_nodes_of_nobody_matter_to_no_one(cluster: Cluster) -> None:
+def test_a_driver_that_is_not_built_is_the_cause_and_nodes_of_nobody_matter_to_no_one(
+    cluster: Cluster,
+) -> None:
     """Only one pool is asked for: the GPUCluster waits for the other node, which no NVIDIADriver drives."""
     sandbox, alone = cluster.needs_sandbox(), WANTED | {"pools": POOLS[:1]}
     trouble = {"node": "t4-0", "text": "Loading of unsigned module is rejected"}
@@ -189,7 +233,10 @@ def test_a_driver_that_is_not_built_is_the_cause_and_nodes_of_nobody_matter_to_n
         "allocatable": "driver",
     }
     assert [one["node"] for one in stage(found, "driver")["nodes"] if one["verdict"] == "failed"] == ["t4-0"]
-    assert found["special_resource"]["lines"][-1] == "dra driver, validator, metrics, allocatable wait for driver"
+    assert (
+        found["special_resource"]["lines"][-1]
+        == "dra driver, validator, metrics, allocatable wait for driver"
+    )
     assert any("Loading of unsigned module is rejected" in line for line in found["evidence"])
     healed = judge(cluster, **alone)
     assert not healed.get("failed"), healed
@@ -200,7 +247,18 @@ def test_a_driver_that_is_not_built_is_the_cause_and_nodes_of_nobody_matter_to_n
 
 
 POLICY: t.Final[Data] = {
-    key: {} for key in ("operator", "daemonsets", "driver", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "nodeStatusExporter", "gfd")
+    key: {}
+    for key in (
+        "operator",
+        "daemonsets",
+        "driver",
+        "toolkit",
+        "devicePlugin",
+        "dcgmExporter",
+        "dcgm",
+        "nodeStatusExporter",
+        "gfd",
+    )
 }
 
 
@@ -208,7 +266,10 @@ POLICY: t.Final[Data] = {
     ("options", "said"),
     [
         ({"name": "mine"}, "has to be named gpu-cluster"),
-        ({"gpu_cluster": {"dra_driver": {"version": "1"}}}, "gpu_cluster.dra_driver.version is given without"),
+        (
+            {"gpu_cluster": {"dra_driver": {"version": "1"}}},
+            "gpu_cluster.dra_driver.version is given without",
+        ),
         ({"mig": {"strategy": "single"}}, "mig belongs to backend"),
     ],
 )

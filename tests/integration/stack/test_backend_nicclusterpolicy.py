@@ -24,14 +24,41 @@ OPERATORS: t.Final = {"nfd": "openshift-nfd", "nvidia-network-operator": "nvidia
 BACKEND: t.Final = "nicclusterpolicy"
 API: t.Final = "mellanox.com/v1alpha1"
 NAME: t.Final = "nic-cluster-policy"
-ETHERNET: t.Final[Data] = {"name": "ethernet", "node_selector": {"rdma": "ethernet"}, "expected": {"rdma/rdma_a": 63}}
-INFINIBAND: t.Final[Data] = {"name": "infiniband", "node_selector": {"rdma": "infiniband"}, "expected": {"rdma/rdma_a": 63}}
+ETHERNET: t.Final[Data] = {
+    "name": "ethernet",
+    "node_selector": {"rdma": "ethernet"},
+    "expected": {"rdma/rdma_a": 63},
+}
+INFINIBAND: t.Final[Data] = {
+    "name": "infiniband",
+    "node_selector": {"rdma": "infiniband"},
+    "expected": {"rdma/rdma_a": 63},
+}
 NICS: t.Final[Data] = {"ofed_driver": {}, "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a"}]}}
-FEWER: t.Final[Data] = {"ofed_driver": {}, "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a", "hca_max": 10}]}}
-WANTED: t.Final[Data] = {"backend": BACKEND, "nic_cluster_policy": NICS, "pools": [ETHERNET, INFINIBAND], "grace": 5, "wait_timeout": 90}
+FEWER: t.Final[Data] = {
+    "ofed_driver": {},
+    "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a", "hca_max": 10}]},
+}
+WANTED: t.Final[Data] = {
+    "backend": BACKEND,
+    "nic_cluster_policy": NICS,
+    "pools": [ETHERNET, INFINIBAND],
+    "grace": 5,
+    "wait_timeout": 90,
+}
 
 
-STAGES: t.Final = ["catalogue", "install plan", "csv", "crd", "nfd labels", "driver", "device plugin", "secondary", "allocatable"]
+STAGES: t.Final = [
+    "catalogue",
+    "install plan",
+    "csv",
+    "crd",
+    "nfd labels",
+    "driver",
+    "device plugin",
+    "secondary",
+    "allocatable",
+]
 
 
 def stage(found: t.Any, name: str) -> Data:
@@ -40,7 +67,11 @@ def stage(found: t.Any, name: str) -> Data:
 
 def behind(found: t.Any) -> dict[str, tuple[str, str]]:
     """Stage -> verdict and what it waits for, of those that are not ready."""
-    return {one["name"]: (one["verdict"], one["consequence_of"]) for one in found["special_resource"]["stages"] if one["verdict"] != "ready"}
+    return {
+        one["name"]: (one["verdict"], one["consequence_of"])
+        for one in found["special_resource"]["stages"]
+        if one["verdict"] != "ready"
+    }
 
 
 def pools(found: t.Any) -> dict[str, bool]:
@@ -53,7 +84,12 @@ def test_without_the_operator_the_first_stage_says_so(cluster: Cluster) -> None:
 
 def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
     fewer = [one | {"expected": {"rdma/rdma_a": 10}} for one in (ETHERNET, INFINIBAND)]
-    case = Case("special_resource", WANTED, WANTED | {"nic_cluster_policy": FEWER, "pools": fewer}, {"backend": BACKEND, "state": "absent"})
+    case = Case(
+        "special_resource",
+        WANTED,
+        WANTED | {"nic_cluster_policy": FEWER, "pools": fewer},
+        {"backend": BACKEND, "state": "absent"},
+    )
     walks = Walks(playbook, audit)
     for in_process in (True, False):
         walks.check(case, in_process)
@@ -65,7 +101,10 @@ def test_what_is_returned(cluster: Cluster, playbook: Playbook) -> None:
     assert not made.failed, made.result
     found = made["special_resource"]
     assert (found["state"], found["reason"], found["rebuild"]) == ("ready", "AllComponentsReady", [])
-    assert {one["name"]: one["state"] for one in found["components"]} == {"OFED": "ready", "RDMA-device-plugin": "ready"}
+    assert {one["name"]: one["state"] for one in found["components"]} == {
+        "OFED": "ready",
+        "RDMA-device-plugin": "ready",
+    }
     assert [(one["pool"], one["allocatable"], one["driver_loaded"]) for one in found["nodes"]] == [
         ("ethernet", {"rdma/rdma_a": 63}, True),
         ("infiniband", {"rdma/rdma_a": 63}, True),
@@ -86,7 +125,10 @@ def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, play
     try:
         found = playbook.module("special_resource", **WANTED)
         faults.clear(sandbox, "nicclusterpolicy_lies", {})
-        until(lambda: cluster.client.get(API, "nicclusterpolicies", NAME)["status"]["state"] != "ready", "the policy says so now")
+        until(
+            lambda: cluster.client.get(API, "nicclusterpolicies", NAME)["status"]["state"] != "ready",
+            "the policy says so now",
+        )
         other = judge(cluster, **WANTED | {"pools": [INFINIBAND]})
     finally:
         faults.clear(sandbox, "nic_driver_build", {})
@@ -95,8 +137,14 @@ def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, play
     assert "worker-1" in found["msg"]
     assert ".driver-ready" in found["msg"]
     assert "startup_probe" in found["remedy"]
-    assert behind(found) == {"driver": ("failed", ""), "device plugin": ("waiting", "driver"), "allocatable": ("waiting", "driver")}
-    assert [(one["node"], one["verdict"]) for one in stage(found, "driver")["nodes"] if one["verdict"] == "failed"] == [("worker-1", "failed")]
+    assert behind(found) == {
+        "driver": ("failed", ""),
+        "device plugin": ("waiting", "driver"),
+        "allocatable": ("waiting", "driver"),
+    }
+    assert [
+        (one["node"], one["verdict"]) for one in stage(found, "driver")["nodes"] if one["verdict"] == "failed"
+    ] == [("worker-1", "failed")]
     assert stage(found, "csv")["since"]
     assert found["special_resource"]["lines"][-1] == "device plugin, allocatable wait for driver"
     # The broken node is in no pool now, and the policy waits for it.
@@ -109,14 +157,21 @@ def test_a_driver_that_is_not_built_is_named_with_its_log(cluster: Cluster, play
 
 
 def test_a_node_without_the_label_is_told_to_have_it(cluster: Cluster, playbook: Playbook) -> None:
-    found = playbook.module("special_resource", **WANTED | {"pools": [ETHERNET, {"name": "plain", "node_selector": {"node-role.kubernetes.io/master": ""}}]})
+    found = playbook.module(
+        "special_resource",
+        **WANTED
+        | {"pools": [ETHERNET, {"name": "plain", "node_selector": {"node-role.kubernetes.io/master": ""}}]},
+    )
     assert found["code"] == "NIC-LABEL"
     assert "0200 misses InfiniBand" in found["remedy"]
 
 
 def test_ready_although_a_node_offers_nothing(cluster: Cluster) -> None:
     """The plugin runs on a node of which none of its selectors speaks, and the operator looks no further."""
-    only = {"ofed_driver": {}, "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a", "device_ids": ["ffff"]}]}}
+    only = {
+        "ofed_driver": {},
+        "rdma_shared_device_plugin": {"resources": [{"name": "rdma_a", "device_ids": ["ffff"]}]},
+    }
     found = judge(cluster, **WANTED | {"nic_cluster_policy": only, "pools": [ETHERNET], "grace": 3})
     assert (found["code"], found["special_resource"]["state"]) == ("NIC-ALLOC", "ready")
     assert behind(found) == {"allocatable": ("failed", "")}
@@ -140,10 +195,20 @@ def test_ready_although_a_node_may_have_no_pod(cluster: Cluster) -> None:
     assert pools(found) == {"ethernet": True, "infiniband": False}
 
 
-def test_somebody_elses_policy_is_reported_then_taken(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+def test_somebody_elses_policy_is_reported_then_taken(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
     playbook.module("special_resource", backend=BACKEND, state="absent")
-    theirs = {"ofedDriver": {"image": "doca-driver", "repository": "nvcr.io/nvidia/mellanox", "version": "doca3.4.0"}}
-    cluster.client.create({"apiVersion": API, "kind": "NicClusterPolicy", "metadata": {"name": NAME}, "spec": theirs})
+    theirs = {
+        "ofedDriver": {
+            "image": "doca-driver",
+            "repository": "nvcr.io/nvidia/mellanox",
+            "version": "doca3.4.0",
+        }
+    }
+    cluster.client.create(
+        {"apiVersion": API, "kind": "NicClusterPolicy", "metadata": {"name": NAME}, "spec": theirs}
+    )
     driver: Data = WANTED | {"nic_cluster_policy": {"ofed_driver": {}}, "pools": [ETHERNET, INFINIBAND]}
     reported = playbook.module("special_resource", **driver)
     assert (reported.changed, audit.writes(reported)) == (False, [])
@@ -153,12 +218,20 @@ def test_somebody_elses_policy_is_reported_then_taken(cluster: Cluster, playbook
     faults.add(sandbox, "nicclusterpolicy_lies", {})
     taken = playbook.module("special_resource", **driver, adopt="take")
     faults.clear(sandbox, "nicclusterpolicy_lies", {})
-    assert (taken.changed, taken["code"], taken["special_resource"]["state"]) == (True, "NIC-DRV-OUTDATED", "ready")
+    assert (taken.changed, taken["code"], taken["special_resource"]["state"]) == (
+        True,
+        "NIC-DRV-OUTDATED",
+        "ready",
+    )
     assert {one["state"] for one in taken["special_resource"]["components"]} == {"ready"}
     assert behind(taken) == {"driver": ("failed", "")}
     assert stage(taken, "driver")["since"]
     assert "autoUpgrade: true" in taken["remedy"]
-    upgraded = playbook.module("special_resource", **driver | {"nic_cluster_policy": {"ofed_driver": {"upgrade_policy": {"autoUpgrade": True}}}}, adopt="take")
+    upgraded = playbook.module(
+        "special_resource",
+        **driver | {"nic_cluster_policy": {"ofed_driver": {"upgrade_policy": {"autoUpgrade": True}}}},
+        adopt="take",
+    )
     assert not upgraded.failed, upgraded.result
     assert not any(node["spec"].get("unschedulable") for node in cluster.client.list("v1", "nodes"))
     kept = playbook.module("special_resource", backend=BACKEND, state="absent")
@@ -173,7 +246,10 @@ def test_somebody_elses_policy_is_reported_then_taken(cluster: Cluster, playbook
     ("options", "said"),
     [
         ({"name": "mine"}, "the operator ignores every NicClusterPolicy but"),
-        ({"nic_cluster_policy": {"nv_ipam": {}, "sriov_device_plugin": {"resources": [{"name": "a-b"}]}}}, "resources[0].name"),
+        (
+            {"nic_cluster_policy": {"nv_ipam": {}, "sriov_device_plugin": {"resources": [{"name": "a-b"}]}}},
+            "resources[0].name",
+        ),
         ({"mig": {"strategy": "single"}}, "mig belongs to backend"),
     ],
 )
@@ -187,8 +263,17 @@ def test_bad_input_sends_no_request(playbook: Playbook, audit: Audit, options: D
 def test_the_role_in_the_whole_chain(cluster: Cluster, playbook: Playbook) -> None:
     """It finds the operator that is there, and takes both away; the file's last test."""
     assert not playbook.module("special_resource", backend=BACKEND, state="absent").failed
-    plan = [{"name": "ethernet", "existing": {"node_selector": {"rdma": "ethernet"}, "expected": {"nvidia.com/gpu": 4}}}]
-    given: Data = {"gpu_pools": plan, "nvidia_network_operator_nic_cluster_policy": NICS, "nvidia_network_operator_grace": 5}
+    plan = [
+        {
+            "name": "ethernet",
+            "existing": {"node_selector": {"rdma": "ethernet"}, "expected": {"nvidia.com/gpu": 4}},
+        }
+    ]
+    given: Data = {
+        "gpu_pools": plan,
+        "nvidia_network_operator_nic_cluster_policy": NICS,
+        "nvidia_network_operator_grace": 5,
+    }
     made = playbook.playbook("enable_gpus", "--tags", "nvidia_network_operator", **given)
     assert (made.rc, made.changed) == (0, 1), made.output[-3000:]
     again = playbook.playbook("enable_gpus", "--tags", "nvidia_network_operator", **given)
@@ -196,4 +281,6 @@ def test_the_role_in_the_whole_chain(cluster: Cluster, playbook: Playbook) -> No
     removed = playbook.playbook("remove_gpus", "--tags", "nvidia_network_operator", **given)
     assert (removed.rc, removed.changed) == (0, 2), removed.output[-3000:]
     assert cluster.client.list(API, "nicclusterpolicies") == []
-    assert cluster.client.list("operators.coreos.com/v1alpha1", "subscriptions", "nvidia-network-operator") == []
+    assert (
+        cluster.client.list("operators.coreos.com/v1alpha1", "subscriptions", "nvidia-network-operator") == []
+    )

@@ -20,12 +20,37 @@ POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies")
 NAMESPACE: t.Final = "nvidia-gpu-operator"
 NAME: t.Final = "gpu-cluster-policy"
 POOL: t.Final = "accelerators.openshift/pool"
-REQUIRED: t.Final = ("operator", "daemonsets", "driver", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "nodeStatusExporter", "gfd")
+REQUIRED: t.Final = (
+    "operator",
+    "daemonsets",
+    "driver",
+    "toolkit",
+    "devicePlugin",
+    "dcgmExporter",
+    "dcgm",
+    "nodeStatusExporter",
+    "gfd",
+)
 TAINT: t.Final[Data] = {"key": "dedicated", "value": "training", "effect": "NoSchedule"}
-TOLERATION: t.Final[Data] = {"key": "dedicated", "operator": "Equal", "value": "training", "effect": "NoSchedule"}
+TOLERATION: t.Final[Data] = {
+    "key": "dedicated",
+    "operator": "Equal",
+    "value": "training",
+    "effect": "NoSchedule",
+}
 POOLS: t.Final[list[Data]] = [
-    {"name": "inference", "node_selector": {POOL: "inference"}, "expected": {"nvidia.com/gpu": 1}, "min_nodes": 2},
-    {"name": "training", "node_selector": {POOL: "training"}, "expected": {"nvidia.com/gpu": 8}, "min_nodes": 1},
+    {
+        "name": "inference",
+        "node_selector": {POOL: "inference"},
+        "expected": {"nvidia.com/gpu": 1},
+        "min_nodes": 2,
+    },
+    {
+        "name": "training",
+        "node_selector": {POOL: "training"},
+        "expected": {"nvidia.com/gpu": 8},
+        "min_nodes": 1,
+    },
 ]
 WANTED: t.Final[Data] = {"pools": POOLS, "tolerations": [TOLERATION], "grace": 10, "wait_timeout": 180}
 
@@ -36,24 +61,44 @@ def tainted(cluster: Cluster) -> None:
     cluster.client.patch("v1", "nodes", "a100-0", None, {"spec": {"taints": [TAINT]}})
 
 
-def test_a_secret_that_is_not_there_is_told_before_the_first_write(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
-    made = playbook.module("special_resource", **WANTED, driver={"licensing_config": {"secret_name": "licence"}})
+def test_a_secret_that_is_not_there_is_told_before_the_first_write(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    made = playbook.module(
+        "special_resource", **WANTED, driver={"licensing_config": {"secret_name": "licence"}}
+    )
     assert (made["code"], audit.writes(made)) == ("GPU-CP-REFERENCE", []), made.result
     assert "driver.licensing_config.secret_name" in made["message"]
     assert cluster.client.list(*POLICIES) == []
 
 
-def test_somebody_elses_policy_is_reported_and_taken_only_when_asked(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+def test_somebody_elses_policy_is_reported_and_taken_only_when_asked(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
     """Argo CD keeps it; its operands do not tolerate the taint of one pool."""
     tracked = {"argocd.argoproj.io/tracking-id": f"gpu:nvidia.com/ClusterPolicy:/{NAME}"}
-    spec: Data = {key: {} for key in REQUIRED} | {"mig": {"strategy": "single"}, "driver": {"upgradePolicy": {"autoUpgrade": True}}}
-    cluster.client.create({"apiVersion": POLICIES[0], "kind": "ClusterPolicy", "metadata": {"name": NAME, "annotations": tracked}, "spec": spec})
+    spec: Data = {key: {} for key in REQUIRED} | {
+        "mig": {"strategy": "single"},
+        "driver": {"upgradePolicy": {"autoUpgrade": True}},
+    }
+    cluster.client.create(
+        {
+            "apiVersion": POLICIES[0],
+            "kind": "ClusterPolicy",
+            "metadata": {"name": NAME, "annotations": tracked},
+            "spec": spec,
+        }
+    )
     try:
         made = playbook.module("special_resource", **WANTED, mig={"strategy": "single"})
         assert (made["code"], audit.writes(made)) == ("GPU-TAINT", []), made.result
-        assert made["remedy"].startswith("Set adopt: take, so that spec.daemonsets.tolerations of ClusterPolicy")
+        assert made["remedy"].startswith(
+            "Set adopt: take, so that spec.daemonsets.tolerations of ClusterPolicy"
+        )
         assert "Argo CD (gpu)" in made["remedy"]
-        healthy = playbook.module("special_resource", **WANTED | {"pools": POOLS[:1], "tolerations": []}, mig={"strategy": "mixed"})
+        healthy = playbook.module(
+            "special_resource", **WANTED | {"pools": POOLS[:1], "tolerations": []}, mig={"strategy": "mixed"}
+        )
         assert (healthy.failed, healthy.changed, audit.writes(healthy)) == (False, False, []), healthy.result
         found = healthy["special_resource"]
         assert found["manager"] == "Argo CD (gpu)"
@@ -78,14 +123,25 @@ def test_images_come_from_the_mirror_alike(cluster: Cluster, playbook: Playbook,
     assert live is not None
     assert live["spec"]["driver"]["repository"] == "mirror.example.com:5000/gpu/nvidia"
     assert live["spec"]["driver"]["version"].startswith("sha256:")
-    assert live["spec"]["dcgm"] | {"repository": "mirror.example.com:5000/gpu/nvidia/cloud-native", "image": "dcgm"} == live["spec"]["dcgm"]
+    assert (
+        live["spec"]["dcgm"]
+        | {"repository": "mirror.example.com:5000/gpu/nvidia/cloud-native", "image": "dcgm"}
+        == live["spec"]["dcgm"]
+    )
     again = playbook.module("special_resource", **WANTED, registry="mirror.example.com:5000/gpu")
     assert (again.failed, again.changed, audit.writes(again)) == (False, False, []), again.result
     assert not playbook.module("special_resource", state="absent").failed
 
 
-def test_a_gpu_cluster_is_told_before_the_first_write(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
-    other = {"apiVersion": "nvidia.com/v1alpha1", "kind": "GPUCluster", "metadata": {"name": "gpu-cluster"}, "spec": {"draDriver": {}}}
+def test_a_gpu_cluster_is_told_before_the_first_write(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    other = {
+        "apiVersion": "nvidia.com/v1alpha1",
+        "kind": "GPUCluster",
+        "metadata": {"name": "gpu-cluster"},
+        "spec": {"draDriver": {}},
+    }
     cluster.client.create(other)
     try:
         made = playbook.module("special_resource", **WANTED)

@@ -31,7 +31,9 @@ BACK: t.Final[Data] = {"pools": POOLS, "driver": driver(NEW) | {"use_nvidia_driv
 
 def daemonsets(cluster: Cluster) -> dict[str, str]:
     """Driver DaemonSets, and the kind of their owner."""
-    found = cluster.client.list("apps/v1", "daemonsets", NAMESPACE, labels="app.kubernetes.io/component=nvidia-driver")
+    found = cluster.client.list(
+        "apps/v1", "daemonsets", NAMESPACE, labels="app.kubernetes.io/component=nvidia-driver"
+    )
     return {one["metadata"]["name"]: one["metadata"]["ownerReferences"][0]["kind"] for one in found}
 
 
@@ -39,9 +41,18 @@ def run_until_killed(playbook: Playbook, path: Path, options: Data, far_enough: 
     """The task by itself, and SIGKILL for all of its processes in the middle of it."""
     task = {"accelerators.openshift.special_resource": options | {"kubeconfig": str(playbook.kubeconfig)}}
     path.write_text(yaml.safe_dump([{"hosts": "localhost", "gather_facts": False, "tasks": [task]}]))
-    command = [str(Path(sys.executable).parent / "ansible-playbook"), "-i", "localhost,", "-c", "local", str(path)]
+    command = [
+        str(Path(sys.executable).parent / "ansible-playbook"),
+        "-i",
+        "localhost,",
+        "-c",
+        "local",
+        str(path),
+    ]
     environment = {**os.environ, **playbook._environment(), "ANSIBLE_PYTHON_INTERPRETER": sys.executable}
-    with subprocess.Popen(command, env=environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT) as process:
+    with subprocess.Popen(
+        command, env=environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT
+    ) as process:
         try:
             until(far_enough, "the task half way", 60)
         finally:
@@ -49,11 +60,17 @@ def run_until_killed(playbook: Playbook, path: Path, options: Data, far_enough: 
     assert process.returncode == -signal.SIGKILL
 
 
-def test_what_keeps_it_from_working_is_told_before_the_first_write(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+def test_what_keeps_it_from_working_is_told_before_the_first_write(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
     """One driver is ours, one is somebody else's, whose DaemonSet would keep the policy's driver from its nodes."""
     theirs = {"driverType": "gpu", "nodeSelector": INFERENCE["node_selector"], **driver(OLD)}
-    cluster.client.create({"apiVersion": DRIVERS[0], "kind": "NVIDIADriver", "metadata": {"name": "inference"}, "spec": theirs})
-    made = playbook.module("special_resource", backend="nvidiadriver", pools=[TRAINING], driver=driver(NEW), **QUICK)
+    cluster.client.create(
+        {"apiVersion": DRIVERS[0], "kind": "NVIDIADriver", "metadata": {"name": "inference"}, "spec": theirs}
+    )
+    made = playbook.module(
+        "special_resource", backend="nvidiadriver", pools=[TRAINING], driver=driver(NEW), **QUICK
+    )
     assert not made.failed, made.result
     until(lambda: set(owners(cluster).values()) == {"inference", "training"}, "an owner for every node")
     until(lambda: list(daemonsets(cluster).values()) == ["NVIDIADriver"] * 2, "two drivers side by side")
@@ -64,7 +81,9 @@ def test_what_keeps_it_from_working_is_told_before_the_first_write(cluster: Clus
     assert (refused["code"], audit.writes(refused)) == ("GPU-NVD-FOREIGN", []), refused.result
     mark = "oc label nvidiadriver inference app.kubernetes.io/managed-by=accelerators.openshift"
     assert mark in refused["remedy"]
-    cluster.client.patch(*DRIVERS, "inference", None, {"metadata": {"labels": dict([mark.split()[-1].split("=")])}})
+    cluster.client.patch(
+        *DRIVERS, "inference", None, {"metadata": {"labels": dict([mark.split()[-1].split("=")])}}
+    )
 
     by_hand = BACK | {"driver": BACK["driver"] | {"upgrade_policy": {"auto_upgrade": False}}}
     refused = playbook.module("special_resource", **by_hand)
@@ -73,16 +92,25 @@ def test_what_keeps_it_from_working_is_told_before_the_first_write(cluster: Clus
     assert (foreseen.failed, foreseen.changed, audit.writes(foreseen)) == (False, True, []), foreseen.result
 
 
-def test_killed_half_way_and_gone_on_with(cluster: Cluster, playbook: Playbook, audit: Audit, tmp_path: Path) -> None:
+def test_killed_half_way_and_gone_on_with(
+    cluster: Cluster, playbook: Playbook, audit: Audit, tmp_path: Path
+) -> None:
     """Each pool has one node at most without a driver at a time, the time between the two runs included."""
     with Gaps(cluster) as gaps:
         # one DaemonSet is gone, the other, or the nodes, are still to come
-        run_until_killed(playbook, tmp_path / "back.yml", BACK, lambda: list(daemonsets(cluster).values()).count("NVIDIADriver") < 2)
+        run_until_killed(
+            playbook,
+            tmp_path / "back.yml",
+            BACK,
+            lambda: list(daemonsets(cluster).values()).count("NVIDIADriver") < 2,
+        )
         assert [one["metadata"]["name"] for one in cluster.client.list(*DRIVERS)] == ["inference", "training"]
         made = playbook.module("special_resource", **BACK)
     assert (made.failed, made.changed) == (False, True), made.result
     assert gaps.most == {"inference": 1, "training": 1}
-    assert {one["name"]: one["driver_version"] for one in made["special_resource"]["nodes"]} == dict.fromkeys(("t4-0", "t4-1", "a100-0"), NEW)
+    assert {one["name"]: one["driver_version"] for one in made["special_resource"]["nodes"]} == dict.fromkeys(
+        ("t4-0", "t4-1", "a100-0"), NEW
+    )
     assert cluster.client.list(*DRIVERS) == []
     assert set(daemonsets(cluster).values()) == {"ClusterPolicy"}
     live = cluster.client.get(*POLICIES, "gpu-cluster-policy")

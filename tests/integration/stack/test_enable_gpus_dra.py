@@ -26,7 +26,8 @@ SCENARIO: t.Final = "aws"
 EXAMPLE: t.Final[Data] = yaml.safe_load((ROOT / "examples/dra.yml").read_text())
 # With a second candidate the pools are planned once more, with what was obtained.
 POOLS: t.Final[list[Data]] = [
-    pool | {"candidates": [*pool["candidates"], {"instance_type": "g5.12xlarge", "zones": ["us-east-2a"]}]} for pool in EXAMPLE["gpu_pools"]
+    pool | {"candidates": [*pool["candidates"], {"instance_type": "g5.12xlarge", "zones": ["us-east-2a"]}]}
+    for pool in EXAMPLE["gpu_pools"]
 ]
 GIVEN: t.Final[Data] = {"gpu_backend": EXAMPLE["gpu_backend"], "gpu_pools": POOLS}
 POOL: t.Final = {"accelerators.openshift/pool": "training"}
@@ -40,7 +41,11 @@ def enabled(playbook: Playbook, audit: Audit) -> Run:
     planned = playbook.playbook("plan", **GIVEN)
     assert planned.rc == 0, planned.output[-3000:]
     assert audit.writes(*planned.tasks) == []
-    for line in ("make    GPUCluster gpu-cluster", "make    NVIDIADriver training", f"quota   team-a/gpu-quota {COUNTED} 4"):
+    for line in (
+        "make    GPUCluster gpu-cluster",
+        "make    NVIDIADriver training",
+        f"quota   team-a/gpu-quota {COUNTED} 4",
+    ):
         assert line in planned.output
     run = playbook.playbook("enable_gpus", **GIVEN)
     assert run.rc == 0, run.output[-3000:]
@@ -49,30 +54,44 @@ def enabled(playbook: Playbook, audit: Audit) -> Run:
 
 def result(run: Run, name: str) -> Data:
     """What the task of this name returned, or its only item."""
-    (found,) = [task.result for task in run.tasks if task.name.rpartition(" | ")[2] == name and not task.skipped]
+    (found,) = [
+        task.result for task in run.tasks if task.name.rpartition(" | ")[2] == name and not task.skipped
+    ]
     return found["results"][0] if "results" in found else found
 
 
 def test_from_nothing_to_a_program_on_every_gpu(cluster: Cluster, enabled: Run) -> None:
     client = cluster.client
-    assert [one["metadata"]["name"] for one in client.list("nvidia.com/v1alpha1", "gpuclusters")] == ["gpu-cluster"]
+    assert [one["metadata"]["name"] for one in client.list("nvidia.com/v1alpha1", "gpuclusters")] == [
+        "gpu-cluster"
+    ]
     assert client.list("nvidia.com/v1", "clusterpolicies") == []
     (node,) = result(enabled, "Run a CUDA program on every node of the pools")["workload"]["nodes"]
     assert (node["ran"], node["validated"], node["resources"]) == (True, 4, {"nvidia.com/gpu": 4})
     (offered,) = client.list(RESOURCE, "resourceslices")
-    there = {device["attributes"]["uuid"]["string"]: device["attributes"]["driverVersion"]["version"] for device in offered["spec"]["devices"]}
+    there = {
+        device["attributes"]["uuid"]["string"]: device["attributes"]["driverVersion"]["version"]
+        for device in offered["spec"]["devices"]
+    }
     # Each pod saw the one device that its claim was given.
     assert sorted(uuid for pod in node["pods"] for uuid in pod["result"]["uuids"]) == sorted(there)
     assert {node["driver_version"]} == set(there.values())
     assert "4/4/4" in enabled.output
-    assert client.list("v1", "pods", VALIDATION) == client.list(RESOURCE, "resourceclaimtemplates", VALIDATION) == []
+    assert (
+        client.list("v1", "pods", VALIDATION)
+        == client.list(RESOURCE, "resourceclaimtemplates", VALIDATION)
+        == []
+    )
     assert until(lambda: not client.list(RESOURCE, "resourceclaims", VALIDATION), "the claims are gone")
 
 
 def test_the_quota_is_proven(enabled: Run) -> None:
     quota = result(enabled, "Cap the GPUs of namespaces")["quota"]
     assert quota["resources"] == {COUNTED: {"hard": "4", "used": "0"}}
-    assert f"exceeded quota: gpu-quota, requested: {COUNTED}=5, used: {COUNTED}=0, limited: {COUNTED}=4" in quota["proof"]
+    assert (
+        f"exceeded quota: gpu-quota, requested: {COUNTED}=5, used: {COUNTED}=0, limited: {COUNTED}=4"
+        in quota["proof"]
+    )
 
 
 def test_the_second_run_changes_nothing(playbook: Playbook, audit: Audit, enabled: Run) -> None:
@@ -85,30 +104,54 @@ def test_the_second_run_changes_nothing(playbook: Playbook, audit: Audit, enable
 def test_twelve_steps(playbook: Playbook, audit: Audit, enabled: Run) -> None:
     """Of quotas; the validation's are those of the playbooks, and what it foresees."""
     quota = {"namespace": "it-{way}-claims", "create_namespace": True, "claims": True}
-    case = Case("gpu_quota", quota | {"gpus": 2, "prove": True}, quota | {"gpus": 3}, {"namespace": "it-{way}-claims", "state": "absent"})
+    case = Case(
+        "gpu_quota",
+        quota | {"gpus": 2, "prove": True},
+        quota | {"gpus": 3},
+        {"namespace": "it-{way}-claims", "state": "absent"},
+    )
     Walks(playbook, audit).check(case, in_process=True)
-    foreseen = playbook.module("gpu_workload", check=True, node_selector=POOL, claims=True, benchmark="matmul")
+    foreseen = playbook.module(
+        "gpu_workload", check=True, node_selector=POOL, claims=True, benchmark="matmul"
+    )
     assert (foreseen.changed, len(foreseen["workload"]["due"]), audit.writes(foreseen)) == (True, 1, [])
 
 
 def claiming(name: str, count: int) -> list[Data]:
     metadata = {"name": name, "namespace": "team-a"}
     request = {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": count}}
-    container = {"name": "main", "image": "registry.example.com/cuda:1", "resources": {"claims": [{"name": "gpu"}]}}
-    pod = {"resourceClaims": [{"name": "gpu", "resourceClaimName": name}], "containers": [container], "tolerations": [{"operator": "Exists"}]}
+    container = {
+        "name": "main",
+        "image": "registry.example.com/cuda:1",
+        "resources": {"claims": [{"name": "gpu"}]},
+    }
+    pod = {
+        "resourceClaims": [{"name": "gpu", "resourceClaimName": name}],
+        "containers": [container],
+        "tolerations": [{"operator": "Exists"}],
+    }
     return [
-        {"apiVersion": RESOURCE, "kind": "ResourceClaim", "metadata": metadata, "spec": {"devices": {"requests": [request]}}},
+        {
+            "apiVersion": RESOURCE,
+            "kind": "ResourceClaim",
+            "metadata": metadata,
+            "spec": {"devices": {"requests": [request]}},
+        },
         {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod},
     ]
 
 
-def test_what_a_team_claims_counts_and_is_named(cluster: Cluster, playbook: Playbook, audit: Audit, enabled: Run) -> None:
+def test_what_a_team_claims_counts_and_is_named(
+    cluster: Cluster, playbook: Playbook, audit: Audit, enabled: Run
+) -> None:
     client = cluster.client
     for one in claiming("trainer", 3):
         client.create(one)
 
     def used() -> t.Any:
-        return (((client.get(RESOURCE, "resourceclaims", "trainer", "team-a") or {}).get("status")) or {}).get("reservedFor")
+        return (
+            ((client.get(RESOURCE, "resourceclaims", "trainer", "team-a") or {}).get("status")) or {}
+        ).get("reservedFor")
 
     until(used, "the claim is allocated")
     with pytest.raises(ApiError, match="exceeded quota: gpu-quota"):
@@ -136,11 +179,25 @@ def test_a_validation_that_is_forced_is_foreseen(playbook: Playbook, audit: Audi
     assert (foreseen.changed, audit.writes(foreseen), done.changed, done.failed) == (True, [], True, False)
 
 
-def test_a_quota_that_is_smaller_than_the_validation_needs(cluster: Cluster, playbook: Playbook, audit: Audit, enabled: Run) -> None:
-    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "theirs", "namespace": VALIDATION}, "spec": {"hard": {COUNTED: "1"}}}
+def test_a_quota_that_is_smaller_than_the_validation_needs(
+    cluster: Cluster, playbook: Playbook, audit: Audit, enabled: Run
+) -> None:
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "theirs", "namespace": VALIDATION},
+        "spec": {"hard": {COUNTED: "1"}},
+    }
     cluster.client.create(quota)
     try:
-        until(lambda: (cluster.client.get("v1", "resourcequotas", "theirs", VALIDATION) or {}).get("status", {}).get("used"), "the quota is counted")
+        until(
+            lambda: (
+                (cluster.client.get("v1", "resourcequotas", "theirs", VALIDATION) or {})
+                .get("status", {})
+                .get("used")
+            ),
+            "the quota is counted",
+        )
         found = playbook.module("gpu_workload", node_selector=POOL, claims=True, force=True)
     finally:
         cluster.client.delete("v1", "resourcequotas", "theirs", VALIDATION)
@@ -148,28 +205,63 @@ def test_a_quota_that_is_smaller_than_the_validation_needs(cluster: Cluster, pla
     assert f"requested: {COUNTED}=4" in found["msg"]
 
 
-def test_what_does_not_fit_is_told_before_the_first_request(playbook: Playbook, audit: Audit, enabled: Run) -> None:
-    shared = [pool | {"candidates": [{"instance_type": "p4d.24xlarge", "zones": ["us-east-2a"]}], "sharing": {"mig": {"slices": 7}}} for pool in POOLS]
+def test_what_does_not_fit_is_told_before_the_first_request(
+    playbook: Playbook, audit: Audit, enabled: Run
+) -> None:
+    shared = [
+        pool
+        | {
+            "candidates": [{"instance_type": "p4d.24xlarge", "zones": ["us-east-2a"]}],
+            "sharing": {"mig": {"slices": 7}},
+        }
+        for pool in POOLS
+    ]
     run = playbook.playbook("enable_gpus", **GIVEN | {"gpu_pools": shared})
     assert run.failure["problems"][0]["path"] == "gpu_pools[0].sharing.mig"
     assert (run.failure["code"], audit.of(*run.tasks)) == ("POOL-DRA", [])
-    wrong = playbook.module("gpu_workload", node_selector=POOL, claims=True, resources={"nvidia.com/mig-1g.5gb": 7})
+    wrong = playbook.module(
+        "gpu_workload", node_selector=POOL, claims=True, resources={"nvidia.com/mig-1g.5gb": 7}
+    )
     assert (wrong["code"], audit.of(wrong)) == ("INPUT-VALUE", [])
 
 
-def test_removal_and_the_other_stack_in_the_way(cluster: Cluster, playbook: Playbook, audit: Audit, enabled: Run) -> None:
+def test_removal_and_the_other_stack_in_the_way(
+    cluster: Cluster, playbook: Playbook, audit: Audit, enabled: Run
+) -> None:
     client = cluster.client
     run = playbook.playbook("remove_gpus", "--tags gpu_validation,gpu_policy,gpu_operator", gpu_pools=POOLS)
     assert run.rc == 0, run.output[-3000:]
-    assert client.list("nvidia.com/v1alpha1", "gpuclusters") == client.list("nvidia.com/v1alpha1", "nvidiadrivers") == []
+    assert (
+        client.list("nvidia.com/v1alpha1", "gpuclusters")
+        == client.list("nvidia.com/v1alpha1", "nvidiadrivers")
+        == []
+    )
     assert client.list(RESOURCE, "resourceslices") == client.list("v1", "resourcequotas", "team-a") == []
     assert client.get("v1", "namespaces", VALIDATION) is None
-    client.create({"apiVersion": "nvidia.com/v1", "kind": "ClusterPolicy", "metadata": {"name": "theirs"}, "spec": POLICY})
+    client.create(
+        {
+            "apiVersion": "nvidia.com/v1",
+            "kind": "ClusterPolicy",
+            "metadata": {"name": "theirs"},
+            "spec": POLICY,
+        }
+    )
     refused = playbook.playbook("enable_gpus", **GIVEN)
     assert (refused.failure["code"], audit.writes(*refused.tasks)) == ("GPU-CP-CONFLICT", [])
     assert refused.failure.name == "claims | Foresee the stack of GPUs that pods claim"
 
 
 POLICY: t.Final[Data] = {
-    key: {} for key in ("operator", "daemonsets", "driver", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "nodeStatusExporter", "gfd")
+    key: {}
+    for key in (
+        "operator",
+        "daemonsets",
+        "driver",
+        "toolkit",
+        "devicePlugin",
+        "dcgmExporter",
+        "dcgm",
+        "nodeStatusExporter",
+        "gfd",
+    )
 }

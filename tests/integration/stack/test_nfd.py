@@ -28,15 +28,23 @@ RULE: t.Final = ("nfd.k8s-sigs.io/v1alpha1", "nodefeaturerules")
 FEATURE: t.Final = ("nfd.k8s-sigs.io/v1alpha1", "nodefeatures")
 PCI: t.Final = "feature.node.kubernetes.io/pci-10de.present"
 POOL: t.Final = {"accelerators.openshift/pool": "it-nfd"}
-HAS_GPU: t.Final = [{"feature": "pci.device", "matchExpressions": {"vendor": {"op": "In", "value": ["10de"]}}}]
+HAS_GPU: t.Final = [
+    {"feature": "pci.device", "matchExpressions": {"vendor": {"op": "In", "value": ["10de"]}}}
+]
 GIVES: t.Final = {
     "labels": {"example.com/gpu": True, "card": "@system.name.nodename"},
     "extendedResources": {"example.com/slots": 2},
     "taints": [{"key": "example.com/busy", "value": "yes", "effect": "PreferNoSchedule"}],
 }
 MINE: t.Final = {"name": "it-mine", "rules": [{"name": "gpus", **GIVES, "matchFeatures": HAS_GPU}]}
-RACK: t.Final = {"name": "it-rack", "node_selector": {"node-role.kubernetes.io/worker": ""}, "labels": {"example.com/rack": "r17"}}
-EXPECT: t.Final = [{"node_selector": POOL, "labels": {PCI: True, "example.com/gpu": True, "example.com/rack": "r17"}}]
+RACK: t.Final = {
+    "name": "it-rack",
+    "node_selector": {"node-role.kubernetes.io/worker": ""},
+    "labels": {"example.com/rack": "r17"},
+}
+EXPECT: t.Final = [
+    {"node_selector": POOL, "labels": {PCI: True, "example.com/gpu": True, "example.com/rack": "r17"}}
+]
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +53,14 @@ def sandbox(cluster: Cluster, playbook: Playbook) -> Sandbox:
     found = cluster.needs_sandbox()
     run = playbook.tasks(
         {"accelerators.openshift.olm_operator": {"name": "nfd", "namespace": NAMESPACE}},
-        {"accelerators.openshift.gpu_machineset": {"name": "it-nfd", "instance_type": "g4dn.xlarge", "zones": ["us-east-2b"], "replicas": 1}},
+        {
+            "accelerators.openshift.gpu_machineset": {
+                "name": "it-nfd",
+                "instance_type": "g4dn.xlarge",
+                "zones": ["us-east-2b"],
+                "replicas": 1,
+            }
+        },
     )
     assert run.rc == 0, run.output[-3000:]
     return found
@@ -53,7 +68,13 @@ def sandbox(cluster: Cluster, playbook: Playbook) -> Sandbox:
 
 @pytest.fixture(scope="module")
 def made(sandbox: Sandbox, playbook: Playbook) -> TaskResult:
-    task = playbook.module("nfd_labels", rules=[MINE], features=[RACK], expect=EXPECT, compare={"gpu": {"node_selector": POOL}, "cpu": {}})
+    task = playbook.module(
+        "nfd_labels",
+        rules=[MINE],
+        features=[RACK],
+        expect=EXPECT,
+        compare={"gpu": {"node_selector": POOL}, "cpu": {}},
+    )
     assert not task.failed, task.result
     return task
 
@@ -66,9 +87,17 @@ def gpu_node(cluster: Cluster) -> Data:
 def own(node: Data) -> Data:
     """What the tests had put on a node."""
     resources = {**node["status"].get("capacity", {}), **node["status"].get("allocatable", {})}
-    labels = {key: value for key, value in node["metadata"]["labels"].items() if key.startswith("example.com/") or key.endswith("/card")}
+    labels = {
+        key: value
+        for key, value in node["metadata"]["labels"].items()
+        if key.startswith("example.com/") or key.endswith("/card")
+    }
     taints = [one["key"] for one in node["spec"].get("taints") or [] if one["key"].startswith("example.com/")]
-    return {"labels": labels, "resources": {key: value for key, value in resources.items() if key.startswith("example.com/")}, "taints": taints}
+    return {
+        "labels": labels,
+        "resources": {key: value for key, value in resources.items() if key.startswith("example.com/")},
+        "taints": taints,
+    }
 
 
 def create(cluster: Cluster, api_version: str, kind: str, name: str, **more: t.Any) -> Data:
@@ -76,22 +105,47 @@ def create(cluster: Cluster, api_version: str, kind: str, name: str, **more: t.A
     return cluster.client.create({"apiVersion": api_version, "kind": kind, "metadata": metadata, **more})
 
 
-def test_what_rules_and_node_features_give(cluster: Cluster, playbook: Playbook, audit: Audit, made: TaskResult) -> None:
+def test_what_rules_and_node_features_give(
+    cluster: Cluster, playbook: Playbook, audit: Audit, made: TaskResult
+) -> None:
     node = gpu_node(cluster)
-    found = until(lambda: own(gpu_node(cluster)) if own(gpu_node(cluster))["resources"] else None, "the extended resource")
-    labels = {"example.com/gpu": "true", "example.com/rack": "r17", "feature.node.kubernetes.io/card": node["metadata"]["name"]}
-    assert found == {"labels": labels, "resources": {"example.com/slots": "2"}, "taints": ["example.com/busy"]}
+    found = until(
+        lambda: own(gpu_node(cluster)) if own(gpu_node(cluster))["resources"] else None,
+        "the extended resource",
+    )
+    labels = {
+        "example.com/gpu": "true",
+        "example.com/rack": "r17",
+        "feature.node.kubernetes.io/card": node["metadata"]["name"],
+    }
+    assert found == {
+        "labels": labels,
+        "resources": {"example.com/slots": "2"},
+        "taints": ["example.com/busy"],
+    }
     # The rule's taints need the instance's consent, which ours gives.
     instance = cluster.client.get(*NFD, "nfd-instance", NAMESPACE)
     assert instance is not None
     assert instance["spec"]["enableTaints"] is True
 
     facts = made["nfd"]
-    assert (facts["available"], facts["manager"], facts["rules"], facts["features"]) == (True, "accelerators.openshift", ["it-mine"], ["it-rack"])
+    assert (facts["available"], facts["manager"], facts["rules"], facts["features"]) == (
+        True,
+        "accelerators.openshift",
+        ["it-mine"],
+        ["it-rack"],
+    )
     families = facts["nodes"][0]["families"]
-    assert families["pci"]["10de.present"] == families["cpuid"]["AVX512VNNI"] == families["storage"]["nonrotationaldisk"] == "true"
+    assert (
+        families["pci"]["10de.present"]
+        == families["cpuid"]["AVX512VNNI"]
+        == families["storage"]["nonrotationaldisk"]
+        == "true"
+    )
     assert {"cpu", "cpuid", "kernel", "os_release", "pci", "storage", "custom"} <= set(families)
-    assert {one["class"]: one["lets_through"] for one in facts["pci_classes"]}["02"].startswith("all network adapters")
+    assert {one["class"]: one["lets_through"] for one in facts["pci_classes"]}["02"].startswith(
+        "all network adapters"
+    )
 
     again = playbook.module("nfd_labels", rules=[MINE], features=[RACK], expect=EXPECT)
     assert not again.changed, again.result
@@ -115,20 +169,32 @@ def test_the_difference_of_a_gpu_node_and_the_others(made: TaskResult) -> None:
 
 def test_the_same_by_lookup_and_filter(playbook: Playbook, made: TaskResult) -> None:
     labels = "query('accelerators.openshift.node_labels', label_selector='{}', kubeconfig=kubeconfig)"
-    gpu, cpu = labels.format("accelerators.openshift/pool"), labels.format("node-role.kubernetes.io/worker,!accelerators.openshift/pool")
+    gpu, cpu = (
+        labels.format("accelerators.openshift/pool"),
+        labels.format("node-role.kubernetes.io/worker,!accelerators.openshift/pool"),
+    )
     difference = f"{{{{ {gpu} | accelerators.openshift.label_difference({cpu}, names=['gpu', 'cpu'], only=['pci']) }}}}"
-    run = playbook.tasks({"vars": {"kubeconfig": str(playbook.kubeconfig)}, "ansible.builtin.debug": {"msg": difference}})
-    assert run.tasks[-1]["msg"]["table"][:2] == ["FAMILY  LABEL         GPU (1 node)  CPU (3 nodes)", "pci     10de.present  true          -"]
+    run = playbook.tasks(
+        {"vars": {"kubeconfig": str(playbook.kubeconfig)}, "ansible.builtin.debug": {"msg": difference}}
+    )
+    assert run.tasks[-1]["msg"]["table"][:2] == [
+        "FAMILY  LABEL         GPU (1 node)  CPU (3 nodes)",
+        "pci     10de.present  true          -",
+    ]
 
 
-def test_a_label_that_blinks_is_no_loss(cluster: Cluster, sandbox: Sandbox, playbook: Playbook, made: TaskResult) -> None:
+def test_a_label_that_blinks_is_no_loss(
+    cluster: Cluster, sandbox: Sandbox, playbook: Playbook, made: TaskResult
+) -> None:
     log, position = sandbox.directory / "audit.log", audit_log.position(sandbox.directory / "audit.log")
 
     def has_label() -> bool:
         return PCI in gpu_node(cluster)["metadata"]["labels"]
 
     def watched() -> bool:
-        return any(one.verb == "watch" and one.resource == "nodes" for one in audit_log.read(log, position, OURS))
+        return any(
+            one.verb == "watch" and one.resource == "nodes" for one in audit_log.read(log, position, OURS)
+        )
 
     def blink() -> None:
         until(watched, "the task's watch")
@@ -141,15 +207,21 @@ def test_a_label_that_blinks_is_no_loss(cluster: Cluster, sandbox: Sandbox, play
     thread = threading.Thread(target=blink)
     thread.start()
     try:
-        task = playbook.module("nfd_labels", expect=[{"node_selector": POOL, "labels": {PCI: True}}], settle=5)
+        task = playbook.module(
+            "nfd_labels", expect=[{"node_selector": POOL, "labels": {PCI: True}}], settle=5
+        )
     finally:
         thread.join()
     assert not task.failed, task.result
-    assert {(one["node"], one["label"]) for one in task["nfd"]["lost"]} == {(gpu_node(cluster)["metadata"]["name"], PCI)}
+    assert {(one["node"], one["label"]) for one in task["nfd"]["lost"]} == {
+        (gpu_node(cluster)["metadata"]["name"], PCI)
+    }
     assert not task.changed
 
 
-def test_a_label_that_stays_away_is_explained(cluster: Cluster, sandbox: Sandbox, playbook: Playbook, audit: Audit, made: TaskResult) -> None:
+def test_a_label_that_stays_away_is_explained(
+    cluster: Cluster, sandbox: Sandbox, playbook: Playbook, audit: Audit, made: TaskResult
+) -> None:
     faults.add(sandbox, "nfd_label_lost", {"label": "pci-10de.present"})
     try:
         until(lambda: PCI not in gpu_node(cluster)["metadata"]["labels"], "the label's loss")
@@ -158,14 +230,26 @@ def test_a_label_that_stays_away_is_explained(cluster: Cluster, sandbox: Sandbox
         faults.clear(sandbox, "nfd_label_lost", {})
     assert (task.failed, task["code"]) == (True, "NFD-LABEL-MISSING")
     # The device is among the features, only its label is not.
-    assert "(the device is there with PCI class 0302, which deviceClassWhitelist does not let through)" in task["evidence"][0]
+    assert (
+        "(the device is there with PCI class 0302, which deviceClassWhitelist does not let through)"
+        in task["evidence"][0]
+    )
     assert audit.writes(task) == []
 
 
-def test_node_features_that_nobody_keeps(cluster: Cluster, sandbox: Sandbox, playbook: Playbook, made: TaskResult) -> None:
+def test_node_features_that_nobody_keeps(
+    cluster: Cluster, sandbox: Sandbox, playbook: Playbook, made: TaskResult
+) -> None:
     faults.add(sandbox, "nfd_gc_stopped", {})
     try:
-        create(cluster, FEATURE[0], "NodeFeature", "gone", metadata={"labels": {"nfd.node.kubernetes.io/node-name": "gone"}}, spec={"labels": {}})
+        create(
+            cluster,
+            FEATURE[0],
+            "NodeFeature",
+            "gone",
+            metadata={"labels": {"nfd.node.kubernetes.io/node-name": "gone"}},
+            spec={"labels": {}},
+        )
         told = playbook.module("nfd_labels", stale_features="report")
         assert [(one["node"], one["name"]) for one in told["nfd"]["stale"]] == [("gone", "gone")]
         assert not told.changed
@@ -175,35 +259,63 @@ def test_node_features_that_nobody_keeps(cluster: Cluster, sandbox: Sandbox, pla
         faults.clear(sandbox, "nfd_gc_stopped", {})
 
 
-def test_a_feature_file_s_features_reach_nodes_and_rules(cluster: Cluster, playbook: Playbook, sandbox: Sandbox, made: TaskResult) -> None:
+def test_a_feature_file_s_features_reach_nodes_and_rules(
+    cluster: Cluster, playbook: Playbook, sandbox: Sandbox, made: TaskResult
+) -> None:
     file = "{{ {'example.com/shell': 'xdma', 'slots': 4} | accelerators.openshift.feature_file(name='fpga', expires='2099-01-31T00:00:00Z', "
-    objects = {"objects": f"{file}as='daemon_set', node_selector={{'accelerators.openshift/pool': 'it-nfd'}}) }}}}"}
+    objects = {
+        "objects": f"{file}as='daemon_set', node_selector={{'accelerators.openshift/pool': 'it-nfd'}}) }}}}"
+    }
     rule = {
         "name": "it-slots",
-        "rules": [{"name": "slots", "labels": {"example.com/slots": "@local.feature.slots"}, "matchFeatures": [{"feature": "local.feature"}]}],
+        "rules": [
+            {
+                "name": "slots",
+                "labels": {"example.com/slots": "@local.feature.slots"},
+                "matchFeatures": [{"feature": "local.feature"}],
+            }
+        ],
     }
     wanted = {"example.com/shell": "xdma", "feature.node.kubernetes.io/slots": 4, "example.com/slots": 4}
     run = playbook.tasks(
         {"accelerators.openshift.manifests": objects},
-        {"accelerators.openshift.nfd_labels": {"rules": [rule], "expect": [{"node_selector": POOL, "labels": wanted}]}},
+        {
+            "accelerators.openshift.nfd_labels": {
+                "rules": [rule],
+                "expect": [{"node_selector": POOL, "labels": wanted}],
+            }
+        },
         {"accelerators.openshift.nfd_labels": {"rules": [{"name": "it-slots"}], "state": "absent"}},
         {"accelerators.openshift.manifests": {**objects, "state": "absent"}},
-        {"accelerators.openshift.nfd_labels": {"expect": [{"node_selector": POOL, "labels": dict.fromkeys(wanted)}]}},
+        {
+            "accelerators.openshift.nfd_labels": {
+                "expect": [{"node_selector": POOL, "labels": dict.fromkeys(wanted)}]
+            }
+        },
     )
     assert run.rc == 0, run.output[-3000:]
     assert run.tasks[1]["nfd"]["nodes"][0]["families"]["custom"]["slots"] == "4"
 
 
-def test_a_removed_rule_takes_its_own_along_and_nothing_else(cluster: Cluster, playbook: Playbook, audit: Audit, made: TaskResult) -> None:
+def test_a_removed_rule_takes_its_own_along_and_nothing_else(
+    cluster: Cluster, playbook: Playbook, audit: Audit, made: TaskResult
+) -> None:
     client, name = cluster.client, gpu_node(cluster)["metadata"]["name"]
     theirs = {"labels": {"example.com/theirs": "true", "example.com/gpu": "true"}, "matchFeatures": HAS_GPU}
     create(cluster, RULE[0], "NodeFeatureRule", "it-theirs", spec={"rules": [{"name": "theirs", **theirs}]})
     client.patch("v1", "nodes", name, None, {"metadata": {"labels": {"example.com/by-hand": "true"}}})
     until(lambda: "example.com/theirs" in gpu_node(cluster)["metadata"]["labels"], "the other rule's label")
 
-    removed = playbook.module("nfd_labels", rules=[{"name": "it-mine"}, {"name": "it-theirs"}], state="absent")
+    removed = playbook.module(
+        "nfd_labels", rules=[{"name": "it-mine"}, {"name": "it-theirs"}], state="absent"
+    )
     assert not removed.failed, removed.result
-    labels = {"example.com/rack": "r17", "example.com/theirs": "true", "example.com/gpu": "true", "example.com/by-hand": "true"}
+    labels = {
+        "example.com/rack": "r17",
+        "example.com/theirs": "true",
+        "example.com/gpu": "true",
+        "example.com/by-hand": "true",
+    }
     assert own(gpu_node(cluster)) == {"labels": labels, "resources": {}, "taints": []}
     assert [one["metadata"]["name"] for one in client.list(*RULE, NAMESPACE)] == ["it-theirs"]
     assert removed["nfd"]["removed"]["rules"] == ["it-mine"]
@@ -213,7 +325,11 @@ def test_a_removed_rule_takes_its_own_along_and_nothing_else(cluster: Cluster, p
     gone = playbook.module("nfd_labels", state="absent")
     assert not gone.failed, gone.result
     assert client.list(*NFD, NAMESPACE) == []
-    assert [one["metadata"]["name"] for one in client.list(*FEATURE, NAMESPACE) if "it-rack" in one["metadata"]["name"]] == []
+    assert [
+        one["metadata"]["name"]
+        for one in client.list(*FEATURE, NAMESPACE)
+        if "it-rack" in one["metadata"]["name"]
+    ] == []
     left = own(gpu_node(cluster))["labels"]
     assert (left["example.com/by-hand"], "example.com/rack" in left) == ("true", False)
     assert not [line for line in audit.writes(gone) if line.startswith("patch nodefeaturediscoveries")]
@@ -224,13 +340,22 @@ def test_our_instance_takes_every_label_along(cluster: Cluster, playbook: Playbo
     assert playbook.module("nfd_labels", expect=[{"node_selector": POOL, "labels": {PCI: True}}]).changed
     assert playbook.module("nfd_labels", state="absent").changed
     nodes = cluster.client.list("v1", "nodes")
-    assert [key for node in nodes for key in node["metadata"]["labels"] if key.startswith("feature.node.kubernetes.io/")] == []
+    assert [
+        key
+        for node in nodes
+        for key in node["metadata"]["labels"]
+        if key.startswith("feature.node.kubernetes.io/")
+    ] == []
     assert own(gpu_node(cluster))["labels"] == {"example.com/by-hand": "true"}
 
 
 # What others made
 
-ARGO: t.Final = {"annotations": {"argocd.argoproj.io/tracking-id": "gitops:nfd.openshift.io/NodeFeatureDiscovery:openshift-nfd/theirs"}}
+ARGO: t.Final = {
+    "annotations": {
+        "argocd.argoproj.io/tracking-id": "gitops:nfd.openshift.io/NodeFeatureDiscovery:openshift-nfd/theirs"
+    }
+}
 CONFIG: t.Final = "# by the platform team\nsources: {pci: {deviceClassWhitelist: ['0200', '03'], deviceLabelFields: [class, vendor]}}\n"
 
 
@@ -240,7 +365,11 @@ def theirs(cluster: Cluster, playbook: Playbook, sandbox: Sandbox) -> t.Iterator
         playbook.module("nfd_labels", state="absent")
 
     def put(**more: t.Any) -> None:
-        spec = {"workerConfig": {"configData": CONFIG}, "operand": {"servicePort": 12000}, **more.pop("spec", {})}
+        spec = {
+            "workerConfig": {"configData": CONFIG},
+            "operand": {"servicePort": 12000},
+            **more.pop("spec", {}),
+        }
         create(cluster, NFD[0], "NodeFeatureDiscovery", "theirs", spec=spec, **more)
 
     yield put
@@ -252,7 +381,9 @@ def config(cluster: Cluster) -> str:
     return str((cluster.client.get(*NFD, "theirs", NAMESPACE) or {})["spec"]["workerConfig"]["configData"])
 
 
-def test_an_instance_that_argo_cd_keeps(cluster: Cluster, playbook: Playbook, audit: Audit, theirs: t.Callable[..., None]) -> None:
+def test_an_instance_that_argo_cd_keeps(
+    cluster: Cluster, playbook: Playbook, audit: Audit, theirs: t.Callable[..., None]
+) -> None:
     theirs(metadata=ARGO)
     labels = "accelerators.openshift.nfd_labels"
     refused, tainted, used = playbook.tasks(
@@ -275,7 +406,9 @@ def test_an_instance_that_argo_cd_keeps(cluster: Cluster, playbook: Playbook, au
         {labels: {"adopt": "take"}},
         {labels: {"name": "theirs", "state": "absent"}},
     ).tasks
-    assert [one.changed for one in (taken, again, stays)] == [True, False, False], [one.result for one in (taken, again, stays)]
+    assert [one.changed for one in (taken, again, stays)] == [True, False, False], [
+        one.result for one in (taken, again, stays)
+    ]
     assert audit.writes(again, stays) == []
     assert yaml.safe_load(config(cluster))["sources"]["pci"]["deviceLabelFields"] == ["vendor"]
     live = cluster.client.get(*NFD, "theirs", NAMESPACE) or {}
@@ -283,16 +416,33 @@ def test_an_instance_that_argo_cd_keeps(cluster: Cluster, playbook: Playbook, au
 
 
 def test_an_instance_whose_workers_have_no_node(playbook: Playbook, theirs: t.Callable[..., None]) -> None:
-    theirs(spec={"operand": {"image": "example.com/nfd:v1", "servicePort": 12000, "workerNodeSelector": {"nobody": "has-it"}}})
+    theirs(
+        spec={
+            "operand": {
+                "image": "example.com/nfd:v1",
+                "servicePort": 12000,
+                "workerNodeSelector": {"nobody": "has-it"},
+            }
+        }
+    )
     task = playbook.module("nfd_labels", grace=2)
     assert (task.failed, task["code"]) == (True, "NFD-DEGRADED")
     assert "no node to run on by operand.workerNodeSelector {'nobody': 'has-it'}" in task["message"]
 
 
-def test_what_is_wrong_is_refused_before_the_first_request(playbook: Playbook, audit: Audit, sandbox: Sandbox) -> None:
+def test_what_is_wrong_is_refused_before_the_first_request(
+    playbook: Playbook, audit: Audit, sandbox: Sandbox
+) -> None:
     rule = {"name": "it-bad", "rules": [{"name": "x", "labels": {"node-role.kubernetes.io/gpu": "true"}}]}
-    wrong: list[Data] = [{"rules": [rule]}, {"pci_classes": ["0x02"]}, {"features": [{"name": "it-bad", "nodes": ["a"]}]}, {"compare": {"gpu": {}}}]
-    run = playbook.tasks(*({"accelerators.openshift.nfd_labels": options, "ignore_errors": True} for options in wrong))
+    wrong: list[Data] = [
+        {"rules": [rule]},
+        {"pci_classes": ["0x02"]},
+        {"features": [{"name": "it-bad", "nodes": ["a"]}]},
+        {"compare": {"gpu": {}}},
+    ]
+    run = playbook.tasks(
+        *({"accelerators.openshift.nfd_labels": options, "ignore_errors": True} for options in wrong)
+    )
     assert [task["code"] for task in run.tasks] == ["NFD-RULE", "NFD-PCI", "NFD-FEATURE", "NFD-COMPARE"]
     assert audit.of(*run.tasks) == []
 
@@ -301,7 +451,10 @@ def test_a_feature_file_as_a_machine_config(playbook: Playbook, sandbox: Sandbox
     """The API server takes what the filter makes; how nodes get it is the machine-config operator's business."""
     shell = "{{ {'example.com/shell': 'xdma'} | accelerators.openshift.feature_file(name='fpga', expires='2027-01-31T00:00:00Z', "
     run = playbook.tasks(
-        {"accelerators.openshift.manifests": {"objects": f"{shell}as='machine_config', pool='fpga') }}}}"}, "check_mode": True},
+        {
+            "accelerators.openshift.manifests": {"objects": f"{shell}as='machine_config', pool='fpga') }}}}"},
+            "check_mode": True,
+        },
         {"ansible.builtin.debug": {"msg": "{{ 'a = b' | accelerators.openshift.feature_file }}"}},
     )
     assert run.tasks[0].changed, run.output[-2000:]

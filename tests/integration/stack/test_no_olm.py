@@ -19,9 +19,15 @@ DRIVER: t.Final = {"repository": "nvcr.io/nvidia", "image": "driver", "version":
 
 
 @pytest.mark.parametrize("check", [True, False])
-def test_the_gpu_operator_is_refused_with_the_charts_values(check: bool, playbook: Playbook, audit: Audit) -> None:
-    policy = playbook.module("special_resource", check=check, mig={"strategy": "mixed"}, tolerations=[TOLERATION], driver=DRIVER)
-    operator = playbook.module("olm_operator", check=check, name="gpu-operator-certified", namespace="nvidia-gpu-operator")
+def test_the_gpu_operator_is_refused_with_the_charts_values(
+    check: bool, playbook: Playbook, audit: Audit
+) -> None:
+    policy = playbook.module(
+        "special_resource", check=check, mig={"strategy": "mixed"}, tolerations=[TOLERATION], driver=DRIVER
+    )
+    operator = playbook.module(
+        "olm_operator", check=check, name="gpu-operator-certified", namespace="nvidia-gpu-operator"
+    )
     assert policy["code"] == operator["code"] == "OLM-ABSENT"
     assert "is not OpenShift" in policy["message"]
     assert "helm upgrade --install gpu-operator nvidia/gpu-operator" in policy["remedy"]
@@ -30,7 +36,10 @@ def test_the_gpu_operator_is_refused_with_the_charts_values(check: bool, playboo
     assert values["mig"] == {"strategy": "mixed"}
     assert TOLERATION in values["daemonsets"]["tolerations"]
     assert TOLERATION in values["node-feature-discovery"]["worker"]["tolerations"]
-    assert yaml.safe_load(operator["helm_values"]) == {"dcgm": {"enabled": True}, "nodeStatusExporter": {"enabled": True}}
+    assert yaml.safe_load(operator["helm_values"]) == {
+        "dcgm": {"enabled": True},
+        "nodeStatusExporter": {"enabled": True},
+    }
     assert audit.writes(policy, operator) == []
 
 

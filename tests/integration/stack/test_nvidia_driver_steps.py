@@ -24,7 +24,10 @@ WANTED: t.Final[Data] = {"backend": BACKEND, "pools": POOLS, **QUICK}
 
 
 def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
-    changed = WANTED | {"mig": {"strategy": "mixed"}, "nvidia_drivers": [{"name": "inference", **driver(OLD)}, {"name": "training"}]}
+    changed = WANTED | {
+        "mig": {"strategy": "mixed"},
+        "nvidia_drivers": [{"name": "inference", **driver(OLD)}, {"name": "training"}],
+    }
     case = Case("special_resource", WANTED, changed, {"backend": BACKEND, "state": "absent"}, varies=TIMED)
     walks = Walks(playbook, audit)
     for in_process in (True, False):
@@ -32,10 +35,32 @@ def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
     walks.compare(case)
 
 
-def test_somebody_elses_policy_that_does_not_let_them_drive(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+def test_somebody_elses_policy_that_does_not_let_them_drive(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
     assert not playbook.module("special_resource", backend=BACKEND, state="absent", **QUICK).failed
-    spec: Data = {key: {} for key in ("operator", "daemonsets", "driver", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "nodeStatusExporter", "gfd")}
-    cluster.client.create({"apiVersion": POLICIES[0], "kind": "ClusterPolicy", "metadata": {"name": "gpu-cluster-policy"}, "spec": spec})
+    spec: Data = {
+        key: {}
+        for key in (
+            "operator",
+            "daemonsets",
+            "driver",
+            "toolkit",
+            "devicePlugin",
+            "dcgmExporter",
+            "dcgm",
+            "nodeStatusExporter",
+            "gfd",
+        )
+    }
+    cluster.client.create(
+        {
+            "apiVersion": POLICIES[0],
+            "kind": "ClusterPolicy",
+            "metadata": {"name": "gpu-cluster-policy"},
+            "spec": spec,
+        }
+    )
     try:
         made = playbook.module("special_resource", **WANTED)
         assert (made["code"], audit.writes(made)) == ("GPU-NVD-DISABLED", []), made.result

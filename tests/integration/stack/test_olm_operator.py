@@ -52,15 +52,33 @@ def subscription(cluster: Cluster, options: Data) -> Data:
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        ({"name": "gpu-operator", "namespace": "it-none"}, "OLM-NO-PACKAGE", "Did you mean gpu-operator-certified"),
-        ({"name": "nfd", "namespace": "it-none", "source": "certified-operators"}, "OLM-NO-PACKAGE", "certified-operators"),
-        ({"name": "nfd", "namespace": "it-none", "source": "mirror"}, "OLM-CATALOG", "There is no CatalogSource mirror"),
+        (
+            {"name": "gpu-operator", "namespace": "it-none"},
+            "OLM-NO-PACKAGE",
+            "Did you mean gpu-operator-certified",
+        ),
+        (
+            {"name": "nfd", "namespace": "it-none", "source": "certified-operators"},
+            "OLM-NO-PACKAGE",
+            "certified-operators",
+        ),
+        (
+            {"name": "nfd", "namespace": "it-none", "source": "mirror"},
+            "OLM-CATALOG",
+            "There is no CatalogSource mirror",
+        ),
         ({"name": "nfd", "namespace": "it-none", "channel": "4.21"}, "OLM-NO-CHANNEL", "it has: 4.22"),
         ({"name": "nfd", "namespace": "it-none", "csv": "nfd.v4.21.0"}, "OLM-NO-CSV", OLDER),
-        ({"name": "nfd", "namespace": "it-none", "install_mode": "AllNamespaces"}, "OLM-INSTALL-MODE", "it supports OwnNamespace"),
+        (
+            {"name": "nfd", "namespace": "it-none", "install_mode": "AllNamespaces"},
+            "OLM-INSTALL-MODE",
+            "it supports OwnNamespace",
+        ),
     ],
 )
-def test_what_cannot_be_is_said_before_anything_is_written(options: Data, code: str, words: str, playbook: Playbook, audit: Audit) -> None:
+def test_what_cannot_be_is_said_before_anything_is_written(
+    options: Data, code: str, words: str, playbook: Playbook, audit: Audit
+) -> None:
     task = playbook.module("olm_operator", **options)
     assert task.failed
     assert (task["code"], task["layer"]) == (code, "olm")
@@ -69,12 +87,20 @@ def test_what_cannot_be_is_said_before_anything_is_written(options: Data, code: 
     assert audit.writes(task) == []
 
 
-def test_an_exact_version_its_upgrade_and_its_removal(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+def test_an_exact_version_its_upgrade_and_its_removal(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
     first = playbook.module("olm_operator", **NFD, csv=OLDER)
     assert (first["operator"]["csv"], first["operator"]["phase"]) == (OLDER, "Succeeded")
 
     again = playbook.tasks(
-        {"accelerators.openshift.olm_operator": NFD, "register": "one", "until": "one.operator.upgrade_available is not none", "retries": 60, "delay": 1},
+        {
+            "accelerators.openshift.olm_operator": NFD,
+            "register": "one",
+            "until": "one.operator.upgrade_available is not none",
+            "retries": 60,
+            "delay": 1,
+        },
         {"accelerators.openshift.olm_operator": NFD | {"csv": OLDER}},
     )
     assert again.tasks[-1]["operator"]["upgrade_available"] == NEWER
@@ -95,7 +121,12 @@ def test_an_exact_version_its_upgrade_and_its_removal(cluster: Cluster, playbook
     assert back["code"] == "OLM-VERSION"
     assert "does not downgrade" in back["msg"]
 
-    rule = {"apiVersion": "nfd.k8s-sigs.io/v1alpha1", "kind": "NodeFeatureRule", "metadata": {"name": "theirs", "namespace": "it-nfd"}, "spec": {"rules": []}}
+    rule = {
+        "apiVersion": "nfd.k8s-sigs.io/v1alpha1",
+        "kind": "NodeFeatureRule",
+        "metadata": {"name": "theirs", "namespace": "it-nfd"},
+        "spec": {"rules": []},
+    }
     cluster.client.create(rule)
     kept = playbook.module("olm_operator", **NFD, state="absent")
     assert kept["code"] == "OLM-IN-USE"
@@ -103,23 +134,35 @@ def test_an_exact_version_its_upgrade_and_its_removal(cluster: Cluster, playbook
     assert audit.writes(kept) == []
     cluster.client.delete("nfd.k8s-sigs.io/v1alpha1", "nodefeaturerules", "theirs", "it-nfd")
 
-    cluster.client.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "theirs", "namespace": "it-nfd"}})
+    cluster.client.create(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "theirs", "namespace": "it-nfd"}}
+    )
     gone = playbook.module("olm_operator", **NFD, state="absent")
     assert gone.changed
     assert cluster.client.list(V1ALPHA1, "clusterserviceversions", "it-nfd") == []
     assert cluster.client.get("v1", "namespaces", "it-nfd"), "somebody's ConfigMap is in it"
-    assert cluster.client.get("apiextensions.k8s.io/v1", "customresourcedefinitions", "nodefeaturerules.nfd.k8s-sigs.io"), "CRDs stay"
+    assert cluster.client.get(
+        "apiextensions.k8s.io/v1", "customresourcedefinitions", "nodefeaturerules.nfd.k8s-sigs.io"
+    ), "CRDs stay"
     cluster.client.delete("v1", "configmaps", "theirs", "it-nfd")
     assert playbook.module("olm_operator", **NFD, state="absent").changed
     assert cluster.client.get("v1", "namespaces", "it-nfd") is None
 
 
-def test_a_plan_with_somebody_elses_csv_is_not_approved(troubled: Cluster, playbook: Playbook, audit: Audit) -> None:
+def test_a_plan_with_somebody_elses_csv_is_not_approved(
+    troubled: Cluster, playbook: Playbook, audit: Audit
+) -> None:
     task = playbook.module("olm_operator", **SRIOV)
     assert task["code"] == "OLM-FOREIGN-CSV"
-    assert any(line.startswith("kernel-module-management") and line.endswith("not asked for") for line in task["evidence"])
+    assert any(
+        line.startswith("kernel-module-management") and line.endswith("not asked for")
+        for line in task["evidence"]
+    )
     assert [line for line in audit.writes(task) if "installplans" in line] == []
-    assert [plan["spec"]["approved"] for plan in troubled.client.list(V1ALPHA1, "installplans", SRIOV["namespace"])] == [False]
+    assert [
+        plan["spec"]["approved"]
+        for plan in troubled.client.list(V1ALPHA1, "installplans", SRIOV["namespace"])
+    ] == [False]
     assert playbook.module("olm_operator", **SRIOV, state="absent").changed
 
 
@@ -139,13 +182,21 @@ def test_a_csv_that_failed(troubled: Cluster, playbook: Playbook) -> None:
     assert playbook.module("olm_operator", **NETWORK, state="absent").changed
 
 
-@pytest.mark.parametrize("targets", [[["elsewhere"]], [["it-group"], ["it-group"]], [[]]], ids=["other", "two", "all"])
-def test_an_operator_group_that_is_in_the_way(targets: list[list[str]], cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+@pytest.mark.parametrize(
+    "targets", [[["elsewhere"]], [["it-group"], ["it-group"]], [[]]], ids=["other", "two", "all"]
+)
+def test_an_operator_group_that_is_in_the_way(
+    targets: list[list[str]], cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
     cluster.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "it-group"}})
     for index, names in enumerate(targets):
         spec = {"targetNamespaces": names} if names else {}
-        cluster.client.apply(GROUP | {"metadata": {"name": f"group-{index}", "namespace": "it-group"}, "spec": spec})
-    task = playbook.module("olm_operator", name="gpu-operator-certified", namespace="it-group", install_mode="OwnNamespace")
+        cluster.client.apply(
+            GROUP | {"metadata": {"name": f"group-{index}", "namespace": "it-group"}, "spec": spec}
+        )
+    task = playbook.module(
+        "olm_operator", name="gpu-operator-certified", namespace="it-group", install_mode="OwnNamespace"
+    )
     for index in range(len(targets)):
         cluster.client.delete(GROUP["apiVersion"], "operatorgroups", f"group-{index}", "it-group")
     assert task["code"] == "OLM-GROUP"
@@ -153,7 +204,9 @@ def test_an_operator_group_that_is_in_the_way(targets: list[list[str]], cluster:
     assert audit.writes(task) == []
 
 
-def test_somebody_elses_subscription_is_reported_and_never_deleted(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
+def test_somebody_elses_subscription_is_reported_and_never_deleted(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
     where = {"name": "sriov-network-operator", "namespace": "it-hand"}
     spec = {
         "name": where["name"],
@@ -163,7 +216,10 @@ def test_somebody_elses_subscription_is_reported_and_never_deleted(cluster: Clus
         "installPlanApproval": "Manual",
     }
     cluster.client.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "it-hand"}})
-    cluster.client.apply(GROUP | {"metadata": {"name": "by-hand", "namespace": "it-hand"}, "spec": {"targetNamespaces": ["it-hand"]}})
+    cluster.client.apply(
+        GROUP
+        | {"metadata": {"name": "by-hand", "namespace": "it-hand"}, "spec": {"targetNamespaces": ["it-hand"]}}
+    )
     cluster.client.apply({"apiVersion": V1ALPHA1, "kind": "Subscription", "metadata": where, "spec": spec})
     other = playbook.module("olm_operator", **where, channel="4.22")
     absent = playbook.module("olm_operator", **where, state="absent")
@@ -189,7 +245,9 @@ def test_a_catalogue_that_is_away_is_waited_for(cluster: Cluster, playbook: Play
     back = threading.Timer(3.0, faults.clear, (sandbox, "catalog_down", {}))
     try:
         task = playbook.module("olm_operator", name="gpu-operator-certified", namespace="it-gpu", grace=2)
-        foreseen = playbook.module("olm_operator", name="gpu-operator-certified", namespace="it-gpu", check=True)
+        foreseen = playbook.module(
+            "olm_operator", name="gpu-operator-certified", namespace="it-gpu", check=True
+        )
     finally:
         back.start()
     waited = playbook.module("olm_operator", name="gpu-operator-certified", namespace="it-gpu")
@@ -200,7 +258,9 @@ def test_a_catalogue_that_is_away_is_waited_for(cluster: Cluster, playbook: Play
     assert audit.writes(task, foreseen) == []
     assert not waited.failed, waited.result
     assert waited["operator"]["phase"] == "Succeeded"
-    assert playbook.module("olm_operator", name="gpu-operator-certified", namespace="it-gpu", state="absent").changed
+    assert playbook.module(
+        "olm_operator", name="gpu-operator-certified", namespace="it-gpu", state="absent"
+    ).changed
 
 
 def test_an_installation_survives_an_api_that_is_away(cluster: Cluster, playbook: Playbook) -> None:

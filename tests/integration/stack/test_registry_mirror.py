@@ -26,7 +26,11 @@ WANTED: t.Final[Data] = {"registry": MIRROR, "wait": False}
 KINDS: t.Final = {
     "ImageDigestMirrorSet": (CONFIG, "imagedigestmirrorsets", "imageDigestMirrors"),
     "ImageTagMirrorSet": (CONFIG, "imagetagmirrorsets", "imageTagMirrors"),
-    "ImageContentSourcePolicy": ("operator.openshift.io/v1alpha1", "imagecontentsourcepolicies", "repositoryDigestMirrors"),
+    "ImageContentSourcePolicy": (
+        "operator.openshift.io/v1alpha1",
+        "imagecontentsourcepolicies",
+        "repositoryDigestMirrors",
+    ),
 }
 # Where the operator's images lie: the driver has a digest, everything else a tag.
 IMAGES: t.Final = {
@@ -44,7 +48,14 @@ def mirror_sets(cluster: Cluster, *wanted: tuple[str, str, list[str], str]) -> t
     for index, (kind, source, mirrors, policy) in enumerate(wanted):
         api_version, _plural, key = KINDS[kind]
         entry = {"source": source, "mirrors": mirrors} | ({"mirrorSourcePolicy": policy} if policy else {})
-        cluster.client.create({"apiVersion": api_version, "kind": kind, "metadata": {"name": f"set-{index}"}, "spec": {key: [entry]}})
+        cluster.client.create(
+            {
+                "apiVersion": api_version,
+                "kind": kind,
+                "metadata": {"name": f"set-{index}"},
+                "spec": {key: [entry]},
+            }
+        )
     try:
         yield
     finally:
@@ -62,13 +73,28 @@ def rewritten(cluster: Cluster) -> set[str]:
     return set(moved)
 
 
-def test_packages_come_from_the_mirrored_catalogues(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
-    live = cluster.client.get("operators.coreos.com/v1alpha1", "subscriptions", "gpu-operator-certified", "nvidia-gpu-operator")
+def test_packages_come_from_the_mirrored_catalogues(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    live = cluster.client.get(
+        "operators.coreos.com/v1alpha1", "subscriptions", "gpu-operator-certified", "nvidia-gpu-operator"
+    )
     assert live
     assert (live["spec"]["source"], live["status"]["state"]) == ("cs-certified-operators", "AtLatestKnown")
-    again = playbook.module("olm_operator", name="gpu-operator-certified", namespace="nvidia-gpu-operator", source="cs-certified-operators")
-    assert (again.changed, again["operator"]["catalog"], audit.writes(again)) == (False, "cs-certified-operators", [])
-    off = playbook.module("olm_operator", name="kueue-operator", namespace="it-kueue", source="redhat-operators")
+    again = playbook.module(
+        "olm_operator",
+        name="gpu-operator-certified",
+        namespace="nvidia-gpu-operator",
+        source="cs-certified-operators",
+    )
+    assert (again.changed, again["operator"]["catalog"], audit.writes(again)) == (
+        False,
+        "cs-certified-operators",
+        [],
+    )
+    off = playbook.module(
+        "olm_operator", name="kueue-operator", namespace="it-kueue", source="redhat-operators"
+    )
     assert (off["code"], audit.writes(off)) == ("OLM-CATALOG", [])
     assert "spec.disableAllDefaultSources is true" in off["msg"]
     assert "mirrored catalogue" in off["remedy"]
@@ -80,21 +106,51 @@ def test_packages_come_from_the_mirrored_catalogues(cluster: Cluster, playbook: 
     ("sets", "left"),
     [
         ([("ImageDigestMirrorSet", "nvcr.io", ["m.example.com/nvidia"], "NeverContactSource")], {"driver"}),
-        ([("ImageDigestMirrorSet", "nvcr.io/nvidia/driver", ["m.example.com/driver"], "AllowContactingSource")], {"driver"}),
+        (
+            [
+                (
+                    "ImageDigestMirrorSet",
+                    "nvcr.io/nvidia/driver",
+                    ["m.example.com/driver"],
+                    "AllowContactingSource",
+                )
+            ],
+            {"driver"},
+        ),
         ([("ImageContentSourcePolicy", "nvcr.io/nvidia", ["m.example.com/nvidia"], "")], {"driver"}),
-        ([("ImageTagMirrorSet", "nvcr.io/nvidia/k8s", ["m.example.com/k8s"], "")], {"toolkit", "dcgmExporter"}),
+        (
+            [("ImageTagMirrorSet", "nvcr.io/nvidia/k8s", ["m.example.com/k8s"], "")],
+            {"toolkit", "dcgmExporter"},
+        ),
         ([("ImageTagMirrorSet", "*.io", ["m.example.com"], "")], set(IMAGES) - {"driver"}),
-        ([("ImageDigestMirrorSet", "*.nvidia", ["m.example.com"], ""), ("ImageDigestMirrorSet", "nvcr.io", [], "")], set()),
-        ([("ImageTagMirrorSet", "nvcr.io", ["m"], ""), ("ImageDigestMirrorSet", "nvcr.io/nvidia/k8s", ["m"], "")], {"devicePlugin", "dcgm"}),
+        (
+            [
+                ("ImageDigestMirrorSet", "*.nvidia", ["m.example.com"], ""),
+                ("ImageDigestMirrorSet", "nvcr.io", [], ""),
+            ],
+            set(),
+        ),
+        (
+            [
+                ("ImageTagMirrorSet", "nvcr.io", ["m"], ""),
+                ("ImageDigestMirrorSet", "nvcr.io/nvidia/k8s", ["m"], ""),
+            ],
+            {"devicePlugin", "dcgm"},
+        ),
     ],
     ids=["registry", "repository", "icsp", "path", "below a domain", "none", "nearest"],
 )
 def test_what_mirror_sets_cover_is_left_and_the_rest_rewritten(
-    sets: list[tuple[str, str, list[str], str]], left: set[str], cluster: Cluster, playbook: Playbook, audit: Audit
+    sets: list[tuple[str, str, list[str], str]],
+    left: set[str],
+    cluster: Cluster,
+    playbook: Playbook,
+    audit: Audit,
 ) -> None:
     with mirror_sets(cluster, *sets):
         run = playbook.tasks(
-            {"accelerators.openshift.special_resource": WANTED, "register": "made"}, {"ansible.builtin.debug": {"msg": "{{ made.warnings | default([]) }}"}}
+            {"accelerators.openshift.special_resource": WANTED, "register": "made"},
+            {"ansible.builtin.debug": {"msg": "{{ made.warnings | default([]) }}"}},
         )
         assert run.rc == 0, run.output[-3000:]
         told = " ".join(line for line in run.tasks[-1]["msg"] if "nothing was rewritten for" in line)

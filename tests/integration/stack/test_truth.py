@@ -23,9 +23,31 @@ from openshift_sandbox import faults, scenario
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "two-pools"
-T4: t.Final[Data] = {"name": "t4", "node_selector": {"accelerators.openshift/pool": "t4"}, "replicas": 2, "expected": {"nvidia.com/gpu": 4}}
-A100: t.Final[Data] = {"name": "a100", "node_selector": {"accelerators.openshift/pool": "a100"}, "replicas": 2, "expected": {"nvidia.com/mig-1g.5gb": 56}}
-STAGES: t.Final = ["catalogue", "install plan", "csv", "crd", "nfd labels", "driver", "toolkit", "device plugin", "validator", "metrics", "allocatable"]
+T4: t.Final[Data] = {
+    "name": "t4",
+    "node_selector": {"accelerators.openshift/pool": "t4"},
+    "replicas": 2,
+    "expected": {"nvidia.com/gpu": 4},
+}
+A100: t.Final[Data] = {
+    "name": "a100",
+    "node_selector": {"accelerators.openshift/pool": "a100"},
+    "replicas": 2,
+    "expected": {"nvidia.com/mig-1g.5gb": 56},
+}
+STAGES: t.Final = [
+    "catalogue",
+    "install plan",
+    "csv",
+    "crd",
+    "nfd labels",
+    "driver",
+    "toolkit",
+    "device plugin",
+    "validator",
+    "metrics",
+    "allocatable",
+]
 MOMENT: t.Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
@@ -77,11 +99,24 @@ def test_a_plan_that_nobody_approved_is_the_cause(cluster: Cluster) -> None:
     package, namespace, source, channel = gpus.GPU
     operator = Operator(cluster.client, package, namespace, source)
     operator.subscribe(channel)
-    plan = until(lambda: next(iter(cluster.client.list("operators.coreos.com/v1alpha1", "installplans", namespace)), None), "an install plan")
+    plan = until(
+        lambda: next(
+            iter(cluster.client.list("operators.coreos.com/v1alpha1", "installplans", namespace)), None
+        ),
+        "an install plan",
+    )
     until(lambda: operator.status().get("currentCSV"), "the plan in the subscription")
     found = judge(cluster, wait_timeout=10)
-    assert verdicts(found) == {"catalogue": "ready", "install plan": "pending", "csv": "waiting", "crd": "waiting"}
-    assert f"InstallPlan {plan['metadata']['name']} waits for an approval" in stage(found, "install plan")["evidence"]
+    assert verdicts(found) == {
+        "catalogue": "ready",
+        "install plan": "pending",
+        "csv": "waiting",
+        "crd": "waiting",
+    }
+    assert (
+        f"InstallPlan {plan['metadata']['name']} waits for an approval"
+        in stage(found, "install plan")["evidence"]
+    )
     assert MOMENT.fullmatch(stage(found, "install plan")["since"])
     [csv] = plan["spec"]["clusterServiceVersionNames"]
     operator.approve(csv)
@@ -97,9 +132,17 @@ def test_two_pools_and_two_releases_of_the_operating_system_come_up(cluster: Clu
     found = judge(cluster, wait_timeout=120, grace=30)
     assert not found.get("failed"), found.get("msg")
     assert verdicts(found) == dict.fromkeys(STAGES, "ready")
-    assert all(MOMENT.fullmatch(stage(found, name)["since"]) for name in STAGES[3:] if name not in ("nfd labels",)), found["special_resource"]["stages"]
-    assert [(one["name"], one["ready"], one["nodes_ready"]) for one in found["special_resource"]["pools"]] == [("t4", True, 2), ("a100", True, 2)]
-    drivers = {one["metadata"]["name"] for one in cluster.client.list("apps/v1", "daemonsets", gpus.NAMESPACE) if "driver-daemonset" in one["metadata"]["name"]}
+    assert all(
+        MOMENT.fullmatch(stage(found, name)["since"]) for name in STAGES[3:] if name not in ("nfd labels",)
+    ), found["special_resource"]["stages"]
+    assert [
+        (one["name"], one["ready"], one["nodes_ready"]) for one in found["special_resource"]["pools"]
+    ] == [("t4", True, 2), ("a100", True, 2)]
+    drivers = {
+        one["metadata"]["name"]
+        for one in cluster.client.list("apps/v1", "daemonsets", gpus.NAMESPACE)
+        if "driver-daemonset" in one["metadata"]["name"]
+    }
     assert drivers == {"nvidia-driver-daemonset-9.8.20260801-0", "nvidia-driver-daemonset-9.8.20260901-0"}
     assert found.get("warnings", []) == []
 
@@ -121,24 +164,110 @@ class Lie(t.NamedTuple):
 
 
 LIES: t.Final = [
-    Lie("driver-upgrade-stuck", "Reconciled", "GPU-UPG-RUNNING", "driver", "the driver upgrade is at drain-required", wait=2),
-    Lie("driver-upgrade-failed", "Reconciled", "GPU-UPG-FAILED", "driver", "the driver upgrade failed, the node stays cordoned", remedy="upgrade-required"),
-    Lie("gpu-present-false", "Reconciled", "GPU-CP-NOTREADY", "nfd labels", "nvidia.com/gpu.present=true (it is false)", wait=2),
-    Lie("mig-failed", "Reconciled", "GPU-MIG-FAILED", "allocatable", "could not be repartitioned (all-1g.5gb: failed)", remedy="MIG manager"),
-    Lie("mig-pending", "Reconciled", "GPU-MIG-RUNNING", "allocatable", "is being repartitioned (all-1g.5gb: pending)", wait=2),
-    Lie("gpu-xid", "Reconciled", "GPU-HW-XID", "allocatable", "(4 GPUs are in the node, 1 of them withdrawn)", since=True, remedy="Drain and reboot the node"),
+    Lie(
+        "driver-upgrade-stuck",
+        "Reconciled",
+        "GPU-UPG-RUNNING",
+        "driver",
+        "the driver upgrade is at drain-required",
+        wait=2,
+    ),
+    Lie(
+        "driver-upgrade-failed",
+        "Reconciled",
+        "GPU-UPG-FAILED",
+        "driver",
+        "the driver upgrade failed, the node stays cordoned",
+        remedy="upgrade-required",
+    ),
+    Lie(
+        "gpu-present-false",
+        "Reconciled",
+        "GPU-CP-NOTREADY",
+        "nfd labels",
+        "nvidia.com/gpu.present=true (it is false)",
+        wait=2,
+    ),
+    Lie(
+        "mig-failed",
+        "Reconciled",
+        "GPU-MIG-FAILED",
+        "allocatable",
+        "could not be repartitioned (all-1g.5gb: failed)",
+        remedy="MIG manager",
+    ),
+    Lie(
+        "mig-pending",
+        "Reconciled",
+        "GPU-MIG-RUNNING",
+        "allocatable",
+        "is being repartitioned (all-1g.5gb: pending)",
+        wait=2,
+    ),
+    Lie(
+        "gpu-xid",
+        "Reconciled",
+        "GPU-HW-XID",
+        "allocatable",
+        "(4 GPUs are in the node, 1 of them withdrawn)",
+        since=True,
+        remedy="Drain and reboot the node",
+    ),
     Lie("gpu-lost", "Reconciled", "GPU-ALLOC", "allocatable", "offers nvidia.com/gpu 3 of 4", since=True),
-    Lie("paused-left-over", "Reconciled", "GPU-PAUSED", "device plugin", "paused-for-driver-upgrade still keeps device-plugin away", remedy="=true"),
-    Lie("operand-unwanted", "Reconciled", "GPU-OPERAND-LACKING", "metrics", "wants no pod anywhere (0 desired)", remedy="affinity"),
-    Lie("operand-missing", "Reconciled", "GPU-OPERAND-LACKING", "metrics", "its labels call for dcgm-exporter, but no DaemonSet selects it"),
-    Lie("untolerated-taint", "Reconciled", "GPU-TAINT", "driver", "taint example.com/maintenance=disks:NoSchedule is not tolerated", remedy="oc adm taint"),
-    Lie("no-gpu-nodes-ready", "NoGPUNodes", "GPU-NFD-EMPTY", "nfd labels", "is ready with reason NoGPUNodes: it sees no GPU"),
-    Lie("nfd-labels-missing", "NFDLabelsMissing", "GPU-NFD-EMPTY", "nfd labels", "is ready with reason NFDLabelsMissing", fresh=False),
+    Lie(
+        "paused-left-over",
+        "Reconciled",
+        "GPU-PAUSED",
+        "device plugin",
+        "paused-for-driver-upgrade still keeps device-plugin away",
+        remedy="=true",
+    ),
+    Lie(
+        "operand-unwanted",
+        "Reconciled",
+        "GPU-OPERAND-LACKING",
+        "metrics",
+        "wants no pod anywhere (0 desired)",
+        remedy="affinity",
+    ),
+    Lie(
+        "operand-missing",
+        "Reconciled",
+        "GPU-OPERAND-LACKING",
+        "metrics",
+        "its labels call for dcgm-exporter, but no DaemonSet selects it",
+    ),
+    Lie(
+        "untolerated-taint",
+        "Reconciled",
+        "GPU-TAINT",
+        "driver",
+        "taint example.com/maintenance=disks:NoSchedule is not tolerated",
+        remedy="oc adm taint",
+    ),
+    Lie(
+        "no-gpu-nodes-ready",
+        "NoGPUNodes",
+        "GPU-NFD-EMPTY",
+        "nfd labels",
+        "is ready with reason NoGPUNodes: it sees no GPU",
+    ),
+    Lie(
+        "nfd-labels-missing",
+        "NFDLabelsMissing",
+        "GPU-NFD-EMPTY",
+        "nfd labels",
+        "is ready with reason NFDLabelsMissing",
+        fresh=False,
+    ),
 ]
 
 
 def claims(cluster: Cluster, reason: str) -> bool:
-    return gpus.policy_status(cluster.client).get("state") == "ready" and gpus.condition(cluster.client, "Ready").get("reason") == reason
+    return (
+        gpus.policy_status(cluster.client).get("state") == "ready"
+        and gpus.condition(cluster.client, "Ready").get("reason") == reason
+    )
 
 
 @pytest.mark.parametrize("lie", LIES, ids=[one.scenario for one in LIES])
@@ -157,7 +286,9 @@ def test_ready_is_not_believed(cluster: Cluster, lie: Lie) -> None:
     assert told["verdict"] in ("failed", "pending")
     assert told["evidence"]
     assert not lie.since or MOMENT.fullmatch(told["since"])
-    assert any(line.startswith(f"{lie.stage} {told['verdict'].upper()}") for line in facts["lines"]), facts["lines"]
+    assert any(line.startswith(f"{lie.stage} {told['verdict'].upper()}") for line in facts["lines"]), facts[
+        "lines"
+    ]
     assert not all(one["ready"] for one in facts["pools"])
 
 
@@ -188,15 +319,31 @@ def test_a_policy_that_is_ready_before_its_operands_are(cluster: Cluster) -> Non
     well(cluster)
     sandbox = cluster.needs_sandbox()
     with trouble(cluster, "clusterpolicy-lies"), trouble(cluster, "slow-driver"):
-        driver = next(pod for pod in gpus.pods_on(cluster.client, "t4-0") if pod["metadata"]["name"].startswith("nvidia-driver-daemonset"))
-        faults.add(sandbox, "log_line", {"operand": "nvidia-driver", "node": "t4-0", "text": "Building kernel modules, 12 of 40"})
+        driver = next(
+            pod
+            for pod in gpus.pods_on(cluster.client, "t4-0")
+            if pod["metadata"]["name"].startswith("nvidia-driver-daemonset")
+        )
+        faults.add(
+            sandbox,
+            "log_line",
+            {"operand": "nvidia-driver", "node": "t4-0", "text": "Building kernel modules, 12 of 40"},
+        )
         cluster.client.delete("v1", "pods", driver["metadata"]["name"], gpus.NAMESPACE)
-        until(lambda: driver["metadata"]["name"] not in [pod["metadata"]["name"] for pod in gpus.pods_on(cluster.client, "t4-0")], "the pod is gone")
+        until(
+            lambda: (
+                driver["metadata"]["name"]
+                not in [pod["metadata"]["name"] for pod in gpus.pods_on(cluster.client, "t4-0")]
+            ),
+            "the pod is gone",
+        )
         found = judge(cluster, wait_timeout=6)
         faults.clear(sandbox, "log_line", {})
     assert (found["code"], found["special_resource"]["state"]) == ("GPU-OPERAND", "ready")
     assert stage(found, "driver")["verdict"] == "pending"
-    assert [line for line in found["evidence"] if "Building kernel modules, 12 of 40" in line], found["evidence"]
+    assert [line for line in found["evidence"] if "Building kernel modules, 12 of 40" in line], found[
+        "evidence"
+    ]
 
 
 # Pools
@@ -213,7 +360,9 @@ def test_a_broken_node_of_somebody_else_does_not_matter(cluster: Cluster) -> Non
     assert (facts["state"], facts["reason"]) == ("notReady", "OperandNotReady")
     assert all(one["ready"] for one in facts["pools"])
     assert [one["name"] for one in facts["others"]] == ["foreign-0"]
-    assert "notReady for nodes outside the pools alone: foreign-0 (driver is not Ready)" in found["warnings"][0]
+    assert (
+        "notReady for nodes outside the pools alone: foreign-0 (driver is not Ready)" in found["warnings"][0]
+    )
 
 
 def test_the_healthy_pool_is_done_and_the_other_is_refused(cluster: Cluster) -> None:
@@ -228,7 +377,11 @@ def test_the_healthy_pool_is_done_and_the_other_is_refused(cluster: Cluster) -> 
     facts = found["special_resource"]
     pools = {one["name"]: one for one in facts["pools"]}
     assert (pools["t4"]["ready"], pools["t4"]["nodes_ready"], pools["t4"]["message"]) == (True, 2, "")
-    assert (pools["a100"]["ready"], pools["a100"]["nodes_ready"], pools["a100"]["code"]) == (False, 0, "GPU-MIG-FAILED")
+    assert (pools["a100"]["ready"], pools["a100"]["nodes_ready"], pools["a100"]["code"]) == (
+        False,
+        0,
+        "GPU-MIG-FAILED",
+    )
     assert "t4" not in found["message"]
     assert "foreign-0" not in str(found["evidence"]) + found["message"]
     lines = [line for line in found["evidence"] if line.startswith(("a100", "t4"))]
@@ -236,8 +389,13 @@ def test_the_healthy_pool_is_done_and_the_other_is_refused(cluster: Cluster) -> 
     assert lines[1].startswith("a100-1: driver is in CrashLoopBackOff")
     driver, allocatable = stage(found, "driver"), stage(found, "allocatable")
     assert [(one["pool"], one["node"]) for one in driver["nodes"]] == [("a100", "a100-1")]
-    assert {one["node"]: (one["verdict"], one["consequence_of"]) for one in allocatable["nodes"]} == {"a100-0": ("failed", ""), "a100-1": ("waiting", "driver")}
-    assert {one["node"]: one["consequence_of"] for one in stage(found, "toolkit")["nodes"]} == {"a100-1": "driver"}
+    assert {one["node"]: (one["verdict"], one["consequence_of"]) for one in allocatable["nodes"]} == {
+        "a100-0": ("failed", ""),
+        "a100-1": ("waiting", "driver"),
+    }
+    assert {one["node"]: one["consequence_of"] for one in stage(found, "toolkit")["nodes"]} == {
+        "a100-1": "driver"
+    }
     assert any("wait for driver" in line for line in facts["lines"]), facts["lines"]
     assert not alone.get("failed"), alone.get("msg")
 
@@ -250,14 +408,23 @@ def operands(cluster: Cluster, node: str) -> list[Data]:
 
 def idle(cluster: Cluster, node: str) -> bool:
     found = operands(cluster, node)
-    offered = (cluster.client.get("v1", "nodes", node) or {})["status"]["allocatable"].get("nvidia.com/mig-1g.5gb", "0")
-    ready = [one for pod in found for one in pod["status"].get("conditions") or [] if one["type"] == "Ready" and one["status"] == "True"]
+    offered = (cluster.client.get("v1", "nodes", node) or {})["status"]["allocatable"].get(
+        "nvidia.com/mig-1g.5gb", "0"
+    )
+    ready = [
+        one
+        for pod in found
+        for one in pod["status"].get("conditions") or []
+        if one["type"] == "Ready" and one["status"] == "True"
+    ]
     return len(found) == 5 and not ready and offered == "0"
 
 
 def broken(cluster: Cluster) -> bool:
     node = cluster.client.get("v1", "nodes", "a100-0") or {}
-    return node["metadata"]["labels"].get("nvidia.com/mig.config.state") == "failed" and crashes(cluster, "nvidia-driver-daemonset", "a100-1")
+    return node["metadata"]["labels"].get("nvidia.com/mig.config.state") == "failed" and crashes(
+        cluster, "nvidia-driver-daemonset", "a100-1"
+    )
 
 
 # Logs
@@ -273,10 +440,25 @@ class Log(t.NamedTuple):
 
 
 LOGS: t.Final = [
-    Log("nvidia-device-plugin-daemonset", "nvidia-device-plugin", "Failed to initialize NVML: Unknown Error", "GPU-CDI-LOST"),
+    Log(
+        "nvidia-device-plugin-daemonset",
+        "nvidia-device-plugin",
+        "Failed to initialize NVML: Unknown Error",
+        "GPU-CDI-LOST",
+    ),
     Log("nvidia-mig-manager", "nvidia-mig-manager", "At least one mode change pending", "GPU-MIG-REBOOT"),
-    Log("nvidia-operator-validator", "nvidia-operator-validator", "vectorAdd: system not yet initialized", "GPU-FABRIC"),
-    Log("nvidia-container-toolkit-daemonset", "nvidia-container-toolkit-ctr", 'no runtime for "nvidia" is configured', "GPU-TK-RUNTIME"),
+    Log(
+        "nvidia-operator-validator",
+        "nvidia-operator-validator",
+        "vectorAdd: system not yet initialized",
+        "GPU-FABRIC",
+    ),
+    Log(
+        "nvidia-container-toolkit-daemonset",
+        "nvidia-container-toolkit-ctr",
+        'no runtime for "nvidia" is configured',
+        "GPU-TK-RUNTIME",
+    ),
 ]
 
 

@@ -20,7 +20,16 @@ LABELS = task("nfd_labels")
 CHAIN = {"node_selector": {"accelerators.openshift/pool": "it-chain"}}
 STACK = {"pools": [CHAIN | {"name": "it-chain", "expected": {"nvidia.com/gpu": 1}}]}
 RULES = [
-    {"name": "it-rule", "rules": [{"name": "it", "labels": {"example.com/it": "true"}, "matchFeatures": [{"feature": "cpu.model", "matchExpressions": {}}]}]}
+    {
+        "name": "it-rule",
+        "rules": [
+            {
+                "name": "it",
+                "labels": {"example.com/it": "true"},
+                "matchFeatures": [{"feature": "cpu.model", "matchExpressions": {}}],
+            }
+        ],
+    }
 ]
 
 CASES = [

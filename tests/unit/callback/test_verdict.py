@@ -12,7 +12,13 @@ def result(**facts: t.Any) -> t.Any:
     return types.SimpleNamespace(result=facts, host=types.SimpleNamespace(get_name=lambda: "cluster-a"))
 
 
-FAILURE = {"failed": True, "code": "MACH-CAPACITY", "message": "no g4dn in us-east-2a", "remedy": "add a zone", "evidence": ["machine demo-0"]}
+FAILURE = {
+    "failed": True,
+    "code": "MACH-CAPACITY",
+    "message": "no g4dn in us-east-2a",
+    "remedy": "add a zone",
+    "evidence": ["machine demo-0"],
+}
 
 
 @pytest.fixture
@@ -24,7 +30,9 @@ def callback(monkeypatch: pytest.MonkeyPatch) -> tuple[CallbackModule, list[str]
 
 
 @pytest.mark.parametrize("facts", [FAILURE, {"results": [{"changed": True}, FAILURE]}], ids=["task", "loop"])
-def test_the_last_lines_are_code_and_remedy(callback: tuple[CallbackModule, list[str]], facts: dict[str, t.Any]) -> None:
+def test_the_last_lines_are_code_and_remedy(
+    callback: tuple[CallbackModule, list[str]], facts: dict[str, t.Any]
+) -> None:
     one, shown = callback
     one.v2_runner_on_failed(result(**facts))
     one.v2_playbook_on_stats(None)

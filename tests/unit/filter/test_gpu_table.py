@@ -6,12 +6,21 @@ from ansible_collections.accelerators.openshift.plugins.filter.gpu_table import 
 
 POOLS: list[dict[str, t.Any]] = [
     {"name": "a", "candidates": [{"instance_type": "g4dn.xlarge"}], "expected": {"nvidia.com/gpu": 1}},
-    {"name": "bigger", "candidates": [{"instance_type": "p4d.24xlarge"}, {"instance_type": "p4de.24xlarge"}], "expected": {"nvidia.com/gpu": 8}},
+    {
+        "name": "bigger",
+        "candidates": [{"instance_type": "p4d.24xlarge"}, {"instance_type": "p4de.24xlarge"}],
+        "expected": {"nvidia.com/gpu": 8},
+    },
 ]
 
 
 def looped(pool: str, *nodes: dict[str, t.Any], duration: float = 1.0) -> dict[str, t.Any]:
-    return {"ansible_loop_var": "__pool", "__pool": {"name": pool}, "nodes": list(nodes), "duration": duration}
+    return {
+        "ansible_loop_var": "__pool",
+        "__pool": {"name": pool},
+        "nodes": list(nodes),
+        "duration": duration,
+    }
 
 
 NODES = {
@@ -21,21 +30,30 @@ NODES = {
     ]
 }
 ONE = {"nvidia.com/gpu": 1}
-STACK = {"special_resource": {"nodes": [{"name": "a-0", "pool": "a", "expected": ONE, "allocatable": ONE, "driver_version": "580.1"}]}}
+STACK = {
+    "special_resource": {
+        "nodes": [
+            {"name": "a-0", "pool": "a", "expected": ONE, "allocatable": ONE, "driver_version": "580.1"}
+        ]
+    }
+}
 VALIDATION = {"results": [{"workload": {"nodes": [{"name": "a-0", "validated": 1}]}, "duration": 0.25}]}
 
 
 def test_a_line_a_node_in_columns() -> None:
     heading, *lines = table(POOLS, NODES, STACK, VALIDATION)
     assert heading.split("  ")[0] == "POOL"
-    assert [line.split() for line in lines] == [["a", "a-0", "g4dn.xlarge", "1/1/1", "580.1"], ["bigger", "b-0", "p4de.24xlarge", "8/-/-", "-"]]
+    assert [line.split() for line in lines] == [
+        ["a", "a-0", "g4dn.xlarge", "1/1/1", "580.1"],
+        ["bigger", "b-0", "p4de.24xlarge", "8/-/-", "-"],
+    ]
     assert {line.index("g4dn" if "g4dn" in line else "p4de") for line in lines} == {heading.index("TYPE")}
 
 
 def test_the_seconds_of_a_stage_are_those_of_all_its_results() -> None:
-    assert table(POOLS, NODES, seconds={"nodes": NODES, "stack": [{"duration": 2.5}, {}], "skipped": {"skipped": True}})[-1] == (
-        "seconds - nodes 3.0, stack 2.5, skipped 0.0"
-    )
+    assert table(
+        POOLS, NODES, seconds={"nodes": NODES, "stack": [{"duration": 2.5}, {}], "skipped": {"skipped": True}}
+    )[-1] == ("seconds - nodes 3.0, stack 2.5, skipped 0.0")
 
 
 def test_without_results_only_the_heading() -> None:

@@ -49,7 +49,10 @@ def test_a_feature_file_in_each_shape() -> None:
     assert feature_file({"a": 1}) == feature_file("a=1\n") == "a=1\n"
     (config,) = feature_file({"a": 1}, name="x", **{"as": "machine_config", "pool": "gpu"})
     assert config["metadata"]["name"] == "99-gpu-features-x"
-    assert [one["kind"] for one in feature_file({"a": 1}, name="x", **{"as": "daemon_set"})] == ["ConfigMap", "DaemonSet"]
+    assert [one["kind"] for one in feature_file({"a": 1}, name="x", **{"as": "daemon_set"})] == [
+        "ConfigMap",
+        "DaemonSet",
+    ]
 
 
 @pytest.mark.parametrize(

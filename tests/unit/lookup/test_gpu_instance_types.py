@@ -12,8 +12,15 @@ from ansible.parsing.dataloader import DataLoader
 from ansible_collections.accelerators.openshift.plugins.lookup import gpu_instance_types
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._catalogue import CLOUDS
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import ENTRY, OWN_CLOUDS, VENDORS, extended
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import InstanceType
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
+    ENTRY,
+    OWN_CLOUDS,
+    VENDORS,
+    extended,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import (
+    InstanceType,
+)
 
 OPTIONS: t.Final = yaml.safe_load(gpu_instance_types.DOCUMENTATION)["options"]
 
@@ -25,7 +32,10 @@ def names(*terms: str, **options: t.Any) -> list[str]:
 
 def test_by_name_in_the_order_asked_for() -> None:
     assert names("p4d.24xlarge", "g4dn.xlarge") == ["p4d.24xlarge", "g4dn.xlarge"]
-    assert names("nc24ads_a100_v4", "n1-standard-4+nvidia-tesla-t4:1") == ["Standard_NC24ads_A100_v4", "n1-standard-4+nvidia-tesla-t4:1"]
+    assert names("nc24ads_a100_v4", "n1-standard-4+nvidia-tesla-t4:1") == [
+        "Standard_NC24ads_A100_v4",
+        "n1-standard-4+nvidia-tesla-t4:1",
+    ]
 
 
 @pytest.mark.parametrize("model", ["A100", "a100", "nvidia-a100", "NVIDIA A100"])
@@ -40,12 +50,18 @@ def test_by_model(model: str) -> None:
         ({"cloud": "aws", "gpu_model": "T4", "gpus": 4}, ["g4dn.12xlarge"]),
         ({"cloud": "aws", "gpu_model": "T4", "min_gpus": 4}, ["g4dn.12xlarge", "g4dn.metal"]),
         ({"cloud": "aws", "min_gpu_memory_gib": 200}, ["p6-b300.48xlarge"]),
-        ({"cloud": "ibm", "min_gpu_memory_total_gib": 1128, "vendor": "nvidia"}, ["gx4d-232x3840x8b300", "gx3d-160x1792x8h200"]),
+        (
+            {"cloud": "ibm", "min_gpu_memory_total_gib": 1128, "vendor": "nvidia"},
+            ["gx4d-232x3840x8b300", "gx3d-160x1792x8h200"],
+        ),
         ({"cloud": "aws", "arch": "arm64", "mig": True}, ["p6e-gb200.36xlarge"]),
         ({"cloud": "ibm", "rdma": True}, ["gx3d-160x1792x8h100", "gx3d-160x1792x8h200"]),
         ({"cloud": "ibm", "mig": True, "rdma": False, "min_gpus": 8}, ["gx4d-232x3840x8b300"]),
         ({"cloud": "gcp", "confidential": True}, ["a3-highgpu-1g", "g4-standard-48"]),
-        ({"cloud": "azure", "gpu_model": "A10", "fractional": True}, ["Standard_NV6ads_A10_v5", "Standard_NV12ads_A10_v5", "Standard_NV18ads_A10_v5"]),
+        (
+            {"cloud": "azure", "gpu_model": "A10", "fractional": True},
+            ["Standard_NV6ads_A10_v5", "Standard_NV12ads_A10_v5", "Standard_NV18ads_A10_v5"],
+        ),
         ({"cloud": "aws", "gpu_model": "A100", "nearest": "A100 80GB", "most": 1}, ["p4de.24xlarge"]),
         ({"cloud": "oci", "gpu_model": "T4"}, []),
     ],
@@ -61,7 +77,9 @@ def test_a_filter_also_holds_for_names() -> None:
 def test_without_names_the_result_is_sorted() -> None:
     found = gpu_instance_types.entries([], {})
     assert [one["cloud"] for one in found] == sorted(one["cloud"] for one in found)
-    assert names(cloud="gcp", gpu_model="L4") == [f"g2-standard-{size}" for size in (4, 8, 12, 16, 32, 24, 48, 96)]
+    assert names(cloud="gcp", gpu_model="L4") == [
+        f"g2-standard-{size}" for size in (4, 8, 12, 16, 32, 24, 48, 96)
+    ]
 
 
 def test_what_an_entry_says() -> None:
@@ -116,7 +134,13 @@ def lookup(monkeypatch: pytest.MonkeyPatch, tmp_path: t.Any) -> gpu_instance_typ
     return gpu_instance_types.LookupModule(loader=loader)
 
 
-@pytest.mark.parametrize("text", ["- {cloud: aws, instance_type: p4d.24xlarge, vcpus: 95}", '[{"cloud": "aws", "instance_type": "p4d.24xlarge", "vcpus": 95}]'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- {cloud: aws, instance_type: p4d.24xlarge, vcpus: 95}",
+        '[{"cloud": "aws", "instance_type": "p4d.24xlarge", "vcpus": 95}]',
+    ],
+)
 def test_a_file_of_ones_own(lookup: gpu_instance_types.LookupModule, tmp_path: t.Any, text: str) -> None:
     (tmp_path / "types.yml").write_text(text)
     found = lookup.catalogue("types.yml", {}).find("aws", "p4d.24xlarge")
@@ -164,5 +188,7 @@ def test_errors_reach_the_play_as_lookup_errors() -> None:
     module = gpu_instance_types.LookupModule()
     module.set_options = lambda **_more: None
     module.get_options = lambda: dict.fromkeys(OPTIONS)
-    with pytest.raises(AnsibleLookupError, match=r"POOL-INSTANCE-TYPE: p4d\.24xlarg .* Nearest: p4d\.24xlarge"):
+    with pytest.raises(
+        AnsibleLookupError, match=r"POOL-INSTANCE-TYPE: p4d\.24xlarg .* Nearest: p4d\.24xlarge"
+    ):
         module.run(["p4d.24xlarg"])

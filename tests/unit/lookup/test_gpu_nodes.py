@@ -15,7 +15,10 @@ Data = dict[str, t.Any]
 
 def node(name: str = "n", allocatable: Data | None = None, **labels: str) -> Data:
     return {
-        "metadata": {"name": name, "labels": {key.replace("__", "/"): value for key, value in labels.items()}},
+        "metadata": {
+            "name": name,
+            "labels": {key.replace("__", "/"): value for key, value in labels.items()},
+        },
         "spec": {"unschedulable": True},
         "status": {"allocatable": allocatable or {}, "conditions": [{"type": "Ready", "status": "True"}]},
     }
@@ -37,20 +40,43 @@ def test_which_nodes_are_gpu_nodes(one: Data, found: bool) -> None:
 
 
 def test_summary() -> None:
-    marks = {"accelerators.openshift/pool": "t4", "node.kubernetes.io/instance-type": "g4dn.xlarge", "nvidia.com/gpu.product": "Tesla-T4"}
-    found = gpu_nodes.summary(node(allocatable={"nvidia.com/gpu": "2", "cpu": "4"}, **marks), with_labels=False)
-    assert found | {"pool": "t4", "instance_type": "g4dn.xlarge", "product": "Tesla-T4", "devices": {"nvidia.com/gpu": 2}} == found
+    marks = {
+        "accelerators.openshift/pool": "t4",
+        "node.kubernetes.io/instance-type": "g4dn.xlarge",
+        "nvidia.com/gpu.product": "Tesla-T4",
+    }
+    found = gpu_nodes.summary(
+        node(allocatable={"nvidia.com/gpu": "2", "cpu": "4"}, **marks), with_labels=False
+    )
+    assert (
+        found
+        | {
+            "pool": "t4",
+            "instance_type": "g4dn.xlarge",
+            "product": "Tesla-T4",
+            "devices": {"nvidia.com/gpu": 2},
+        }
+        == found
+    )
     assert (found["ready"], found["schedulable"]) == (True, False)
     assert "labels" not in found
-    assert gpu_nodes.summary(node(**marks), with_labels=True)["labels"] == {key.replace("__", "/"): value for key, value in marks.items()}
+    assert gpu_nodes.summary(node(**marks), with_labels=True)["labels"] == {
+        key.replace("__", "/"): value for key, value in marks.items()
+    }
 
 
-@pytest.mark.parametrize(("query", "result"), [("[].name", ["a", "b"]), ("[0].name", ["a"]), ("[?name=='c']", []), ("[0].nothing", [])])
+@pytest.mark.parametrize(
+    ("query", "result"),
+    [("[].name", ["a", "b"]), ("[0].name", ["a"]), ("[?name=='c']", []), ("[0].nothing", [])],
+)
 def test_queries(query: str, result: list[str]) -> None:
     assert gpu_nodes.searched(Expression("query", query), [{"name": "a"}, {"name": "b"}]) == result
 
 
-@pytest.mark.parametrize(("query", "words"), [("[?", "is no JMESPath"), ("nothing(@)", "Unknown function: nothing()"), ("sum([].name)", "sum()")])
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [("[?", "is no JMESPath"), ("nothing(@)", "Unknown function: nothing()"), ("sum([].name)", "sum()")],
+)
 def test_a_query_that_cannot_be_answered_is_no_empty_answer(query: str, words: str) -> None:
     with pytest.raises(InputError) as caught:
         gpu_nodes.searched(Expression("query", query), [{"name": "a"}])

@@ -23,7 +23,12 @@ def wrote(manager: str, time: str, **more: str) -> Data:
 
 def test_each_leaf_that_differs_is_named() -> None:
     live = policy({"driver": {"version": "1"}, "daemonsets": {"tolerations": []}, "mig": None})
-    wanted = {"driver": {"version": "2", "rdma": {"enabled": True}}, "daemonsets": {"tolerations": []}, "mig": {"strategy": "single"}, "gds": {}}
+    wanted = {
+        "driver": {"version": "2", "rdma": {"enabled": True}},
+        "daemonsets": {"tolerations": []},
+        "mig": {"strategy": "single"},
+        "gds": {},
+    }
     found = adoption.foreign(live, wanted, TITLE)
     assert found.differs == [
         {"path": "spec.driver.version", "asked": "2", "live": "1"},
@@ -31,21 +36,40 @@ def test_each_leaf_that_differs_is_named() -> None:
         {"path": "spec.mig.strategy", "asked": "single", "live": None},
     ]
     assert "spec.driver.version, spec.driver.rdma.enabled, spec.mig.strategy" in found.warning
-    assert adoption.difference(wanted, live["spec"]) == {"driver": {"version": "2", "rdma": {"enabled": True}}, "mig": {"strategy": "single"}}
+    assert adoption.difference(wanted, live["spec"]) == {
+        "driver": {"version": "2", "rdma": {"enabled": True}},
+        "mig": {"strategy": "single"},
+    }
 
 
 def test_what_is_as_asked_is_no_warning() -> None:
-    found = adoption.foreign(policy({"mig": {"strategy": "single", "more": 1}}), {"mig": {"strategy": "single"}}, TITLE)
+    found = adoption.foreign(
+        policy({"mig": {"strategy": "single", "more": 1}}), {"mig": {"strategy": "single"}}, TITLE
+    )
     assert (found.differs, found.warning) == ([], "")
 
 
 @pytest.mark.parametrize(
     ("metadata", "keeper"),
     [
-        ({"annotations": {"argocd.argoproj.io/tracking-id": "gpu:nvidia.com/ClusterPolicy:/theirs"}}, "Argo CD (gpu)"),
+        (
+            {"annotations": {"argocd.argoproj.io/tracking-id": "gpu:nvidia.com/ClusterPolicy:/theirs"}},
+            "Argo CD (gpu)",
+        ),
         ({"labels": {"app.kubernetes.io/managed-by": "Helm"}}, "Helm"),
-        ({"managedFields": [wrote("kubectl-edit", "2026-11-02T00:00:00Z"), wrote("oc", "2026-11-01T00:00:00Z")]}, "somebody else (field manager kubectl-edit)"),
-        ({"managedFields": [wrote("gpu-operator", "2026-11-02T00:00:00Z", subresource="status")]}, "somebody else"),
+        (
+            {
+                "managedFields": [
+                    wrote("kubectl-edit", "2026-11-02T00:00:00Z"),
+                    wrote("oc", "2026-11-01T00:00:00Z"),
+                ]
+            },
+            "somebody else (field manager kubectl-edit)",
+        ),
+        (
+            {"managedFields": [wrote("gpu-operator", "2026-11-02T00:00:00Z", subresource="status")]},
+            "somebody else",
+        ),
         ({}, "somebody else"),
     ],
 )
@@ -53,7 +77,9 @@ def test_who_keeps_it(metadata: Data, keeper: str) -> None:
     assert adoption.keeper(policy({}, **metadata)) == keeper
 
 
-@pytest.mark.parametrize(("code", "blamed"), [("GPU-TAINT", True), ("GPU-NODES", False), ("GPU-ALLOC", False)])
+@pytest.mark.parametrize(
+    ("code", "blamed"), [("GPU-TAINT", True), ("GPU-NODES", False), ("GPU-ALLOC", False)]
+)
 def test_a_failure_that_a_difference_explains_says_so(code: str, blamed: bool) -> None:
     error = NotReadyError(code, "A taint.", "Take it away.")
     found = adoption.foreign(policy({}), {"daemonsets": {"tolerations": [{"key": "a"}]}}, TITLE)

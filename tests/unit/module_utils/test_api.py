@@ -15,7 +15,12 @@ OWNER = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
 
 
 def manifest(**data: str) -> dict[str, object]:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "x"}, "data": data}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "a", "namespace": "x"},
+        "data": data,
+    }
 
 
 def test_check_mode_writes_nothing_and_says_what_it_would() -> None:
@@ -44,7 +49,10 @@ def test_check_mode_before_the_kind_is_served() -> None:
 
 def test_check_mode_before_the_namespace_exists() -> None:
     server = FakeServer()
-    server.faults = [status(404, "NotFound", 'configmaps "a" not found', "a"), status(404, "NotFound", 'namespaces "x" not found', "x")]
+    server.faults = [
+        status(404, "NotFound", 'configmaps "a" not found', "a"),
+        status(404, "NotFound", 'namespaces "x" not found', "x"),
+    ]
     api = api_on(server, check_mode=True)
     assert api.apply(manifest(x="1"))["data"] == {"x": "1"}
     assert "namespace x does not exist yet" in api.warnings[0]
@@ -66,14 +74,20 @@ UNKNOWN = {"Warning": '299 - "unknown field \\"spec.foo\\""'}
 
 def test_an_unknown_field_warning_is_an_error_and_others_are_warnings() -> None:
     server = FakeServer()
-    server.faults = [status(404, "NotFound", 'configmaps "a" not found', "a"), Answer(201, manifest(x="1"), UNKNOWN)]
+    server.faults = [
+        status(404, "NotFound", 'configmaps "a" not found', "a"),
+        Answer(201, manifest(x="1"), UNKNOWN),
+    ]
     api = api_on(server)
     with pytest.raises(ApiError, match=r"spec\.foo.*the rest has been stored") as caught:
         api.apply(manifest(x="1"))
     assert caught.value.code == "API-UNKNOWN-FIELD"
     # It is there now, and said to be.
     assert [(change.before, change.after.get("data")) for change in api.changes] == [({}, {"x": "1"})]
-    server.faults = [status(404, "NotFound", 'configmaps "a" not found', "a"), Answer(201, manifest(), {"Warning": '299 - "v1 is deprecated"'})]
+    server.faults = [
+        status(404, "NotFound", 'configmaps "a" not found', "a"),
+        Answer(201, manifest(), {"Warning": '299 - "v1 is deprecated"'}),
+    ]
     api = api_on(server)
     api.apply(manifest())
     assert api.warnings == ["v1 is deprecated"]
@@ -140,14 +154,28 @@ def test_a_namespaced_object_without_namespace_is_refused_before_any_request() -
 
 def test_the_diff_of_a_secret_hides_its_data() -> None:
     api = api_on(FakeServer("Secret"))
-    api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "namespace": "x"}, "stringData": {"token": "canary-9f"}})
+    api.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "Secret",
+            "metadata": {"name": "s", "namespace": "x"},
+            "stringData": {"token": "canary-9f"},
+        }
+    )
     assert api.changes[0].after["stringData"] == {"token": "<hidden>"}
 
 
 @pytest.mark.parametrize(("size", "shown"), [(10, True), (10000, False)])
 def test_the_diff_of_a_deleted_object_shows_its_spec_unless_that_is_a_book(size: int, shown: bool) -> None:
     server = FakeServer("Pod")
-    server.put({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "x", "labels": OWNER}, "spec": {"text": "x" * size}})
+    server.put(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "p", "namespace": "x", "labels": OWNER},
+            "spec": {"text": "x" * size},
+        }
+    )
     api = api_on(server)
     api.delete(_kinds.known("Pod"), "p", "x", wait=False)
     assert ("spec" in api.changes[0].before) is shown
@@ -184,8 +212,16 @@ def test_our_own_object_that_used_up_the_quota_is_found_after_a_lost_answer() ->
 
 
 DELETE_RACES = {
-    "already under way": ("ensuring all content is removed", {"deletionTimestamp": "2026-01-01T00:00:00Z"}, True),
-    "replaced by another of ours": ("Precondition failed: UID in precondition", {"uid": "2", "labels": dict(MANAGED_BY)}, True),
+    "already under way": (
+        "ensuring all content is removed",
+        {"deletionTimestamp": "2026-01-01T00:00:00Z"},
+        True,
+    ),
+    "replaced by another of ours": (
+        "Precondition failed: UID in precondition",
+        {"uid": "2", "labels": dict(MANAGED_BY)},
+        True,
+    ),
     "replaced by somebody": ("Precondition failed: UID in precondition", {"uid": "2", "labels": {}}, False),
 }
 
@@ -194,7 +230,12 @@ DELETE_RACES = {
 def test_a_delete_that_meets_another_one(race: str) -> None:
     words, now, deleted = DELETE_RACES[race]
     server = FakeServer()
-    live = server.put({**manifest(x="1"), "metadata": {"name": "a", "namespace": "x", "uid": "1", "labels": dict(MANAGED_BY)}})
+    live = server.put(
+        {
+            **manifest(x="1"),
+            "metadata": {"name": "a", "namespace": "x", "uid": "1", "labels": dict(MANAGED_BY)},
+        }
+    )
     api, real, met = api_on(server), server.request, []
 
     def racing(method: str, url: str, **more: object) -> Answer:
@@ -211,10 +252,17 @@ def test_a_delete_that_meets_another_one(race: str) -> None:
 
 def test_a_conflict_that_stays_is_told() -> None:
     server, clock = FakeServer(), FakeClock()
-    server.put({**manifest(x="1"), "metadata": {"name": "a", "namespace": "x", "uid": "1", "labels": dict(MANAGED_BY)}})
+    server.put(
+        {
+            **manifest(x="1"),
+            "metadata": {"name": "a", "namespace": "x", "uid": "1", "labels": dict(MANAGED_BY)},
+        }
+    )
     api, real = api_on(server, clock), server.request
     faster = "Operation cannot be fulfilled: the object has been modified"
-    server.request = lambda method, url, **more: status(409, "Conflict", faster) if method == "DELETE" else real(method, url, **more)
+    server.request = lambda method, url, **more: (
+        status(409, "Conflict", faster) if method == "DELETE" else real(method, url, **more)
+    )
     with pytest.raises(ApiError) as caught:
         api.delete(CONFIG_MAP, "a", "x")
     assert caught.value.code == "API-CONFLICT"
@@ -226,7 +274,11 @@ def test_a_list_can_be_sifted_page_by_page() -> None:
     server = FakeServer()
     for name in ("a", "b"):
         server.put(manifest(x=name) | {"metadata": {"name": name, "namespace": "x"}})
-    found = api_on(server).list(CONFIG_MAP, "x", keep=lambda item: {"kept": item["data"]["x"]} if item["metadata"]["name"] == "b" else None)
+    found = api_on(server).list(
+        CONFIG_MAP,
+        "x",
+        keep=lambda item: {"kept": item["data"]["x"]} if item["metadata"]["name"] == "b" else None,
+    )
     assert found == [{"kept": "b"}]
 
 
@@ -249,15 +301,33 @@ def test_what_a_list_asks_for() -> None:
         {"limit": "500"},
         {"limit": "100"},
     ]
-    assert accepted == ["application/json", "application/json;as=PartialObjectMetadataList", "application/json"]
+    assert accepted == [
+        "application/json",
+        "application/json;as=PartialObjectMetadataList",
+        "application/json",
+    ]
 
 
-@pytest.mark.parametrize("gone", [status(404, "NotFound", 'pods "p" not found', "p"), status(409, "Conflict", "Precondition failed: UID in precondition")])
+@pytest.mark.parametrize(
+    "gone",
+    [
+        status(404, "NotFound", 'pods "p" not found', "p"),
+        status(409, "Conflict", "Precondition failed: UID in precondition"),
+    ],
+)
 @pytest.mark.parametrize("lost", [True, False])
 def test_an_eviction_whose_answer_was_lost_is_a_change(gone: Answer, lost: bool) -> None:
     server = FakeServer()
-    server.faults = [*([ConnectionResetError(104, "Connection reset by peer")] if lost else []), Answer(gone.status, gone._data.decode(), dict(gone.headers))]
+    server.faults = [
+        *([ConnectionResetError(104, "Connection reset by peer")] if lost else []),
+        Answer(gone.status, gone._data.decode(), dict(gone.headers)),
+    ]
     api = api_on(server)
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "x", "uid": "1"}, "spec": {"nodeName": "n"}}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "p", "namespace": "x", "uid": "1"},
+        "spec": {"nodeName": "n"},
+    }
     assert api.evict(pod) == ""
     assert bool(api.changes) is lost

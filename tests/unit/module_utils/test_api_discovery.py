@@ -12,7 +12,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kinds impo
 
 WIDGET = Kind("one.example.com/v1", "Widget", "widgets")
 GADGET = Kind("one.example.com/v1", "Gadget", "gadgets", namespaced=False)
-OTHERS = [Kind(f"group{number}.example.com/v1beta1", "Thing", "things", namespaced=bool(number % 2)) for number in range(8)]
+OTHERS = [
+    Kind(f"group{number}.example.com/v1beta1", "Thing", "things", namespaced=bool(number % 2))
+    for number in range(8)
+]
 
 
 def server_of(*kinds: Kind) -> FakeServer:
@@ -51,11 +54,18 @@ def test_an_older_server_is_asked_group_by_group() -> None:
     server = server_of(WIDGET, *OTHERS)
     server.aggregated = False
     assert resolve(api_on(server), WIDGET, *OTHERS, *OTHERS) == [WIDGET, *OTHERS, *OTHERS]
-    assert paths(server) == ["/apis/one.example.com/v1", "/apis", *(f"/apis/{kind.api_version}" for kind in OTHERS)]
+    assert paths(server) == [
+        "/apis/one.example.com/v1",
+        "/apis",
+        *(f"/apis/{kind.api_version}" for kind in OTHERS),
+    ]
 
 
 def test_the_core_group_is_one_document() -> None:
-    core = [Kind("v1", "Endpoints", "endpoints"), Kind("v1", "PersistentVolume", "persistentvolumes", namespaced=False)]
+    core = [
+        Kind("v1", "Endpoints", "endpoints"),
+        Kind("v1", "PersistentVolume", "persistentvolumes", namespaced=False),
+    ]
     server = server_of(*core, WIDGET)
     assert resolve(api_on(server), *core, WIDGET) == [*core, WIDGET]
     assert paths(server) == ["/api/v1", "/apis/one.example.com/v1"]

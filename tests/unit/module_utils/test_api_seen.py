@@ -18,7 +18,12 @@ ALL = Query(CONFIG_MAP, "x")
 
 
 def manifest(name: str, namespace: str = "x", **labels: str) -> dict[str, t.Any]:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": namespace, "labels": labels}, "data": {}}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name, "namespace": namespace, "labels": labels},
+        "data": {},
+    }
 
 
 @pytest.fixture
@@ -30,7 +35,9 @@ def server() -> FakeServer:
 
 
 def look(api: Api, query: Query) -> list[str]:
-    return sorted(one["metadata"]["name"] for one in api.wait({"maps": query}, lambda _seen: ready(), "look")["maps"])
+    return sorted(
+        one["metadata"]["name"] for one in api.wait({"maps": query}, lambda _seen: ready(), "look")["maps"]
+    )
 
 
 def asked(server: FakeServer) -> list[tuple[str, dict[str, str]]]:
@@ -50,7 +57,9 @@ def asked(server: FakeServer) -> list[tuple[str, dict[str, str]]]:
     ids=["namespace", "name", "labels", "elsewhere", "everywhere", "nothing"],
 )
 @pytest.mark.parametrize("check_mode", [False, True])
-def test_what_was_listed_is_not_listed_again(server: FakeServer, query: Query, found: list[str], check_mode: bool) -> None:
+def test_what_was_listed_is_not_listed_again(
+    server: FakeServer, query: Query, found: list[str], check_mode: bool
+) -> None:
     alone = look(api_on(server, check_mode=check_mode), query)
     api = api_on(server, check_mode=check_mode)
     api.list(CONFIG_MAP)
@@ -72,7 +81,9 @@ def test_what_was_listed_is_not_listed_again(server: FakeServer, query: Query, f
     ],
     ids=["more", "other place", "fewer labels", "other labels", "no bodies", "fields", "sifted"],
 )
-def test_a_list_of_something_else_does_not_do(server: FakeServer, listed: dict[str, t.Any], query: Query) -> None:
+def test_a_list_of_something_else_does_not_do(
+    server: FakeServer, listed: dict[str, t.Any], query: Query
+) -> None:
     alone = look(api_on(server), query)
     api = api_on(server)
     api.list(CONFIG_MAP, **listed)
@@ -127,7 +138,11 @@ def test_the_watch_goes_on_from_the_list(server: FakeServer) -> None:
     api = api_on(server)
     api.list(CONFIG_MAP, "x")
     server.put(manifest("late"))
-    seen = api.wait({"maps": ALL}, lambda found: ready() if len(found["maps"]) == 3 else pending("Few", "too few"), "three")
+    seen = api.wait(
+        {"maps": ALL},
+        lambda found: ready() if len(found["maps"]) == 3 else pending("Few", "too few"),
+        "three",
+    )
     assert len(seen["maps"]) == 3
     lists = [query for _path, query in asked(server) if "watch" not in query]
     assert len(lists) == 1

@@ -7,7 +7,11 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _autoscaler, _machine_replicas, _pools
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _autoscaler,
+    _machine_replicas,
+    _pools,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _autoscaler_limits as limits
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
@@ -17,8 +21,15 @@ SHARE: t.Final = {"t4": {"nvidia-t4": 8}}
 
 
 def pool(least: int = 0, most: int = 4, **more: t.Any) -> Data:
-    own = {"name": "t4", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["a", "b"]}], "autoscale": {"min": least, "max": most}, **more}
-    (planned,) = _pools.plan([{key: value for key, value in own.items() if value is not None}], cloud="aws")["pools"]
+    own = {
+        "name": "t4",
+        "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["a", "b"]}],
+        "autoscale": {"min": least, "max": most},
+        **more,
+    }
+    (planned,) = _pools.plan([{key: value for key, value in own.items() if value is not None}], cloud="aws")[
+        "pools"
+    ]
     return dict(planned)
 
 
@@ -41,8 +52,12 @@ def test_any_zone_may_take_the_whole_pool_where_the_limit_holds_it() -> None:
 
 
 def test_else_each_zone_has_a_part() -> None:
-    assert bounds(_autoscaler.manifests(pool(1, 3), [machine_set("a"), machine_set("b", 1)], [], is_held=False)) == [("a", 1, 2), ("b", 0, 1)]
-    assert bounds(_autoscaler.manifests(pool(0, 1), [machine_set("a"), machine_set("b")], [], is_held=False)) == [("a", 0, 1)]
+    assert bounds(
+        _autoscaler.manifests(pool(1, 3), [machine_set("a"), machine_set("b", 1)], [], is_held=False)
+    ) == [("a", 1, 2), ("b", 0, 1)]
+    assert bounds(
+        _autoscaler.manifests(pool(0, 1), [machine_set("a"), machine_set("b")], [], is_held=False)
+    ) == [("a", 0, 1)]
 
 
 def test_minima_stay_where_they_are() -> None:
@@ -79,20 +94,30 @@ def test_gpus_are_counted_as_the_autoscaler_counts_them() -> None:
     assert limits.needs(pool(), [machine_set("a")]) == {"nvidia-t4": 4}
     shared = {**pool(), "candidates": [{**pool()["candidates"][0], "expected": {"nvidia.com/gpu": 4}}]}
     assert limits.needs(shared, [machine_set("a")]) == {"nvidia-t4": 16}
-    assert limits.needs(pool(accelerator="nvidia-mine"), [machine_set("a", accelerator="nvidia-mine")]) == {"nvidia-mine": 4}
+    assert limits.needs(pool(accelerator="nvidia-mine"), [machine_set("a", accelerator="nvidia-mine")]) == {
+        "nvidia-mine": 4
+    }
 
 
 def test_fixed_pools_count_where_their_label_is_limited() -> None:
     fixed = pool(name="fixed", autoscale=None, replicas=3)
     sets = {"t4": [machine_set("a")], "fixed": [machine_set("f")]}
     assert limits.counted([pool(), fixed], sets) == {"t4": {"nvidia-t4": 4}, "fixed": {"nvidia-t4": 3}}
-    assert limits.counted([pool(), fixed], sets | {"fixed": [machine_set("f", accelerator="nvidia-l4")]})["fixed"] == {}
+    assert (
+        limits.counted([pool(), fixed], sets | {"fixed": [machine_set("f", accelerator="nvidia-l4")]})[
+            "fixed"
+        ]
+        == {}
+    )
     assert limits.counted([fixed], sets) == {"fixed": {}}
 
 
 def live(*gpus: tuple[str, int, int], **more: t.Any) -> Data:
     entries = [{"type": kind, "min": least, "max": most} for kind, least, most in gpus]
-    return {"metadata": {"name": "default"}, "spec": {"resourceLimits": {"maxNodesTotal": 9, **({"gpus": entries} if entries else {})}, **more}}
+    return {
+        "metadata": {"name": "default"},
+        "spec": {"resourceLimits": {"maxNodesTotal": 9, **({"gpus": entries} if entries else {})}, **more},
+    }
 
 
 def merged(obj: Data, wanted: Data) -> Data:
@@ -106,7 +131,10 @@ def sizes(obj: Data) -> dict[str, int]:
 def test_a_limit_is_added_beside_the_others_and_taken_away_again() -> None:
     before = live(("nvidia-a100", 1, 16))
     patch = limits.merged(before, SHARE)
-    assert patch["spec"]["resourceLimits"]["gpus"] == [{"type": "nvidia-a100", "min": 1, "max": 16}, {"type": "nvidia-t4", "min": 0, "max": 8}]
+    assert patch["spec"]["resourceLimits"]["gpus"] == [
+        {"type": "nvidia-a100", "min": 1, "max": 16},
+        {"type": "nvidia-t4", "min": 0, "max": 8},
+    ]
     after = limits.with_patch(before, patch)
     assert limits.merged(after, SHARE) == {}
     assert limits.holds(after, "t4")
@@ -130,7 +158,10 @@ def test_a_high_limit_stays_and_holds_nobody() -> None:
 def test_what_somebody_has_changed_since_is_theirs() -> None:
     after = merged(live(), SHARE)
     for theirs, kept, left in ((12, 12, 12), (6, 8, 6)):
-        changed = {**after, "spec": {"resourceLimits": {"gpus": [{"type": "nvidia-t4", "min": 0, "max": theirs}]}}}
+        changed = {
+            **after,
+            "spec": {"resourceLimits": {"gpus": [{"type": "nvidia-t4", "min": 0, "max": theirs}]}},
+        }
         again = merged(changed, SHARE)
         assert sizes(again) == {"nvidia-t4": kept}
         assert sizes(merged(again, {"t4": {}})) == {"nvidia-t4": left}
@@ -152,7 +183,10 @@ def test_a_broken_record_is_no_record() -> None:
 
 def test_ours_goes_with_the_last_pool_unless_somebody_uses_it() -> None:
     made = merged(limits.build(), SHARE)
-    assert made["spec"] == {"scaleDown": {"enabled": True}, "resourceLimits": {"gpus": [{"min": 0, "type": "nvidia-t4", "max": 8}]}}
+    assert made["spec"] == {
+        "scaleDown": {"enabled": True},
+        "resourceLimits": {"gpus": [{"min": 0, "type": "nvidia-t4", "max": 8}]},
+    }
     assert not limits.is_unused(made)
     assert limits.is_unused(merged(made, {"t4": {}}))
     theirs = {"manager": "oc", "operation": "Update", "fieldsV1": {"f:spec": {"f:scaleDown": {}}}}
@@ -167,9 +201,38 @@ def test_ours_goes_with_the_last_pool_unless_somebody_uses_it() -> None:
         ({}, ""),
         ({"annotations": {"argocd.argoproj.io/tracking-id": "x"}}, "Argo CD"),
         ({"labels": {"kustomize.toolkit.fluxcd.io/name": "x"}}, "Flux"),
-        ({"managedFields": [{"manager": "acm", "operation": "Apply", "fieldsV1": {"f:spec": {"f:resourceLimits": {"f:gpus": {}}}}}]}, "acm"),
-        ({"managedFields": [{"manager": "oc", "operation": "Update", "fieldsV1": {"f:spec": {"f:resourceLimits": {"f:gpus": {}}}}}]}, ""),
-        ({"managedFields": [{"manager": "acm", "operation": "Apply", "fieldsV1": {"f:spec": {"f:scaleDown": {}}}}]}, ""),
+        (
+            {
+                "managedFields": [
+                    {
+                        "manager": "acm",
+                        "operation": "Apply",
+                        "fieldsV1": {"f:spec": {"f:resourceLimits": {"f:gpus": {}}}},
+                    }
+                ]
+            },
+            "acm",
+        ),
+        (
+            {
+                "managedFields": [
+                    {
+                        "manager": "oc",
+                        "operation": "Update",
+                        "fieldsV1": {"f:spec": {"f:resourceLimits": {"f:gpus": {}}}},
+                    }
+                ]
+            },
+            "",
+        ),
+        (
+            {
+                "managedFields": [
+                    {"manager": "acm", "operation": "Apply", "fieldsV1": {"f:spec": {"f:scaleDown": {}}}}
+                ]
+            },
+            "",
+        ),
     ],
 )
 def test_who_keeps_the_limits(metadata: Data, named: str) -> None:

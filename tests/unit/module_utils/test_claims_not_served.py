@@ -11,8 +11,14 @@ from unit.fake_server import FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _device_class
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import backend
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError, NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _quota_use, _validation
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    KindNotServedError,
+    NotReadyError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _quota_use,
+    _validation,
+)
 
 
 @pytest.fixture
@@ -20,12 +26,21 @@ def server() -> FakeServer:
     made = FakeServer("Node", "ClusterVersion")
     made.put({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-0", "labels": {"pool": "a"}}})
     version = {"desired": {"version": "4.20.3"}}
-    made.put({"apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion", "metadata": {"name": "version"}, "status": version})
+    made.put(
+        {
+            "apiVersion": "config.openshift.io/v1",
+            "kind": "ClusterVersion",
+            "metadata": {"name": "version"},
+            "status": version,
+        }
+    )
     return made
 
 
 def test_the_stack_names_the_release(server: FakeServer) -> None:
-    with pytest.raises(NotReadyError, match=r"This cluster \(4.20.3\) does not serve resource.k8s.io/v1") as caught:
+    with pytest.raises(
+        NotReadyError, match=r"This cluster \(4.20.3\) does not serve resource.k8s.io/v1"
+    ) as caught:
         backend("dra").present(api_on(server, check_mode=True), {"pools": []})
     assert caught.value.code == "GPU-DRA-RELEASE"
     assert {method for method, _path, _query in server.requests} == {"GET"}
@@ -35,7 +50,9 @@ def test_a_validation_says_what_is_missing_and_foresees_nothing(server: FakeServ
     params = {"node_selector": {"pool": "a"}, "claims": True}
     with pytest.raises(KindNotServedError, match=r"resourceslices.resource.k8s.io"):
         _validation.nodes(api_on(server), params)
-    assert [node["metadata"]["name"] for node in _validation.nodes(api_on(server, check_mode=True), params)] == ["gpu-0"]
+    assert [
+        node["metadata"]["name"] for node in _validation.nodes(api_on(server, check_mode=True), params)
+    ] == ["gpu-0"]
 
 
 def test_a_quota_limits_what_is_not_there(server: FakeServer) -> None:

@@ -11,19 +11,37 @@ import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_references as references
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _cluster_policy_references as references,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import difference
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import DEFAULT, REQUIRED, example
+from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import (
+    DEFAULT,
+    REQUIRED,
+    example,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
 from openshift_sandbox.crds import overlaid
 
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 CRDS = Path(__file__).resolve().parents[3] / ".build/crds/gpu-operator-certified.json"
 NEWEST = {"version": "595.91.07", "repository": "nvcr.io/nvidia", "image": "driver"}
-GDS = {"enabled": True, "version": "2.20.5", "repository": "nvcr.io/nvidia/cloud-native", "image": "nvidia-fs"}
+GDS = {
+    "enabled": True,
+    "version": "2.20.5",
+    "repository": "nvcr.io/nvidia/cloud-native",
+    "image": "nvidia-fs",
+}
 REFERENCE = Path(__file__).resolve().parents[4] / "shared/crds/gpu-operator-clusterpolicies.yaml"
 # Fields that no option stands for: what the API itself calls deprecated, or reads no more, and tolerations, which have an option of their own.
-RAW = {"daemonsets.tolerations", "driver.licensingConfig.configMapName", "driver.useOpenKernelModules", "operator.defaultRuntime", "psa.enabled", "psp.enabled"}
+RAW = {
+    "daemonsets.tolerations",
+    "driver.licensingConfig.configMapName",
+    "driver.useOpenKernelModules",
+    "operator.defaultRuntime",
+    "psa.enabled",
+    "psp.enabled",
+}
 TEAM = {"key": "team", "operator": "Equal", "value": "a", "effect": "NoSchedule"}
 
 
@@ -33,7 +51,10 @@ def params(**given: t.Any) -> dict[str, t.Any]:
 
 def version(examples: t.Any) -> dict[str, t.Any]:
     return {
-        "metadata": {"name": "gpu-operator-certified.v26.7.0", "annotations": {"alm-examples": examples if isinstance(examples, str) else json.dumps(examples)}}
+        "metadata": {
+            "name": "gpu-operator-certified.v26.7.0",
+            "annotations": {"alm-examples": examples if isinstance(examples, str) else json.dumps(examples)},
+        }
     }
 
 
@@ -46,7 +67,10 @@ def test_the_default_is_complete() -> None:
 
 def test_the_installed_operator_gives_the_base() -> None:
     installed = version(
-        [{"kind": "NVIDIADriver", "spec": {"a": 1}}, {"kind": "ClusterPolicy", "spec": {"driver": {"enabled": True}, "mig": {"strategy": "mixed"}}}]
+        [
+            {"kind": "NVIDIADriver", "spec": {"a": 1}},
+            {"kind": "ClusterPolicy", "spec": {"driver": {"enabled": True}, "mig": {"strategy": "mixed"}}},
+        ]
     )
     base = example([version([]), installed])
     assert base["mig"] == {"strategy": "mixed"}
@@ -72,7 +96,10 @@ def test_options_become_camel_case_and_lose_to_the_raw_spec() -> None:
         operator={"use_ocp_driver_toolkit": False},
         host_paths={"root_fs": "/"},
         validator={"vfio_pci": {"env": [{"name": "some_name"}]}},
-        dcgm_exporter={"service_monitor": {"enabled": False, "additional_labels": {"a_b": "c_d"}}, "enable_pod_uid": True},
+        dcgm_exporter={
+            "service_monitor": {"enabled": False, "additional_labels": {"a_b": "c_d"}},
+            "enable_pod_uid": True,
+        },
         device_plugin={"config": {"name": "sharing", "default": None}},
         mig={"strategy": "single"},
         spec={"mig": {"strategy": "mixed"}, "validator": {"plugin": {"env": []}}},
@@ -83,7 +110,10 @@ def test_options_become_camel_case_and_lose_to_the_raw_spec() -> None:
     assert spec["driver"]["rdma"] == {"enabled": True}
     assert spec["driver"]["upgradePolicy"] == DEFAULT["driver"]["upgradePolicy"] | {"maxUnavailable": 2}
     assert spec["operator"]["use_ocp_driver_toolkit"] is False
-    assert (spec["hostPaths"], spec["validator"]["vfioPCI"]) == ({"rootFS": "/"}, {"env": [{"name": "some_name"}]})
+    assert (spec["hostPaths"], spec["validator"]["vfioPCI"]) == (
+        {"rootFS": "/"},
+        {"env": [{"name": "some_name"}]},
+    )
     assert spec["dcgmExporter"]["enablePodUID"] is True
     assert spec["devicePlugin"]["config"] == {"name": "sharing", "default": ""}
     assert spec["dcgmExporter"]["serviceMonitor"] == {"enabled": False, "additionalLabels": {"a_b": "c_d"}}
@@ -93,9 +123,17 @@ def test_options_become_camel_case_and_lose_to_the_raw_spec() -> None:
 
 def test_tolerations_are_a_union() -> None:
     live = {"spec": {"daemonsets": {"tolerations": [{"key": "theirs", "operator": "Exists"}]}}}
-    given = params(tolerations=[{**TEAM, "tolerationSeconds": None}, GPU], spec={"daemonsets": {"tolerations": [{"key": "raw", "operator": "Exists"}]}})
+    given = params(
+        tolerations=[{**TEAM, "tolerationSeconds": None}, GPU],
+        spec={"daemonsets": {"tolerations": [{"key": "raw", "operator": "Exists"}]}},
+    )
     wanted = cluster_policy.build(given, DEFAULT, live)["spec"]["daemonsets"]["tolerations"]
-    assert wanted == [{"key": "theirs", "operator": "Exists"}, GPU, TEAM, {"key": "raw", "operator": "Exists"}]
+    assert wanted == [
+        {"key": "theirs", "operator": "Exists"},
+        GPU,
+        TEAM,
+        {"key": "raw", "operator": "Exists"},
+    ]
 
 
 def test_taints_of_pools_are_tolerated() -> None:
@@ -109,7 +147,13 @@ def test_a_second_run_builds_the_same() -> None:
 
 
 def test_a_foreign_policy_gets_only_what_was_asked_and_differs() -> None:
-    live = {"spec": {"driver": {"enabled": True, "version": "x"}, "mig": {"strategy": "single"}, "daemonsets": {"tolerations": [GPU]}}}
+    live = {
+        "spec": {
+            "driver": {"enabled": True, "version": "x"},
+            "mig": {"strategy": "single"},
+            "daemonsets": {"tolerations": [GPU]},
+        }
+    }
 
     def patch(**given: t.Any) -> dict[str, t.Any]:
         return difference(cluster_policy.wished(params(**given), live), live["spec"])
@@ -120,7 +164,10 @@ def test_a_foreign_policy_gets_only_what_was_asked_and_differs() -> None:
     assert patch(spec={"gds": {}, "gdrcopy": {"enabled": False}}) == {"gdrcopy": {"enabled": False}}
 
 
-@pytest.mark.parametrize("given", [{"version": "595.91.07"}, {"version": "595.91.07", "repository": "nvcr.io/nvidia"}, {"image": "driver"}])
+@pytest.mark.parametrize(
+    "given",
+    [{"version": "595.91.07"}, {"version": "595.91.07", "repository": "nvcr.io/nvidia"}, {"image": "driver"}],
+)
 def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
     with pytest.raises(InputError) as caught:
         cluster_policy.check(params(driver=given))
@@ -133,15 +180,27 @@ def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
     [
         ({"toolkit": {"version": "v1.20.0"}}, "INPUT-IMAGE", "toolkit.repository and toolkit.image"),
         ({"registry": "https://mirror.example.com"}, "INPUT-VALUE", "registry"),
-        ({"driver": {"upgrade_policy": {"max_unavailable": "many"}}}, "INPUT-VALUE", "driver.upgrade_policy.max_unavailable"),
+        (
+            {"driver": {"upgrade_policy": {"max_unavailable": "many"}}},
+            "INPUT-VALUE",
+            "driver.upgrade_policy.max_unavailable",
+        ),
         (
             {"driver": {"use_precompiled": True, "version": "sha256:0", "repository": "r", "image": "i"}},
             "INPUT-VALUE",
             "driver.version",
         ),
-        ({"driver": {"kernel_module_type": "proprietary"}, "gds": GDS}, "INPUT-VALUE", "gds.version 2.20.5 works with open kernel modules only"),
+        (
+            {"driver": {"kernel_module_type": "proprietary"}, "gds": GDS},
+            "INPUT-VALUE",
+            "gds.version 2.20.5 works with open kernel modules only",
+        ),
         ({"gds": GDS, "pools": [{"name": "old", "gpu_models": ["V100"]}]}, "INPUT-VALUE", "(pool old: V100)"),
-        ({"driver": NEWEST, "pools": [{"name": "old", "gpu_models": ["T4", "P100"]}]}, "INPUT-VALUE", "580 is the last branch with a driver for P100 GPUs"),
+        (
+            {"driver": NEWEST, "pools": [{"name": "old", "gpu_models": ["T4", "P100"]}]},
+            "INPUT-VALUE",
+            "580 is the last branch with a driver for P100 GPUs",
+        ),
     ],
 )
 def test_values_are_checked_by_their_path(given: dict[str, t.Any], code: str, path: str) -> None:
@@ -150,9 +209,15 @@ def test_values_are_checked_by_their_path(given: dict[str, t.Any], code: str, pa
     assert (caught.value.code, path in caught.value.message) == (code, True)
 
 
-@pytest.mark.parametrize(("kind", "model", "fits"), [("open", "V100", False), ("proprietary", "B200", False), ("auto", "V100", True), ("open", "T4", True)])
+@pytest.mark.parametrize(
+    ("kind", "model", "fits"),
+    [("open", "V100", False), ("proprietary", "B200", False), ("auto", "V100", True), ("open", "T4", True)],
+)
 def test_modules_have_to_fit_the_gpus(kind: str, model: str, fits: bool) -> None:
-    given = params(driver={"kernel_module_type": kind}, pools=[{"name": "a", "gpu_models": ["A10"]}, {"name": "b", "gpu_models": [model]}])
+    given = params(
+        driver={"kernel_module_type": kind},
+        pools=[{"name": "a", "gpu_models": ["A10"]}, {"name": "b", "gpu_models": [model]}],
+    )
     if fits:
         cluster_policy.check(given)
         return
@@ -175,7 +240,11 @@ def test_the_switch_back_is_asked_for_by_name() -> None:
 
 def test_secrets_and_maps_that_options_name() -> None:
     driver = {"licensing_config": {"secret_name": "licence", "nls_enabled": None}, "cert_config": None}
-    given = params(driver=driver, mig_manager={"config": {"name": "default-mig-parted-config"}}, nvidia_drivers=[{"repo_config": {"name": "repos"}}])
+    given = params(
+        driver=driver,
+        mig_manager={"config": {"name": "default-mig-parted-config"}},
+        nvidia_drivers=[{"repo_config": {"name": "repos"}}],
+    )
     assert [tuple(one) for one in references.named(given)] == [
         ("driver.licensing_config.secret_name", "Secret", "licence"),
         ("nvidia_drivers[0].repo_config.name", "ConfigMap", "repos"),
@@ -189,9 +258,17 @@ def paths(options: t.Mapping[str, t.Any], prefix: str = "") -> t.Iterator[tuple[
         yield from paths(one.get("options") or {}, path)
 
 
-@pytest.mark.skipif(not CRDS.is_file(), reason="the CRDs of the GPU operator were not built yet (sandbox build)")
+@pytest.mark.skipif(
+    not CRDS.is_file(), reason="the CRDs of the GPU operator were not built yet (sandbox build)"
+)
 def test_every_option_is_a_field_of_the_api() -> None:
-    crd = overlaid(next(one for one in json.loads(CRDS.read_text()) if one["metadata"]["name"] == "clusterpolicies.nvidia.com"))
+    crd = overlaid(
+        next(
+            one
+            for one in json.loads(CRDS.read_text())
+            if one["metadata"]["name"] == "clusterpolicies.nvidia.com"
+        )
+    )
     schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     kinds = {"dict": "object", "str": "string", "bool": "boolean", "int": "integer", "list": "array"}
     for path, kind in paths(_cluster_policy_options.FIELDS):
@@ -224,21 +301,40 @@ def untyped(schema: dict[str, t.Any], path: str, typed: set[str]) -> t.Iterator[
     [
         ({"kata_manager": {"enabled": True}}, (26, 7), ["kata_manager is ignored"]),
         ({"kata_manager": {"enabled": True}}, (26, 3), []),
-        ({"pools": [{"name": "old", "gpu_models": ["V100"]}]}, (26, 7), ["of branch 595, and 580 is the last branch with a driver for V100 GPUs (pool old)"]),
+        (
+            {"pools": [{"name": "old", "gpu_models": ["V100"]}]},
+            (26, 7),
+            ["of branch 595, and 580 is the last branch with a driver for V100 GPUs (pool old)"],
+        ),
         ({"pools": [{"name": "old", "gpu_models": ["V100"]}]}, (26, 3), []),
-        ({"pools": [{"name": "old", "gpu_models": ["V100"]}], "driver": NEWEST | {"version": "580.126.20"}}, (26, 7), []),
-        ({"pools": [{"name": "old", "gpu_models": ["V100"]}], "driver": {"use_nvidia_driver_crd": True}}, (26, 7), []),
+        (
+            {
+                "pools": [{"name": "old", "gpu_models": ["V100"]}],
+                "driver": NEWEST | {"version": "580.126.20"},
+            },
+            (26, 7),
+            [],
+        ),
+        (
+            {"pools": [{"name": "old", "gpu_models": ["V100"]}], "driver": {"use_nvidia_driver_crd": True}},
+            (26, 7),
+            [],
+        ),
         ({"pools": [{"name": "old", "gpu_models": ["V100"]}]}, (), []),
     ],
 )
-def test_what_the_operator_makes_of_it(given: dict[str, t.Any], installed: tuple[int, ...], said: list[str]) -> None:
+def test_what_the_operator_makes_of_it(
+    given: dict[str, t.Any], installed: tuple[int, ...], said: list[str]
+) -> None:
     found = cluster_policy.remarks(params(**given), cluster_policy.asked(params(**given)), installed)
     assert len(found) == len(said)
     assert all(part in remark for part, remark in zip(said, found, strict=True))
 
 
 def test_a_whole_driver_image_is_taken() -> None:
-    cluster_policy.check(params(driver={"version": "595.91.07", "repository": "nvcr.io/nvidia", "image": "driver"}))
+    cluster_policy.check(
+        params(driver={"version": "595.91.07", "repository": "nvcr.io/nvidia", "image": "driver"})
+    )
 
 
 def test_a_second_policy_is_refused() -> None:

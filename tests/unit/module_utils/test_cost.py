@@ -13,7 +13,13 @@ PRICES = {"g4dn.xlarge": 0.526, "g4dn.2xlarge": "0.752", "p4d.24xlarge": 21.96}
 
 
 def pool(*types: str, **more: t.Any) -> dict[str, t.Any]:
-    return {"name": "a", "candidates": [{"instance_type": name} for name in types], "existing": False, "replicas": 2, **more}
+    return {
+        "name": "a",
+        "candidates": [{"instance_type": name} for name in types],
+        "existing": False,
+        "replicas": 2,
+        **more,
+    }
 
 
 def of(one: dict[str, t.Any], **more: t.Any) -> dict[str, t.Any]:
@@ -43,7 +49,12 @@ def test_an_autoscaler_decides_between_its_limits() -> None:
 
 def test_a_missing_price_is_no_price_of_zero() -> None:
     found = of(pool("g4dn.xlarge", "g5.xlarge"))
-    assert (found["low"], found["high"], found["class"], found["unpriced"]) == (None, None, None, ["g5.xlarge"])
+    assert (found["low"], found["high"], found["class"], found["unpriced"]) == (
+        None,
+        None,
+        None,
+        ["g5.xlarge"],
+    )
 
 
 def test_existing_nodes_cost_nothing_here() -> None:
@@ -52,7 +63,16 @@ def test_existing_nodes_cost_nothing_here() -> None:
 
 
 def test_a_pool_of_the_plan() -> None:
-    planned = _pools.plan([{"name": "a", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "replicas": 3}], cloud="aws")
+    planned = _pools.plan(
+        [
+            {
+                "name": "a",
+                "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
+                "replicas": 3,
+            }
+        ],
+        cloud="aws",
+    )
     assert of(planned["pools"][0])["high"] == 1.578
 
 
@@ -64,7 +84,12 @@ def test_azure_prices_with_and_without_the_prefix() -> None:
 def test_all_pools_together() -> None:
     whole = _cost.total([of(pool("g4dn.xlarge")), of(pool("p4d.24xlarge", autoscale={"min": 0, "max": 8}))])
     assert whole == {"low": 1.052, "high": 176.732, "class": "high", "unpriced": []}
-    assert _cost.total([of(pool("g4dn.xlarge")), of(pool("g5.xlarge"))]) == {"low": None, "high": None, "class": None, "unpriced": ["g5.xlarge"]}
+    assert _cost.total([of(pool("g4dn.xlarge")), of(pool("g5.xlarge"))]) == {
+        "low": None,
+        "high": None,
+        "class": None,
+        "unpriced": ["g5.xlarge"],
+    }
 
 
 def test_classes_of_ones_own() -> None:

@@ -28,15 +28,21 @@ def _forget_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_kubeconfig_as_a_dictionary() -> None:
-    connection = _credentials.connect({"kubeconfig": KUBECONFIG, "impersonate_user": "joe", "impersonate_groups": ["a", "b"]}, {})
+    connection = _credentials.connect(
+        {"kubeconfig": KUBECONFIG, "impersonate_user": "joe", "impersonate_groups": ["a", "b"]}, {}
+    )
     assert connection.host == "https://api.example:6443/prefix"
     assert ("authorization", "Bearer token-in-kubeconfig") in connection.headers()
     assert [value for name, value in connection.headers() if name == "Impersonate-Group"] == ["a", "b"]
-    assert _secrets.censor({"msg": "Config got token-in-kubeconfig"}) == {"msg": "Config got VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"}
+    assert _secrets.censor({"msg": "Config got token-in-kubeconfig"}) == {
+        "msg": "Config got VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
+    }
 
 
 def test_host_and_token() -> None:
-    connection = _credentials.connect({"host": "https://[::1]:6443/", "api_key": "token-of-option", "validate_certs": False}, {})
+    connection = _credentials.connect(
+        {"host": "https://[::1]:6443/", "api_key": "token-of-option", "validate_certs": False}, {}
+    )
     assert (connection.host, connection.verified) == ("https://[::1]:6443", False)
     assert connection.headers() == [("authorization", "Bearer token-of-option")]
 
@@ -45,7 +51,11 @@ def test_host_and_token() -> None:
     ("params", "code", "words"),
     [
         ({"kubeconfig": "/does/not/exist"}, "CRED-KUBECONFIG", "/does/not/exist"),
-        ({"kubeconfig": KUBECONFIG, "context": "nowhere"}, "CRED-CONTEXT", "has no context nowhere; it has x."),
+        (
+            {"kubeconfig": KUBECONFIG, "context": "nowhere"},
+            "CRED-CONTEXT",
+            "has no context nowhere; it has x.",
+        ),
         ({"host": "https://a", "ca_cert": "/no/such/ca"}, "CRED-INVALID", "cannot be used"),
     ],
 )
@@ -72,9 +82,16 @@ def test_a_missing_package_names_interpreter_and_package(monkeypatch: pytest.Mon
     assert "pip install kubernetes" in caught.value.remedy
 
 
-def test_keys_of_a_kubeconfig_leave_no_file_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+def test_keys_of_a_kubeconfig_leave_no_file_behind(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    broken = {**KUBECONFIG, "users": [{"name": "u", "user": {"client-certificate-data": "Y2VydA==", "client-key-data": "a2V5LWRhdGE="}}]}
+    broken = {
+        **KUBECONFIG,
+        "users": [
+            {"name": "u", "user": {"client-certificate-data": "Y2VydA==", "client-key-data": "a2V5LWRhdGE="}}
+        ],
+    }
     with pytest.raises(CredentialsError, match="cannot be used"):
         _credentials.connect({"kubeconfig": broken}, {})
     assert list(tmp_path.iterdir()) == []

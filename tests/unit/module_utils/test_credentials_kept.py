@@ -13,7 +13,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _credentials_kept, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _credentials,
+    _credentials_kept,
+    _secrets,
+)
 
 
 def write(path: Path, token: str = "token-of-a") -> None:
@@ -22,7 +26,10 @@ def write(path: Path, token: str = "token-of-a") -> None:
             {
                 "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}],
                 "users": [{"name": "u", "user": {"token": token}}],
-                "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}, {"name": "y", "context": {"cluster": "c", "user": "u"}}],
+                "contexts": [
+                    {"name": "x", "context": {"cluster": "c", "user": "u"}},
+                    {"name": "y", "context": {"cluster": "c", "user": "u"}},
+                ],
                 "current-context": "x",
             }
         )
@@ -32,7 +39,9 @@ def write(path: Path, token: str = "token-of-a") -> None:
 @pytest.fixture(name="path")
 def fixture_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A kubeconfig that the environment names, read ahead."""
-    for name in [name for name in os.environ if name.lower().endswith("_proxy") or name.startswith("K8S_AUTH_")]:
+    for name in [
+        name for name in os.environ if name.lower().endswith("_proxy") or name.startswith("K8S_AUTH_")
+    ]:
         monkeypatch.delenv(name)
     monkeypatch.setattr(_secrets, "_seen", set())
     monkeypatch.setattr(_credentials_kept, "_kept", [])
@@ -57,7 +66,9 @@ def test_its_secrets_are_remembered_where_they_are_used(path: Path, monkeypatch:
     assert "token-of-a" not in _secrets.censor_text("x token-of-a")
 
 
-@pytest.mark.parametrize("options", [{"context": "y"}, {"validate_certs": False}, {"impersonate_user": "joe"}])
+@pytest.mark.parametrize(
+    "options", [{"context": "y"}, {"validate_certs": False}, {"impersonate_user": "joe"}]
+)
 def test_other_options_are_read_anew(path: Path, options: dict[str, t.Any]) -> None:
     assert opened(**options).pool is not opened().pool
 
@@ -122,14 +133,19 @@ def test_what_changes_while_it_is_read_is_not_kept(tmp_path: Path, monkeypatch: 
 
 def test_broken_credentials_are_the_tasks_to_tell(path: Path) -> None:
     config = yaml.safe_load(path.read_text())
-    config["clusters"][0]["cluster"] = {"server": "https://127.0.0.1:1", "certificate-authority-data": "bm9uZQ=="}
+    config["clusters"][0]["cluster"] = {
+        "server": "https://127.0.0.1:1",
+        "certificate-authority-data": "bm9uZQ==",
+    }
     path.write_text(yaml.safe_dump(config))
     assert _credentials.preload() == ""
     with pytest.raises(_credentials.CredentialsError, match="cannot be used"):
         opened()
 
 
-def test_an_unchecked_certificate_is_no_matter_of_other_plugins(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchecked_certificate_is_no_matter_of_other_plugins(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Reading ahead happens in a process whose settings everybody's workers inherit."""
     config = yaml.safe_load(path.read_text())
     config["clusters"][0]["cluster"] = {"server": "https://127.0.0.1:1", "insecure-skip-tls-verify": True}

@@ -11,12 +11,20 @@ import typing as t
 import pytest
 from unit.fake_server import Answer, FakeServer, status
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _credentials_login, _module, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _credentials,
+    _credentials_login,
+    _module,
+    _secrets,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_login import Login
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError, InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    CredentialsError,
+    InputError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
@@ -80,7 +88,9 @@ def test_each_token_ends_itself_after_the_tasks_deadline_too() -> None:
     assert not any("impersonate-user" in one for one in server.headers)
 
 
-@pytest.mark.parametrize("answer", [status(404, "NotFound", "gone"), Answer(401, {"message": "Unauthorized"})])
+@pytest.mark.parametrize(
+    "answer", [status(404, "NotFound", "gone"), Answer(401, {"message": "Unauthorized"})]
+)
 def test_a_token_that_has_ended_already_is_no_trouble(answer: Answer) -> None:
     server = FakeServer()
     server.faults = [answer, answer]
@@ -103,7 +113,9 @@ def test_a_task_that_sent_nothing_sends_nothing_in_the_end() -> None:
 
 @pytest.mark.parametrize("error", [InputError("INPUT-X", "it is wrong", "mend it"), KeyError("x"), None])
 @pytest.mark.parametrize("refused", [True, False])
-def test_a_task_that_cannot_revoke_keeps_its_own_result(monkeypatch: pytest.MonkeyPatch, error: Exception | None, refused: bool) -> None:
+def test_a_task_that_cannot_revoke_keeps_its_own_result(
+    monkeypatch: pytest.MonkeyPatch, error: Exception | None, refused: bool
+) -> None:
     server = FakeServer()
 
     def ensure(api: Api, _params: t.Any) -> dict[str, t.Any]:
@@ -118,7 +130,9 @@ def test_a_task_that_cannot_revoke_keeps_its_own_result(monkeypatch: pytest.Monk
     result = _module.execute("some_module", ensure, {"wait_timeout": 5}, check_mode=False, diff=False)
     (warning,) = result["warnings"]
     assert "could not be revoked" in warning
-    assert result.get("code") == (None if error is None else "INPUT-X" if isinstance(error, InputError) else "INTERNAL")
+    assert result.get("code") == (
+        None if error is None else "INPUT-X" if isinstance(error, InputError) else "INTERNAL"
+    )
     assert result.get("done") == (True if error is None else None)
 
 
@@ -142,14 +156,22 @@ def test_a_token_that_ends_too_soon_is_a_warning(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(_credentials, "connect", lambda _params, **_more: connection)
     for seconds, warned in ((30, False), (90, True)):
         result = _module.execute(
-            "some_module", lambda api, _params: {"node": api.get(known("Node"), "a")}, {"wait_timeout": seconds}, check_mode=False, diff=False
+            "some_module",
+            lambda api, _params: {"node": api.get(known("Node"), "a")},
+            {"wait_timeout": seconds},
+            check_mode=False,
+            diff=False,
         )
         assert (f"The token expires at {end:%Y-%m-%d %H:%M:%S} UTC" in str(result.get("warnings"))) is warned
 
 
 @pytest.mark.parametrize("code", [429, 500, 503])
 def test_a_login_waits_for_a_server_that_is_away(code: int) -> None:
-    answers: list[t.Any] = [_credentials_login.refused("joe", "away", code), ConnectionRefusedError("refused"), "token-one"]
+    answers: list[t.Any] = [
+        _credentials_login.refused("joe", "away", code),
+        ConnectionRefusedError("refused"),
+        "token-one",
+    ]
 
     def ask() -> str:
         answer = answers.pop(0)
@@ -158,17 +180,36 @@ def test_a_login_waits_for_a_server_that_is_away(code: int) -> None:
         return str(answer)
 
     server, login = Remembers(), Login(ask)
-    connection = Connection("https://a", server, True, lambda: [("authorization", f"Bearer {login.token()}")], login.renew, lambda: login.tokens)
+    connection = Connection(
+        "https://a",
+        server,
+        True,
+        lambda: [("authorization", f"Bearer {login.token()}")],
+        login.renew,
+        lambda: login.tokens,
+    )
     made = Http(lambda: connection, Deadline(60.0, sleep=lambda _seconds: None), "test", lambda _line: None)
     server.faults = [Answer(200, {}), Answer(401, {"message": "Unauthorized"})]
     answers += ["token-two"]
     assert made.request("GET", "/api/v1/nodes").status == 200
     assert made.request("GET", "/api/v1/nodes").status == 200
-    assert [one["authorization"] for one in server.headers] == ["Bearer token-one", "Bearer token-one", "Bearer token-two"]
+    assert [one["authorization"] for one in server.headers] == [
+        "Bearer token-one",
+        "Bearer token-one",
+        "Bearer token-two",
+    ]
     assert login.tokens == ["token-one", "token-two"]
 
 
-@pytest.mark.parametrize(("code", "words"), [(401, "did not accept the user joe"), (404, "cannot log in"), (403, "cannot log in"), (0, "cannot log in")])
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (401, "did not accept the user joe"),
+        (404, "cannot log in"),
+        (403, "cannot log in"),
+        (0, "cannot log in"),
+    ],
+)
 def test_a_login_that_is_refused_is_final(code: int, words: str) -> None:
     error = _credentials_login.refused("joe", "text", code)
     assert isinstance(error, CredentialsError)

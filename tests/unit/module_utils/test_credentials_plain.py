@@ -16,7 +16,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _credentials_package, _credentials_plain, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _credentials,
+    _credentials_package,
+    _credentials_plain,
+    _secrets,
+)
 
 Fields = dict[str, t.Any]
 DEFAULT_KUBECONFIG = "kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION"
@@ -28,7 +33,9 @@ FILES = ("ssl_ca_cert", "cert_file", "key_file")
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(_secrets, "_seen", set())
-    for name in [name for name in os.environ if name.lower().endswith("_proxy") or name.startswith("K8S_AUTH_")]:
+    for name in [
+        name for name in os.environ if name.lower().endswith("_proxy") or name.startswith("K8S_AUTH_")
+    ]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     monkeypatch.setattr(DEFAULT_KUBECONFIG, str(tmp_path / "none"))
@@ -45,8 +52,14 @@ def kubeconfig(cluster: Fields | None = None, user: Fields | None = None, **more
     return {
         "apiVersion": "v1",
         "kind": "Config",
-        "clusters": [{"name": "other", "cluster": {"server": "https://other"}}, {"name": "c", "cluster": {"server": SERVER, **(cluster or {})}}],
-        "users": [{"name": "u", "user": user or {}}, {"name": "other", "user": {"exec": {"command": "/bin/false"}}}],
+        "clusters": [
+            {"name": "other", "cluster": {"server": "https://other"}},
+            {"name": "c", "cluster": {"server": SERVER, **(cluster or {})}},
+        ],
+        "users": [
+            {"name": "u", "user": user or {}},
+            {"name": "other", "user": {"exec": {"command": "/bin/false"}}},
+        ],
         "contexts": [
             {"name": "x", "context": {"cluster": "c", "user": "u", "namespace": "n"}},
             {"name": "y", "context": {"cluster": "other", "user": "other"}},
@@ -59,7 +72,9 @@ def kubeconfig(cluster: Fields | None = None, user: Fields | None = None, **more
 
 def meaning(configuration: t.Any) -> Fields:
     """Its values, with the content of files in place of their names."""
-    files = {name: Path(path).read_bytes() if (path := getattr(configuration, name)) else None for name in FILES}
+    files = {
+        name: Path(path).read_bytes() if (path := getattr(configuration, name)) else None for name in FILES
+    }
     headers = [(setting["key"], setting["value"]) for setting in configuration.auth_settings().values()]
     return {**{name: getattr(configuration, name) for name in COMPARED}, **files, "headers": headers}
 
@@ -74,8 +89,14 @@ PLAIN = [
     ({}, {}),
     ({"certificate-authority": "pki/ca.crt"}, CERTIFICATES),
     ({"certificate-authority-data": data("ca")}, CERTIFICATE_DATA),
-    ({"certificate-authority-data": data("ca"), "certificate-authority": "pki/none"}, {**CERTIFICATE_DATA, **CERTIFICATES}),
-    ({"certificate-authority-data": "", "certificate-authority": "pki/ca.crt"}, {"token": "of-user", **CERTIFICATES}),
+    (
+        {"certificate-authority-data": data("ca"), "certificate-authority": "pki/none"},
+        {**CERTIFICATE_DATA, **CERTIFICATES},
+    ),
+    (
+        {"certificate-authority-data": "", "certificate-authority": "pki/ca.crt"},
+        {"token": "of-user", **CERTIFICATES},
+    ),
     ({"insecure-skip-tls-verify": True}, {"token": "of-user"}),
     ({"insecure-skip-tls-verify": False, "tls-server-name": "kubernetes"}, {"token": "of-user"}),
     ({"server": "http://api.example", "certificate-authority": "pki/none"}, {"token": "of-user"}),
@@ -84,9 +105,15 @@ PLAIN = [
 
 @pytest.mark.parametrize("way", ["path", "default", "dict"])
 @pytest.mark.parametrize(("cluster", "user"), PLAIN)
-def test_the_package_reads_the_same(way: str, cluster: Fields, user: Fields, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_package_reads_the_same(
+    way: str, cluster: Fields, user: Fields, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "config").write_text(yaml.safe_dump(kubeconfig(cluster, user)))
-    ways: dict[str, Fields] = {"path": {"kubeconfig": str(tmp_path / "config")}, "default": {}, "dict": {"kubeconfig": kubeconfig(cluster, user)}}
+    ways: dict[str, Fields] = {
+        "path": {"kubeconfig": str(tmp_path / "config")},
+        "default": {},
+        "dict": {"kubeconfig": kubeconfig(cluster, user)},
+    }
     wanted = ways[way]
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
     monkeypatch.setattr(DEFAULT_KUBECONFIG, str(tmp_path / "config"))
@@ -132,8 +159,12 @@ def test_what_is_unusual_is_left_to_the_package(wanted: Fields) -> None:
     assert _credentials_plain.configuration(wanted) is None
 
 
-@pytest.mark.parametrize(("name", "host"), [("https_proxy", "https://a"), ("HTTP_PROXY", "http://a"), ("All_Proxy", "https://a")])
-def test_a_proxy_of_the_environment_is_left_to_the_package(name: str, host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("name", "host"), [("https_proxy", "https://a"), ("HTTP_PROXY", "http://a"), ("All_Proxy", "https://a")]
+)
+def test_a_proxy_of_the_environment_is_left_to_the_package(
+    name: str, host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wanted = {"host": host, "api_key": "key"}
     assert _credentials_plain.configuration(wanted) is not None
     monkeypatch.setenv(name, "http://proxy:3128")
@@ -144,20 +175,32 @@ def test_a_proxy_of_the_environment_is_left_to_the_package(name: str, host: str,
 def test_keys_are_never_on_a_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "mkstemp", lambda *_args, **_kwargs: pytest.fail("a temporary file"))
     before = set(os.listdir("/proc/self/fd"))
-    plain = _credentials_plain.configuration({"kubeconfig": kubeconfig({"certificate-authority-data": data("ca")}, CERTIFICATE_DATA)})
+    plain = _credentials_plain.configuration(
+        {"kubeconfig": kubeconfig({"certificate-authority-data": data("ca")}, CERTIFICATE_DATA)}
+    )
     assert plain is not None
     assert os.readlink(f"/proc/self/fd/{plain.held[-1]}").startswith("/memfd:")
     _credentials_plain.forget(plain)
     assert set(os.listdir("/proc/self/fd")) == before
 
 
-@pytest.mark.parametrize(("user", "imported"), [({"token": "of-user"}, "False"), ({"exec": {"command": "/bin/false"}}, "True")])
-def test_the_package_is_imported_ahead_when_the_environment_asks_for_it(user: Fields, imported: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("user", "imported"), [({"token": "of-user"}, "False"), ({"exec": {"command": "/bin/false"}}, "True")]
+)
+def test_the_package_is_imported_ahead_when_the_environment_asks_for_it(
+    user: Fields, imported: str, tmp_path: Path
+) -> None:
     (tmp_path / "config").write_text(yaml.safe_dump(kubeconfig(user=user)))
     script = (
         "import sys; from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials as one; "
         "print(repr(one.preload()), 'kubernetes' in sys.modules)"
     )
-    environment = {**os.environ, "K8S_AUTH_KUBECONFIG": str(tmp_path / "config"), "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    environment = {
+        **os.environ,
+        "K8S_AUTH_KUBECONFIG": str(tmp_path / "config"),
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
     assert done.stdout.split() == ["''", imported], done.stderr

@@ -11,9 +11,17 @@ import typing as t
 from pathlib import Path
 
 import pytest
-from ansible_collections.kubernetes.core.plugins.module_utils.args_common import AUTH_ARG_MAP, AUTH_ARG_SPEC, AUTH_PROXY_HEADERS_SPEC
+from ansible_collections.kubernetes.core.plugins.module_utils.args_common import (
+    AUTH_ARG_MAP,
+    AUTH_ARG_SPEC,
+    AUTH_PROXY_HEADERS_SPEC,
+)
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _argspec, _credentials_settings, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _argspec,
+    _credentials_settings,
+    _secrets,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
 
 # A value of each option, in the type that a task gives it, and as text in the environment.
@@ -47,7 +55,10 @@ def _forget_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def environment(*options: str) -> dict[str, str]:
     texts = {True: "yes", False: "no"}
-    return {variable(one): texts[VALUES[one]] if isinstance(VALUES[one], bool) else str(VALUES[one]) for one in options}
+    return {
+        variable(one): texts[VALUES[one]] if isinstance(VALUES[one], bool) else str(VALUES[one])
+        for one in options
+    }
 
 
 def variable(option: str) -> str:
@@ -68,7 +79,9 @@ def test_every_option_has_a_value_here() -> None:
 
 def test_options_are_kubernetes_cores_own() -> None:
     assert _argspec.AUTH.options == AUTH_ARG_SPEC
-    assert not any(option.get("default") for option in AUTH_ARG_SPEC.values()), "a default would hide the environment"
+    assert not any(option.get("default") for option in AUTH_ARG_SPEC.values()), (
+        "a default would hide the environment"
+    )
 
 
 def test_the_documented_variables_come_first() -> None:
@@ -79,7 +92,12 @@ def test_the_documented_variables_come_first() -> None:
 
 
 def test_the_guide_names_every_option_and_only_variables_that_are_read() -> None:
-    text = (Path(__file__).resolve().parents[3] / "docs" / "guide.md").read_text().partition("## Connection\n")[2].partition("\n## ")[0]
+    text = (
+        (Path(__file__).resolve().parents[3] / "docs" / "guide.md")
+        .read_text()
+        .partition("## Connection\n")[2]
+        .partition("\n## ")[0]
+    )
     assert [option for option in AUTH_ARG_SPEC if f"`{option}`" not in text] == []
     read = {name for option in AUTH_ARG_SPEC for name in _credentials_settings.variables(option)}
     headers = {f"K8S_AUTH_PROXY_HEADERS_{name.upper()}" for name in AUTH_PROXY_HEADERS_SPEC}
@@ -100,16 +118,26 @@ def test_an_option_and_its_variables_mean_the_same(option: str) -> None:
 def test_who_and_its_variables_mean_the_same(option: str) -> None:
     options = ["host", option, *WITH.get(option, ())]
     wanted = {name: VALUES[name] for name in options}
-    assert _credentials_settings.settings(wanted, {}) == wanted == _credentials_settings.settings({}, environment(*options))
+    assert (
+        _credentials_settings.settings(wanted, {})
+        == wanted
+        == _credentials_settings.settings({}, environment(*options))
+    )
 
 
 def test_proxy_headers_have_a_variable_each_and_are_secret() -> None:
-    environ = {f"K8S_AUTH_PROXY_HEADERS_{name.upper()}": VALUES["proxy_headers"][name] for name in AUTH_PROXY_HEADERS_SPEC}
+    environ = {
+        f"K8S_AUTH_PROXY_HEADERS_{name.upper()}": VALUES["proxy_headers"][name]
+        for name in AUTH_PROXY_HEADERS_SPEC
+    }
     assert _credentials_settings.settings({}, environ) == {"proxy_headers": VALUES["proxy_headers"]}
     assert "user-of-proxy" not in _secrets.censor_text("x user-of-proxy:pass")
 
 
-@pytest.mark.parametrize(("text", "meant"), [("false", False), ("0", False), ("no", False), ("true", True), ("1", True), ("False", False)])
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [("false", False), ("0", False), ("no", False), ("true", True), ("1", True), ("False", False)],
+)
 def test_truths_from_the_environment(text: str, meant: bool) -> None:
     assert _credentials_settings.settings({}, {"K8S_AUTH_VERIFY_SSL": text})["validate_certs"] is meant
     assert _credentials_settings.settings({}, {"K8S_AUTH_PERSIST_CONFIG": text})["persist_config"] is meant
@@ -121,8 +149,12 @@ def test_a_truth_that_is_none_is_named() -> None:
 
 
 def test_what_is_no_identity_may_come_from_both() -> None:
-    both = _credentials_settings.settings({"kubeconfig": "/k"}, environment("validate_certs", "ca_cert", "proxy", "context"))
-    assert both == {name: VALUES[name] for name in ("kubeconfig", "validate_certs", "ca_cert", "proxy", "context")}
+    both = _credentials_settings.settings(
+        {"kubeconfig": "/k"}, environment("validate_certs", "ca_cert", "proxy", "context")
+    )
+    assert both == {
+        name: VALUES[name] for name in ("kubeconfig", "validate_certs", "ca_cert", "proxy", "context")
+    }
 
 
 @pytest.mark.parametrize(("ours", "theirs"), list(itertools.product(("kubeconfig", "host", *WHO), repeat=2)))
@@ -133,17 +165,30 @@ def test_an_identity_is_never_from_task_and_environment(ours: str, theirs: str) 
 
 
 @pytest.mark.parametrize("where", ["task", "environment"])
-@pytest.mark.parametrize(("one", "other"), [*(("kubeconfig", other) for other in ("host", *WHO)), ("context", "host")])
+@pytest.mark.parametrize(
+    ("one", "other"), [*(("kubeconfig", other) for other in ("host", *WHO)), ("context", "host")]
+)
 def test_a_kubeconfig_is_never_mixed_with_anything(one: str, other: str, where: str) -> None:
     options = (one, other)
-    error = refused({name: VALUES[name] for name in options}, {}) if where == "task" else refused({}, environment(*options))
-    named = (lambda name: f"the task's option {name}") if where == "task" else (lambda name: f"the environment variable {variable(name)}")
+    error = (
+        refused({name: VALUES[name] for name in options}, {})
+        if where == "task"
+        else refused({}, environment(*options))
+    )
+    named = (
+        (lambda name: f"the task's option {name}")
+        if where == "task"
+        else (lambda name: f"the environment variable {variable(name)}")
+    )
     assert error.code == "CRED-MIXED"
     assert f"{named(one)} and {named(other)};" in error.message
 
 
 def test_a_context_of_the_task_is_not_overruled_by_the_host_of_the_environment() -> None:
-    assert "option context and the environment variable K8S_AUTH_HOST;" in refused({"context": "c"}, environment("host", "api_key")).message
+    assert (
+        "option context and the environment variable K8S_AUTH_HOST;"
+        in refused({"context": "c"}, environment("host", "api_key")).message
+    )
 
 
 @pytest.mark.parametrize("option", WHO)
@@ -153,7 +198,9 @@ def test_a_token_without_host_does_not_travel_to_the_cluster_of_some_kubeconfig(
     assert "there is no host" in error.message
 
 
-@pytest.mark.parametrize(("option", "lacks"), [("username", "password"), ("password", "username"), ("client_key", "client_cert")])
+@pytest.mark.parametrize(
+    ("option", "lacks"), [("username", "password"), ("password", "username"), ("client_key", "client_cert")]
+)
 def test_half_an_identity(option: str, lacks: str) -> None:
     error = refused({"host": "https://a", option: VALUES[option]}, {})
     assert (error.code, f"no {lacks}" in error.message) == ("CRED-INVALID", True)

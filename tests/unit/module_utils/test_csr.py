@@ -10,29 +10,57 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _csr, _csr_pem, _csr_wait
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+)
 
 Data = dict[str, t.Any]
 REQUESTS: t.Final = json.loads((Path(__file__).parents[1] / "fixtures/certificate_requests.json").read_text())
 HOST = "ip-10-0-1-2.us-east-2.compute.internal"
 NODE = f"system:node:{HOST}"
-GROUPS = ["system:serviceaccounts:openshift-machine-config-operator", "system:serviceaccounts", "system:authenticated"]
+GROUPS = [
+    "system:serviceaccounts:openshift-machine-config-operator",
+    "system:serviceaccounts",
+    "system:authenticated",
+]
 SINCE, EPOCH = "2026-01-01T00:00:00Z", 1767225600.0
 
 
 def client(request: str = "client", name: str = "csr-a", created: str = SINCE, **spec: t.Any) -> Data:
-    body = {"request": REQUESTS.get(request, request), "signerName": _csr.CLIENT, "usages": ["digital signature", "client auth"]}
+    body = {
+        "request": REQUESTS.get(request, request),
+        "signerName": _csr.CLIENT,
+        "usages": ["digital signature", "client auth"],
+    }
     body |= {"username": _csr.BOOTSTRAPPER, "groups": GROUPS, **spec}
-    return {"metadata": {"name": name, "creationTimestamp": created, "resourceVersion": "7"}, "spec": body, "status": {}}
+    return {
+        "metadata": {"name": name, "creationTimestamp": created, "resourceVersion": "7"},
+        "spec": body,
+        "status": {},
+    }
 
 
 def serving(request: str = "serving", **spec: t.Any) -> Data:
-    usual = {"signerName": _csr.SERVING, "usages": ["digital signature", "server auth"], "username": NODE, "groups": ["system:nodes", "system:authenticated"]}
+    usual = {
+        "signerName": _csr.SERVING,
+        "usages": ["digital signature", "server auth"],
+        "username": NODE,
+        "groups": ["system:nodes", "system:authenticated"],
+    }
     return client(request, "csr-s", **usual, **spec)
 
 
-def machine(phase: str = "Provisioned", node: str = "", name: str = "m-1", created: str = SINCE, **more: t.Any) -> Data:
-    addresses = [{"type": "InternalIP", "address": "10.0.1.2"}, {"type": "InternalDNS", "address": HOST}, {"type": "Hostname", "address": HOST}]
+def machine(
+    phase: str = "Provisioned", node: str = "", name: str = "m-1", created: str = SINCE, **more: t.Any
+) -> Data:
+    addresses = [
+        {"type": "InternalIP", "address": "10.0.1.2"},
+        {"type": "InternalDNS", "address": HOST},
+        {"type": "Hostname", "address": HOST},
+    ]
     status = {"phase": phase, "addresses": addresses, **({"nodeRef": {"name": node}} if node else {}), **more}
     return {"metadata": {"name": name, "creationTimestamp": created}, "status": status}
 
@@ -50,19 +78,34 @@ def machine(phase: str = "Provisioned", node: str = "", name: str = "m-1", creat
         ("serving_with_mail", NODE, ("system:nodes",), (HOST,), (), True),
     ],
 )
-def test_reading(name: str, common_name: str, organizations: tuple[str, ...], names: tuple[str, ...], addresses: tuple[str, ...], others: bool) -> None:
-    assert _csr_pem.read(REQUESTS[name]) == _csr_pem.Subject(common_name, organizations, names, addresses, others)
+def test_reading(
+    name: str,
+    common_name: str,
+    organizations: tuple[str, ...],
+    names: tuple[str, ...],
+    addresses: tuple[str, ...],
+    others: bool,
+) -> None:
+    assert _csr_pem.read(REQUESTS[name]) == _csr_pem.Subject(
+        common_name, organizations, names, addresses, others
+    )
 
 
 @pytest.mark.parametrize("cut", range(0, 270, 7))
 def test_what_is_broken_is_nothing(cut: int) -> None:
     pem = base64.b64decode(REQUESTS["client"]).decode()
     body = base64.b64decode("".join(pem.splitlines()[1:-1]))
-    broken = "-----BEGIN CERTIFICATE REQUEST-----\n" + base64.b64encode(body[:cut]).decode() + "\n-----END CERTIFICATE REQUEST-----\n"
+    broken = (
+        "-----BEGIN CERTIFICATE REQUEST-----\n"
+        + base64.b64encode(body[:cut]).decode()
+        + "\n-----END CERTIFICATE REQUEST-----\n"
+    )
     assert _csr_pem.read(base64.b64encode(broken.encode()).decode()) is None
 
 
-@pytest.mark.parametrize("text", ["", "%", "aGVsbG8=", base64.b64encode(b"-----BEGIN CERTIFICATE-----").decode()])
+@pytest.mark.parametrize(
+    "text", ["", "%", "aGVsbG8=", base64.b64encode(b"-----BEGIN CERTIFICATE-----").decode()]
+)
 def test_what_is_no_request_is_nothing(text: str) -> None:
     assert _csr_pem.read(text) is None
     assert _csr.judge(client(text), [machine()]).machine == ""
@@ -111,7 +154,10 @@ def test_requests_of_our_machines(request_: Data, its_machine: Data) -> None:
         (serving("serving_v6"), [machine("Running", HOST)]),
         (serving("serving_with_mail"), [machine("Running", HOST)]),
         (serving("client"), [machine("Running", HOST)]),
-        (client("serving", signerName=_csr.SERVING, usages=["digital signature", "server auth"]), [machine("Running", HOST)]),
+        (
+            client("serving", signerName=_csr.SERVING, usages=["digital signature", "server auth"]),
+            [machine("Running", HOST)],
+        ),
     ],
 )
 def test_requests_that_are_nobodys(request_: Data, machines: list[Data]) -> None:
@@ -119,7 +165,11 @@ def test_requests_that_are_nobodys(request_: Data, machines: list[Data]) -> None
 
 
 def test_only_the_newest_of_a_machine_counts_and_only_while_it_waits() -> None:
-    old, new, decided = client(name="old"), client(name="new", created="2026-01-01T00:15:00Z"), client(name="done")
+    old, new, decided = (
+        client(name="old"),
+        client(name="new", created="2026-01-01T00:15:00Z"),
+        client(name="done"),
+    )
     decided["status"] = {"conditions": [{"type": "Denied"}]}
     stranger = client("admin", name="stranger")
     found = _csr.newest([new, stranger, old, decided], [machine()])
@@ -133,7 +183,9 @@ def test_what_is_approved_is_what_was_looked_at() -> None:
 
 
 def joined(verdict: Readiness, now: float = EPOCH, **more: t.Any) -> _csr_wait.Joined:
-    return _csr_wait.Joined(lambda _snapshot: verdict, lambda one: one["metadata"]["name"].startswith("m-"), lambda: now, **more)
+    return _csr_wait.Joined(
+        lambda _snapshot: verdict, lambda one: one["metadata"]["name"].startswith("m-"), lambda: now, **more
+    )
 
 
 NO_NODE = pending("NoNode", "m-1 has not joined", code="MACH-NO-NODE", details=("m-1",))
@@ -141,9 +193,17 @@ NO_NODE = pending("NoNode", "m-1 has not joined", code="MACH-NO-NODE", details=(
 
 @pytest.mark.parametrize(
     ("verdict", "later", "blind", "wants"),
-    [(NO_NODE, 59, False, ""), (NO_NODE, 60, False, "look"), (NO_NODE, 60, True, ""), (ready(), 60, False, ""), (failed(), 60, False, "")],
+    [
+        (NO_NODE, 59, False, ""),
+        (NO_NODE, 60, False, "look"),
+        (NO_NODE, 60, True, ""),
+        (ready(), 60, False, ""),
+        (failed(), 60, False, ""),
+    ],
 )
-def test_requests_are_looked_at_only_when_an_instance_takes_long(verdict: Readiness, later: float, blind: bool, wants: str) -> None:
+def test_requests_are_looked_at_only_when_an_instance_takes_long(
+    verdict: Readiness, later: float, blind: bool, wants: str
+) -> None:
     judge = joined(verdict, EPOCH + later, is_blind=blind)
     found = judge({"machines": [machine()]})
     assert (judge.wants, found.is_failed) == (wants, bool(wants) or verdict.is_failed)
@@ -159,7 +219,9 @@ def test_requests_that_wait_are_told() -> None:
 
 
 def test_a_strangers_request_is_only_named() -> None:
-    found = joined(NO_NODE, approve=True)({"machines": [machine()], "requests": [client("admin", name="csr-x")]})
+    found = joined(NO_NODE, approve=True)(
+        {"machines": [machine()], "requests": [client("admin", name="csr-x")]}
+    )
     assert (found.code, len(found.details)) == ("MACH-NO-NODE", 2)
 
 

@@ -6,7 +6,9 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _custom_resource as custom_resource
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _custom_resource as custom_resource,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._daemon_sets import Gone
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._expression import Expression
@@ -26,20 +28,47 @@ class Clock:
 
 
 def params(**more: t.Any) -> Data:
-    definition = {"apiVersion": "fpga.example.com/v1", "kind": "FpgaStack", "metadata": {"name": "fpga", "namespace": "fpga"}, "spec": {"image": {"tag": "1"}}}
-    custom = {"definition": definition, "ready": READY, "failed": FAILED, "says": MESSAGE, "expected": {"example.com/fpga": 2}} | more.pop("custom", {})
-    base = {"name": None, "namespace": None, "tolerations": [], "spec": {}, "pools": [POOL], "state": "present", "grace": 10.0, "custom": custom}
+    definition = {
+        "apiVersion": "fpga.example.com/v1",
+        "kind": "FpgaStack",
+        "metadata": {"name": "fpga", "namespace": "fpga"},
+        "spec": {"image": {"tag": "1"}},
+    }
+    custom = {
+        "definition": definition,
+        "ready": READY,
+        "failed": FAILED,
+        "says": MESSAGE,
+        "expected": {"example.com/fpga": 2},
+    } | more.pop("custom", {})
+    base = {
+        "name": None,
+        "namespace": None,
+        "tolerations": [],
+        "spec": {},
+        "pools": [POOL],
+        "state": "present",
+        "grace": 10.0,
+        "custom": custom,
+    }
     return base | more
 
 
 def live(generation: int = 1, observed: int | None = 1, **conditions: str) -> Data:
-    status = {"conditions": [{"type": kind, "status": value, "message": f"{kind} it is"} for kind, value in conditions.items()]}
+    status = {
+        "conditions": [
+            {"type": kind, "status": value, "message": f"{kind} it is"} for kind, value in conditions.items()
+        ]
+    }
     status |= {} if observed is None else {"observedGeneration": observed}
     return {"kind": "FpgaStack", "metadata": {"name": "fpga", "generation": generation}, "status": status}
 
 
 def node(devices: str = "2") -> Data:
-    status = {"conditions": [{"type": "Ready", "status": "True"}], "allocatable": {"example.com/fpga": devices}}
+    status = {
+        "conditions": [{"type": "Ready", "status": "True"}],
+        "allocatable": {"example.com/fpga": devices},
+    }
     return {"metadata": {"name": "n1", "labels": {"pool": "fpga"}}, "status": status}
 
 
@@ -76,7 +105,10 @@ def test_a_failure_that_lasts_is_final_and_says_why() -> None:
 def test_missing_devices_are_final_only_once_the_object_is_ready() -> None:
     clock = Clock()
     judge = custom_resource.Judge(params(), clock)
-    slow, done = {"objects": [live()], "nodes": [node("0")]}, {"objects": [live(Available="True")], "nodes": [node("0")]}
+    slow, done = (
+        {"objects": [live()], "nodes": [node("0")]},
+        {"objects": [live(Available="True")], "nodes": [node("0")]},
+    )
     assert judge(slow).verdict == "pending"
     clock.now = 100.0
     assert judge(slow).verdict == "pending"
@@ -90,8 +122,14 @@ def test_missing_devices_are_final_only_once_the_object_is_ready() -> None:
     ("change", "path"),
     [
         ({"custom": None}, "custom is missing"),
-        ({"custom": {"definition": {"kind": "A", "metadata": {"name": "a"}}}}, "custom.definition.apiVersion"),
-        ({"custom": {"definition": {"apiVersion": "v1", "kind": "A", "metadata": None}}}, "custom.definition.metadata.name"),
+        (
+            {"custom": {"definition": {"kind": "A", "metadata": {"name": "a"}}}},
+            "custom.definition.apiVersion",
+        ),
+        (
+            {"custom": {"definition": {"apiVersion": "v1", "kind": "A", "metadata": None}}},
+            "custom.definition.metadata.name",
+        ),
         ({"custom": {"ready": None}}, "custom.ready"),
         ({"custom": {"ready": "status.["}}, "custom.ready"),
         ({"custom": {"failed": "nope(@)"}}, "custom.failed: 'nope(@)': Unknown function: nope()"),
@@ -115,7 +153,19 @@ def test_the_definition_names_the_object_and_the_raw_spec_is_merged() -> None:
     assert custom_resource.build(given, False)["metadata"] == {"name": "fpga"}
 
 
-@pytest.mark.parametrize(("found", "holds"), [(0, True), ("no", True), ("", False), ([], False), ({}, False), (False, False), (None, False), (True, True)])
+@pytest.mark.parametrize(
+    ("found", "holds"),
+    [
+        (0, True),
+        ("no", True),
+        ("", False),
+        ([], False),
+        ({}, False),
+        (False, False),
+        (None, False),
+        (True, True),
+    ],
+)
 def test_truth_is_jmespaths(found: t.Any, holds: bool) -> None:
     assert Expression("x", "a").holds({"a": found}) is holds
 

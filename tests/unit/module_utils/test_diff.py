@@ -26,7 +26,13 @@ def test_covers(live: t.Any, wanted: t.Any, covered: bool) -> None:
     assert _diff.covers(live, wanted) is covered
 
 
-FIELDS = {"f:spec": {"f:hard": {"f:x": {}, "f:y": {}}, "f:items": {'k:{"name":"a"}': {".": {}, "f:name": {}, "f:v": {}}}, "f:set": {'v:"one"': {}}}}
+FIELDS = {
+    "f:spec": {
+        "f:hard": {"f:x": {}, "f:y": {}},
+        "f:items": {'k:{"name":"a"}': {".": {}, "f:name": {}, "f:v": {}}},
+        "f:set": {'v:"one"': {}},
+    }
+}
 
 
 @pytest.mark.parametrize(
@@ -45,18 +51,33 @@ def test_stale_fields(spec: t.Any, stale: bool) -> None:
 
 def test_only_our_own_applied_fields_count() -> None:
     ours = {"manager": "accelerators.openshift", "operation": "Apply", "fieldsV1": {"f:data": {}}}
-    others = [{**ours, "manager": "kubectl"}, {**ours, "operation": "Update"}, {**ours, "subresource": "status"}]
+    others = [
+        {**ours, "manager": "kubectl"},
+        {**ours, "operation": "Update"},
+        {**ours, "subresource": "status"},
+    ]
     assert _diff.managed_fields({"metadata": {"managedFields": [*others, ours]}}) == {"f:data": {}}
     assert _diff.managed_fields({"metadata": {"managedFields": others}}) == {}
 
 
 def test_bookkeeping_is_no_difference() -> None:
-    one = {"metadata": {"name": "a", "resourceVersion": "1", "generation": 1, "managedFields": []}, "spec": {"x": 1}}
-    assert _diff.same(one, {"metadata": {"name": "a", "resourceVersion": "2", "generation": 2}, "spec": {"x": 1}})
+    one = {
+        "metadata": {"name": "a", "resourceVersion": "1", "generation": 1, "managedFields": []},
+        "spec": {"x": 1},
+    }
+    assert _diff.same(
+        one, {"metadata": {"name": "a", "resourceVersion": "2", "generation": 2}, "spec": {"x": 1}}
+    )
     assert not _diff.same(one, {"metadata": {"name": "a"}, "spec": {"x": 2}})
 
 
 def test_the_view_holds_wanted_and_formerly_owned_fields_only() -> None:
-    live = {"kind": "ConfigMap", "metadata": {"name": "a", "labels": {"theirs": "1"}}, "data": {"old": "1", "theirs": "2"}}
-    shape = _diff.merge_shapes({"metadata": {"name": "a"}, "data": {"new": "1"}}, _diff.shape_of({"f:data": {"f:old": {}}}))
+    live = {
+        "kind": "ConfigMap",
+        "metadata": {"name": "a", "labels": {"theirs": "1"}},
+        "data": {"old": "1", "theirs": "2"},
+    }
+    shape = _diff.merge_shapes(
+        {"metadata": {"name": "a"}, "data": {"new": "1"}}, _diff.shape_of({"f:data": {"f:old": {}}})
+    )
     assert _diff.owned_view(live, shape) == {"metadata": {"name": "a"}, "data": {"old": "1"}}

@@ -12,11 +12,29 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._drain impo
 Data = dict[str, t.Any]
 
 
-def pod(name: str, owner: str = "ReplicaSet", node: str = "n1", phase: str = "Running", gpus: int = 0, data: bool = False, **metadata: t.Any) -> Data:
+def pod(
+    name: str,
+    owner: str = "ReplicaSet",
+    node: str = "n1",
+    phase: str = "Running",
+    gpus: int = 0,
+    data: bool = False,
+    **metadata: t.Any,
+) -> Data:
     owners = [{"kind": owner, "name": "o", "controller": True}] if owner else []
-    container: Data = {"name": "c", "resources": {"limits": {"nvidia.com/gpu": str(gpus)}}} if gpus else {"name": "c"}
-    spec: Data = {"nodeName": node, "containers": [container], "volumes": [{"name": "d", "emptyDir": {}}] if data else []}
-    return {"metadata": {"name": name, "namespace": "team", "uid": name, "ownerReferences": owners, **metadata}, "spec": spec, "status": {"phase": phase}}
+    container: Data = (
+        {"name": "c", "resources": {"limits": {"nvidia.com/gpu": str(gpus)}}} if gpus else {"name": "c"}
+    )
+    spec: Data = {
+        "nodeName": node,
+        "containers": [container],
+        "volumes": [{"name": "d", "emptyDir": {}}] if data else [],
+    }
+    return {
+        "metadata": {"name": name, "namespace": "team", "uid": name, "ownerReferences": owners, **metadata},
+        "spec": spec,
+        "status": {"phase": phase},
+    }
 
 
 GOING = {"deletionTimestamp": "2026-11-21T00:00:00Z"}
@@ -42,11 +60,21 @@ def test_devices() -> None:
     claims = pod("claims")
     claims["spec"]["resourceClaims"] = [{"name": "gpu"}]
     requests = pod("requests")
-    requests["spec"]["initContainers"] = [{"name": "i", "resources": {"requests": {"nvidia.com/mig-1g.5gb": 1}}}]
-    assert [_drain.uses_devices(one) for one in (pod("plain"), pod("gpu", gpus=1), claims, requests)] == [False, True, True, True]
+    requests["spec"]["initContainers"] = [
+        {"name": "i", "resources": {"requests": {"nvidia.com/mig-1g.5gb": 1}}}
+    ]
+    assert [_drain.uses_devices(one) for one in (pod("plain"), pod("gpu", gpus=1), claims, requests)] == [
+        False,
+        True,
+        True,
+        True,
+    ]
     operand = pod("plugin", owner="DaemonSet", gpus=1)
     assert [
-        one["metadata"]["name"] for one in _drain.busy([operand, pod("gpu", gpus=1), pod("ends", gpus=1, **GOING), pod("done", gpus=1, phase="Failed")])
+        one["metadata"]["name"]
+        for one in _drain.busy(
+            [operand, pod("gpu", gpus=1), pod("ends", gpus=1, **GOING), pod("done", gpus=1, phase="Failed")]
+        )
     ] == ["gpu"]
 
 
@@ -77,7 +105,11 @@ def test_what_may_not_go_unasked(pods: list[Data], rules: Rules, code: str) -> N
 def test_every_reason_is_evidence() -> None:
     problem = _drain.refusal([pod("job", gpus=1), pod("web", data=True), pod("bare", owner="")], Rules(), "x")
     assert problem is not None
-    assert problem.evidence == ["NODE-BUSY: team/job on n1", "NODE-EMPTYDIR: team/web on n1", "NODE-UNMANAGED: team/bare on n1"]
+    assert problem.evidence == [
+        "NODE-BUSY: team/job on n1",
+        "NODE-EMPTYDIR: team/web on n1",
+        "NODE-UNMANAGED: team/bare on n1",
+    ]
 
 
 def emptied(now: list[float], rules: Rules | None = None, **more: t.Any) -> Emptied:
@@ -143,12 +175,22 @@ def test_a_pod_that_comes_back_is_sent_away_once_and_then_told_of() -> None:
     seen = {"n1": [tolerant("agent-2")]}
     assert (judge(seen).reason, judge.due(judge.left(seen))) == ("Drained", [])
     (remark,) = judge.remarks(seen)
-    assert "team/agent-2 of ReplicaSet o came to n1 although that is cordoned: it tolerates {operator: Exists}" in remark
+    assert (
+        "team/agent-2 of ReplicaSet o came to n1 although that is cordoned: it tolerates {operator: Exists}"
+        in remark
+    )
     # One that does not tolerate the cordon was on its way before it, and goes like the others.
     assert judge({"n1": [tolerant("agent-2"), pod("late")]}).reason == "Due"
 
 
-@pytest.mark.parametrize(("created", "reason"), [("2026-11-22T02:00:01Z", "Drained"), ("2026-11-22T02:00:00Z", "Drained"), ("2026-11-21T02:00:00Z", "Due")])
+@pytest.mark.parametrize(
+    ("created", "reason"),
+    [
+        ("2026-11-22T02:00:01Z", "Drained"),
+        ("2026-11-22T02:00:00Z", "Drained"),
+        ("2026-11-21T02:00:00Z", "Due"),
+    ],
+)
 def test_the_next_run_knows_it_by_its_age(created: str, reason: str) -> None:
     judge = emptied([0.0], cordoned={"n1": "2026-11-22T02:00:00Z"})
     assert judge({"n1": [tolerant("agent", creationTimestamp=created)]}).reason == reason
@@ -160,14 +202,25 @@ def test_one_with_gpus_keeps_the_node_in_use(rules: Rules) -> None:
     judge({"n1": [pod("app")]})
     seen = {"n1": [tolerant("job", gpus=1)]}
     verdict = judge(seen)
-    assert (verdict.verdict, verdict.code, judge.due(judge.left(seen)), judge.remarks(seen)) == ("pending", "NODE-RETURNS", [], [])
+    assert (verdict.verdict, verdict.code, judge.due(judge.left(seen)), judge.remarks(seen)) == (
+        "pending",
+        "NODE-RETURNS",
+        [],
+        [],
+    )
     assert "team/job of ReplicaSet o came to n1" in verdict.message
     assert judge({"n1": [tolerant("job", gpus=1), pod("app", **GOING)]}).code == "NODE-DRAIN"
 
 
-def machine(name: str, node: str = "", phase: str = "Running", hooks: list[Data] | None = None, **annotations: str) -> Data:
+def machine(
+    name: str, node: str = "", phase: str = "Running", hooks: list[Data] | None = None, **annotations: str
+) -> Data:
     spec: Data = {"lifecycleHooks": {"preDrain": hooks}} if hooks else {}
-    return {"metadata": {"name": name, "annotations": annotations}, "spec": spec, "status": {"phase": phase, "nodeRef": {"name": node}}}
+    return {
+        "metadata": {"name": name, "annotations": annotations},
+        "spec": spec,
+        "status": {"phase": phase, "nodeRef": {"name": node}},
+    }
 
 
 def test_who_goes_first() -> None:
@@ -178,7 +231,13 @@ def test_who_goes_first() -> None:
         machine("d-new", phase="Provisioning"),
         machine("e-marked", "n4", **{"machine.openshift.io/delete-machine": "true"}),
     ]
-    pods = [pod("1", gpus=1, node="n1"), pod("2", gpus=1, node="n2"), pod("3", gpus=1, node="n2"), pod("4", node="n3"), pod("5", node="n3")]
+    pods = [
+        pod("1", gpus=1, node="n1"),
+        pod("2", gpus=1, node="n2"),
+        pod("3", gpus=1, node="n2"),
+        pod("4", node="n3"),
+        pod("5", node="n3"),
+    ]
     order = [one["metadata"]["name"] for one in _leaving.victims(machines, 0, pods)]
     assert order == ["e-marked", "d-new", "c-idle", "a-busy", "b-busier"]
     assert [one["metadata"]["name"] for one in _leaving.victims(machines, 4, pods)] == ["e-marked"]
@@ -187,7 +246,9 @@ def test_who_goes_first() -> None:
 
 def test_what_is_written_on_a_machine_that_may_go() -> None:
     other = {"name": "backup", "owner": "somebody"}
-    assert _leaving.released(machine("m")) == {"metadata": {"annotations": {"machine.openshift.io/delete-machine": "true"}}}
+    assert _leaving.released(machine("m")) == {
+        "metadata": {"annotations": {"machine.openshift.io/delete-machine": "true"}}
+    }
     marked = machine("m", hooks=[_leaving.HOOK, other], **{"machine.openshift.io/delete-machine": "true"})
     assert _leaving.released(marked) == {"spec": {"lifecycleHooks": {"preDrain": [other]}}}
     assert _leaving.without_hook(machine("m", hooks=[other])) == {}
@@ -195,7 +256,11 @@ def test_what_is_written_on_a_machine_that_may_go() -> None:
 
 def test_our_hook_is_on_a_machine_as_the_template_has_it() -> None:
     other = {"name": "backup", "owner": "somebody"}
-    assert _leaving.with_hook(machine("m", hooks=[other]), [_leaving.HOOK]) == {"spec": {"lifecycleHooks": {"preDrain": [other, _leaving.HOOK]}}}
+    assert _leaving.with_hook(machine("m", hooks=[other]), [_leaving.HOOK]) == {
+        "spec": {"lifecycleHooks": {"preDrain": [other, _leaving.HOOK]}}
+    }
     assert _leaving.with_hook(machine("m", hooks=[_leaving.HOOK]), [_leaving.HOOK]) == {}
-    assert _leaving.with_hook(machine("m", hooks=[_leaving.HOOK]), []) == {"spec": {"lifecycleHooks": {"preDrain": []}}}
+    assert _leaving.with_hook(machine("m", hooks=[_leaving.HOOK]), []) == {
+        "spec": {"lifecycleHooks": {"preDrain": []}}
+    }
     assert _leaving.with_hook(machine("m"), []) == {}

@@ -47,14 +47,27 @@ class Node:
     def _pods(self) -> list[Data]:
         owner = {"kind": "ReplicaSet", "name": "app", "controller": True}
         going = {"deletionTimestamp": "2026-11-21T00:00:00Z"} if self.ends_at < float("inf") else {}
-        pod = {"metadata": {"name": "app-1", "namespace": "team", "uid": "1", "ownerReferences": [owner], **going}, "spec": {"nodeName": "n1"}}
+        pod = {
+            "metadata": {
+                "name": "app-1",
+                "namespace": "team",
+                "uid": "1",
+                "ownerReferences": [owner],
+                **going,
+            },
+            "spec": {"nodeName": "n1"},
+        }
         return [] if self.seconds >= self.ends_at else [pod]
 
     def list(self, *_kind: t.Any, **_query: t.Any) -> list[Data]:
         return self._pods()
 
     def get(self, *_kind: t.Any) -> Data:
-        return {"metadata": {"name": "n1"}, "spec": {}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+        return {
+            "metadata": {"name": "n1"},
+            "spec": {},
+            "status": {"conditions": [{"type": "Ready", "status": "True"}]},
+        }
 
     def merge_patch(self, _kind: t.Any, _name: str, _namespace: None, body: Data) -> None:
         self.patches.append(body)
@@ -76,7 +89,9 @@ class Node:
                 snapshot["n1"] = node._pods()
                 raise queue.Empty
 
-        return Waiting(self.deadline, self.lines.append, judge, stage, 0.0, "WAIT-TIMEOUT").until_ready(snapshot, t.cast("queue.SimpleQueue[t.Any]", Silence()))
+        return Waiting(self.deadline, self.lines.append, judge, stage, 0.0, "WAIT-TIMEOUT").until_ready(
+            snapshot, t.cast("queue.SimpleQueue[t.Any]", Silence())
+        )
 
 
 def test_a_budget_that_yields_after_three_minutes() -> None:

@@ -25,8 +25,14 @@ def csv(name: str, image: str = "", related: str = "") -> Object:
         {"name": "DRIVER_IMAGE-580", "value": "other"},
         *([{"name": "DRIVER_IMAGE", "value": image}] if image else []),
     ]
-    deployment = {"name": "gpu-operator", "spec": {"template": {"spec": {"containers": [{"name": "gpu-operator", "env": env}]}}}}
-    images = [{"name": "driver-image-580", "image": "other"}, *([{"name": "driver-image", "image": related}] if related else [])]
+    deployment = {
+        "name": "gpu-operator",
+        "spec": {"template": {"spec": {"containers": [{"name": "gpu-operator", "env": env}]}}},
+    }
+    images = [
+        {"name": "driver-image-580", "image": "other"},
+        *([{"name": "driver-image", "image": related}] if related else []),
+    ]
     return {
         "kind": "ClusterServiceVersion",
         "metadata": {"name": name},
@@ -40,12 +46,23 @@ def policy(**driver: t.Any) -> Object:
 
 def plan(*csvs: str, manifest: str = "") -> Object:
     step = {"resource": {"kind": "ClusterServiceVersion", "name": NEXT, "manifest": manifest}}
-    return {"metadata": {"name": "install-1"}, "spec": {"clusterServiceVersionNames": list(csvs)}, "status": {"plan": [{}, step]}}
+    return {
+        "metadata": {"name": "install-1"},
+        "spec": {"clusterServiceVersionNames": list(csvs)},
+        "status": {"plan": [{}, step]},
+    }
 
 
-def found(policies: list[Object] | None = None, following: Object | None = None, running: Object | None = None) -> driver_change.Change | None:
+def found(
+    policies: list[Object] | None = None, following: Object | None = None, running: Object | None = None
+) -> driver_change.Change | None:
     policies = [policy()] if policies is None else policies
-    return driver_change.find(plan(NEXT, "mesh.v1"), running or csv(NOW, OLD), csv(NEXT, NEW) if following is None else following, policies)
+    return driver_change.find(
+        plan(NEXT, "mesh.v1"),
+        running or csv(NOW, OLD),
+        csv(NEXT, NEW) if following is None else following,
+        policies,
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,7 +88,9 @@ def test_the_drivers_of_two_operators() -> None:
     assert f"{OLD} -> {NEW}" in change.text
     assert found(following=csv(NEXT, OLD)) is None, "the same driver"
     assert found([]) is None, "no policy"
-    assert driver_change.find(plan("mesh.v1"), csv(NOW, OLD), csv(NEXT, NEW), [policy()]) is None, "another operator's plan"
+    assert driver_change.find(plan("mesh.v1"), csv(NOW, OLD), csv(NEXT, NEW), [policy()]) is None, (
+        "another operator's plan"
+    )
 
 
 def test_the_image_list_serves_where_no_variable_names_the_driver() -> None:
@@ -118,11 +137,20 @@ def test_only_our_own_policy_is_pinned_unasked() -> None:
 def test_the_question_names_drivers_nodes_and_pods() -> None:
     change = found()
     assert change
-    nodes = [{"metadata": {"name": "gpu-0", "labels": {"nvidia.com/cuda.driver-version.full": "580.126.20"}}}, {"metadata": {"name": "gpu-1"}}]
-    pods = [{"metadata": {"name": "train", "namespace": "a"}, "spec": {"nodeName": name}} for name in ("gpu-0", "elsewhere")]
+    nodes = [
+        {"metadata": {"name": "gpu-0", "labels": {"nvidia.com/cuda.driver-version.full": "580.126.20"}}},
+        {"metadata": {"name": "gpu-1"}},
+    ]
+    pods = [
+        {"metadata": {"name": "train", "namespace": "a"}, "spec": {"nodeName": name}}
+        for name in ("gpu-0", "elsewhere")
+    ]
     error = driver_change.refuse(change, nodes, pods)
     assert error.code == "OLM-DRIVER-CHANGE"
-    assert "2 nodes would get it (gpu-0, gpu-1), and 1 pods with GPUs would have to end (a/train on gpu-0)" in error.message
+    assert (
+        "2 nodes would get it (gpu-0, gpu-1), and 1 pods with GPUs would have to end (a/train on gpu-0)"
+        in error.message
+    )
     assert "Node gpu-0: driver 580.126.20" in error.evidence
     assert error.facts["driver_change"]["pods"] == ["a/train on gpu-0"]
     assert "No node has a driver now" in driver_change.refuse(change, [], []).message
@@ -138,6 +166,13 @@ def test_a_csv_in_the_plan_itself_or_in_a_config_map() -> None:
     crd = "kind: CustomResourceDefinition\nmetadata: {name: things.example.com}\n"
     assert bundle.csv({"data": {"crd.yaml": crd, "csv.yaml": text}}, NEXT) == whole
     assert bundle.csv({"binaryData": {"csv.yaml": packed.decode()}}, NEXT) == whole
-    assert bundle.csv({"binaryData": {"csv.yaml": base64.b64encode(packed).decode()}}, NEXT) == whole, "OLM's own encoding inside of the API's"
-    for broken in ({"data": {"csv.yaml": f"{NEXT}: ["}}, {"binaryData": {"x": "!"}}, {"binaryData": {"x": base64.b64encode(b"no").decode()}}, None):
+    assert bundle.csv({"binaryData": {"csv.yaml": base64.b64encode(packed).decode()}}, NEXT) == whole, (
+        "OLM's own encoding inside of the API's"
+    )
+    for broken in (
+        {"data": {"csv.yaml": f"{NEXT}: ["}},
+        {"binaryData": {"x": "!"}},
+        {"binaryData": {"x": base64.b64encode(b"no").decode()}},
+        None,
+    ):
         assert bundle.csv(broken, NEXT) is None

@@ -29,8 +29,18 @@ def jwt(claims: object) -> str:
 def certificate(end: datetime.datetime) -> str:
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "joe" * 20)])
-    builder = x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(1 << 150)
-    made = builder.not_valid_before(datetime.datetime(1999, 1, 1, tzinfo=datetime.UTC)).not_valid_after(end).sign(key, hashes.SHA256())
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1 << 150)
+    )
+    made = (
+        builder.not_valid_before(datetime.datetime(1999, 1, 1, tzinfo=datetime.UTC))
+        .not_valid_after(end)
+        .sign(key, hashes.SHA256())
+    )
     return made.public_bytes(serialization.Encoding.PEM).decode()
 
 
@@ -61,7 +71,15 @@ def test_a_token_that_does_not_say(token: str) -> None:
     assert _expiry.of_token(token) is None
 
 
-@pytest.mark.parametrize("end", [NOW, NOW.replace(year=2049), NOW.replace(year=2051), datetime.datetime(9999, 12, 31, 23, 59, 59, tzinfo=datetime.UTC)])
+@pytest.mark.parametrize(
+    "end",
+    [
+        NOW,
+        NOW.replace(year=2049),
+        NOW.replace(year=2051),
+        datetime.datetime(9999, 12, 31, 23, 59, 59, tzinfo=datetime.UTC),
+    ],
+)
 def test_a_certificate_says_when_it_ends(end: datetime.datetime) -> None:
     pem = certificate(end)
     assert _expiry.of_certificate(pem) == end
@@ -71,7 +89,14 @@ def test_a_certificate_says_when_it_ends(end: datetime.datetime) -> None:
 def test_a_certificate_that_cannot_be_read() -> None:
     pem = certificate(NOW)
     broken = pem.replace("\nMII", "\nAAA")
-    for text in ("", "nonsense", pem[:90], pem[:60] + "-----END CERTIFICATE-----", broken, "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----"):
+    for text in (
+        "",
+        "nonsense",
+        pem[:90],
+        pem[:60] + "-----END CERTIFICATE-----",
+        broken,
+        "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----",
+    ):
         assert _expiry.of_certificate(text) is None
 
 

@@ -11,9 +11,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 
 
 def test_the_text() -> None:
-    assert feature_file.render({"fpga": True, "example.com/shell": "xdma", "count": 4}, "2027-01-31T00:00:00+00:00") == (
-        "# +expiry-time=2027-01-31T00:00:00Z\ncount=4\nexample.com/shell=xdma\nfpga\n"
-    )
+    assert feature_file.render(
+        {"fpga": True, "example.com/shell": "xdma", "count": 4}, "2027-01-31T00:00:00+00:00"
+    ) == ("# +expiry-time=2027-01-31T00:00:00Z\ncount=4\nexample.com/shell=xdma\nfpga\n")
 
 
 @pytest.mark.parametrize(("publish", "line"), [("feature", "# +no-label"), ("label", "# +no-feature")])
@@ -44,7 +44,10 @@ def test_comments_and_empty_lines_are_fine() -> None:
 
 def test_a_machine_config() -> None:
     made = feature_file.machine_config("fpga_shell", "a=b\n", "fpga")
-    assert made["metadata"] == {"name": "99-fpga-features-fpga-shell", "labels": {"machineconfiguration.openshift.io/role": "fpga"}}
+    assert made["metadata"] == {
+        "name": "99-fpga-features-fpga-shell",
+        "labels": {"machineconfiguration.openshift.io/role": "fpga"},
+    }
     (file,) = made["spec"]["config"]["storage"]["files"]
     assert file["path"] == "/etc/kubernetes/node-feature-discovery/features.d/fpga_shell"
     assert base64.b64decode(file["contents"]["source"].rpartition(",")[2]) == b"a=b\n"

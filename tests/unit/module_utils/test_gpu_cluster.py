@@ -25,9 +25,27 @@ OPERANDS: t.Final = {
     "nvidia-dra-validator": "dra-validator",
     "nvidia-dcgm-exporter-dra": "dcgm-exporter-dra",
 }
-POOL: t.Final[Data] = {"name": "training", "node_selector": {"pool": "training"}, "expected": {"nvidia.com/gpu": 2}}
-DRIVER: t.Final[Data] = {"metadata": {"name": "training"}, "spec": {"nodeSelector": {"pool": "training"}, "version": "595"}}
-NAMES: t.Final = ["catalogue", "install plan", "csv", "crd", "nfd labels", "driver", "dra driver", "validator", "metrics", "allocatable"]
+POOL: t.Final[Data] = {
+    "name": "training",
+    "node_selector": {"pool": "training"},
+    "expected": {"nvidia.com/gpu": 2},
+}
+DRIVER: t.Final[Data] = {
+    "metadata": {"name": "training"},
+    "spec": {"nodeSelector": {"pool": "training"}, "version": "595"},
+}
+NAMES: t.Final = [
+    "catalogue",
+    "install plan",
+    "csv",
+    "crd",
+    "nfd labels",
+    "driver",
+    "dra driver",
+    "validator",
+    "metrics",
+    "allocatable",
+]
 BEHIND_DRIVER: t.Final = dict.fromkeys(NAMES[6:], ("waiting", "driver"))
 
 
@@ -52,20 +70,47 @@ def node(name: str = "n1", pool: str = "training", **labels: str | None) -> Data
     return {
         "metadata": {"name": name, "labels": kept},
         "spec": {},
-        "status": {"conditions": conditions(), "nodeInfo": {"kernelVersion": "5.14", "osImage": "Red Hat Enterprise Linux CoreOS 9.8"}},
+        "status": {
+            "conditions": conditions(),
+            "nodeInfo": {"kernelVersion": "5.14", "osImage": "Red Hat Enterprise Linux CoreOS 9.8"},
+        },
     }
 
 
 def daemonset(name: str, component: str) -> Data:
     kind = "NVIDIADriver" if component == "driver" else "GPUCluster"
-    metadata = {"name": name, "uid": name, "namespace": "n", "generation": 1, "ownerReferences": [{"kind": kind, "name": "training", "uid": "o"}]}
-    template = {"spec": {"nodeSelector": {DEPLOY + component: "true"}, "containers": [{"name": "main", "image": "driver:595"}]}}
-    return {"metadata": metadata, "spec": {"template": template}, "status": {"observedGeneration": 1, "desiredNumberScheduled": 1}}
+    metadata = {
+        "name": name,
+        "uid": name,
+        "namespace": "n",
+        "generation": 1,
+        "ownerReferences": [{"kind": kind, "name": "training", "uid": "o"}],
+    }
+    template = {
+        "spec": {
+            "nodeSelector": {DEPLOY + component: "true"},
+            "containers": [{"name": "main", "image": "driver:595"}],
+        }
+    }
+    return {
+        "metadata": metadata,
+        "spec": {"template": template},
+        "status": {"observedGeneration": 1, "desiredNumberScheduled": 1},
+    }
 
 
 def pod(of: str, on: str = "n1", is_ready: bool = True, **status: t.Any) -> Data:
-    metadata = {"name": f"{of}-{on}", "namespace": "n", "labels": {}, "ownerReferences": [{"kind": "DaemonSet", "name": of, "uid": of}]}
-    return {"metadata": metadata, "spec": {"nodeName": on}, "status": {"conditions": conditions(is_ready), **status}}
+    metadata = {
+        "name": f"{of}-{on}",
+        "namespace": "n",
+        "labels": {},
+        "ownerReferences": [{"kind": "DaemonSet", "name": of, "uid": of}],
+    }
+    return {
+        "metadata": metadata,
+        "spec": {"nodeName": on},
+        "status": {"conditions": conditions(is_ready), **status},
+    }
 
 
 def pods(late: t.Collection[str] = (), on: str = "n1") -> list[Data]:
@@ -74,7 +119,10 @@ def pods(late: t.Collection[str] = (), on: str = "n1") -> list[Data]:
 
 def devices(number: int, on: str = "n1") -> Data:
     found = [{"name": f"gpu-{index}", "attributes": {"type": {"string": "gpu"}}} for index in range(number)]
-    return {"metadata": {"name": on}, "spec": {"driver": "gpu.nvidia.com", "nodeName": on, "pool": POOL_OF_ONE, "devices": found}}
+    return {
+        "metadata": {"name": on},
+        "spec": {"driver": "gpu.nvidia.com", "nodeName": on, "pool": POOL_OF_ONE, "devices": found},
+    }
 
 
 POOL_OF_ONE: t.Final = {"name": "n1", "generation": 1, "resourceSliceCount": 1}
@@ -82,7 +130,11 @@ POOL_OF_ONE: t.Final = {"name": "n1", "generation": 1, "resourceSliceCount": 1}
 
 def cluster(state: str = "ready", reason: str = "", message: str = "", **spec: t.Any) -> Data:
     error = {"type": "Error", "status": "True" if reason else "False", "reason": reason, "message": message}
-    return {"metadata": {"name": "gpu-cluster"}, "spec": spec, "status": {"state": state, "conditions": [*conditions(state == "ready"), error]}}
+    return {
+        "metadata": {"name": "gpu-cluster"},
+        "spec": spec,
+        "status": {"state": state, "conditions": [*conditions(state == "ready"), error]},
+    }
 
 
 def world(**more: list[Data]) -> Snapshot:
@@ -99,7 +151,9 @@ def world(**more: list[Data]) -> Snapshot:
 
 
 def judged(snapshot: Snapshot) -> tuple[t.Any, Judge]:
-    judge = Judge(lambda seen: truth.judge(seen, [POOL], [DRIVER]), truth.CHAIN, Patience(lambda: 0.0, 0, truth.PASSING))
+    judge = Judge(
+        lambda seen: truth.judge(seen, [POOL], [DRIVER]), truth.CHAIN, Patience(lambda: 0.0, 0, truth.PASSING)
+    )
     return judge(snapshot), judge
 
 
@@ -108,14 +162,20 @@ def told(snapshot: Snapshot) -> Data:
 
 
 def behind(snapshot: Snapshot) -> dict[str, tuple[str, str]]:
-    return {one["name"]: (one["verdict"], one["consequence_of"]) for one in told(snapshot)["stages"] if one["verdict"] != "ready"}
+    return {
+        one["name"]: (one["verdict"], one["consequence_of"])
+        for one in told(snapshot)["stages"]
+        if one["verdict"] != "ready"
+    }
 
 
 def test_every_stage_is_told() -> None:
     found = told(world())
     assert [(one["name"], one["verdict"]) for one in found["stages"]] == [(name, "ready") for name in NAMES]
     assert next(one for one in found["stages"] if one["name"] == "validator")["since"] == NINE
-    assert [(one["name"], one["ready"], one["nodes_ready"]) for one in found["pools"]] == [("training", True, 1)]
+    assert [(one["name"], one["ready"], one["nodes_ready"]) for one in found["pools"]] == [
+        ("training", True, 1)
+    ]
 
 
 # Each of them with a GPUCluster that says ready.
@@ -124,7 +184,11 @@ def test_every_stage_is_told() -> None:
     [
         ({"slices": [devices(1)]}, "GPU-DRA-SLICES", {"allocatable": ("failed", "")}),
         ({"slices": []}, "GPU-DRA-SLICES", {"allocatable": ("failed", "")}),
-        ({"nodes": [node(**{"nvidia.com/gpu-operator.resource-allocation.mode": "device-plugin"})]}, "GPU-MODE", {"nfd labels": ("failed", "")}),
+        (
+            {"nodes": [node(**{"nvidia.com/gpu-operator.resource-allocation.mode": "device-plugin"})]},
+            "GPU-MODE",
+            {"nfd labels": ("failed", "")},
+        ),
         (
             {"nodes": [node(**{f"{DEPLOY}dra-driver": "false"})], "slices": []},
             "GPU-OPTED-OUT",
@@ -135,11 +199,27 @@ def test_every_stage_is_told() -> None:
             "GPU-OPERAND-LACKING",
             {"dra driver": ("failed", ""), "allocatable": ("waiting", "dra driver")},
         ),
-        ({"nodes": [node(**{"nvidia.com/gpu-operator.driver.owner": "other"})]}, "GPU-NVD-OWNER", {"driver": ("failed", "")}),
+        (
+            {"nodes": [node(**{"nvidia.com/gpu-operator.driver.owner": "other"})]},
+            "GPU-NVD-OWNER",
+            {"driver": ("failed", "")},
+        ),
         ({"drivers": []}, "GPU-NVD-NOTREADY", {"crd": ("pending", "")}),
-        ({"nodes": [node(**{"nvidia.com/gpu-driver-upgrade-state": "upgrade-failed"})]}, "GPU-UPG-FAILED", {"driver": ("failed", "")}),
-        ({"nodes": [node() | {"spec": {"taints": [{"key": "mine", "effect": "NoSchedule"}]}}]}, "GPU-TAINT", {"driver": ("pending", "")}),
-        ({"pods": pods(OPERANDS.values()), "slices": []}, "GPU-OPERAND", {"driver": ("pending", ""), **BEHIND_DRIVER}),
+        (
+            {"nodes": [node(**{"nvidia.com/gpu-driver-upgrade-state": "upgrade-failed"})]},
+            "GPU-UPG-FAILED",
+            {"driver": ("failed", "")},
+        ),
+        (
+            {"nodes": [node() | {"spec": {"taints": [{"key": "mine", "effect": "NoSchedule"}]}}]},
+            "GPU-TAINT",
+            {"driver": ("pending", "")},
+        ),
+        (
+            {"pods": pods(OPERANDS.values()), "slices": []},
+            "GPU-OPERAND",
+            {"driver": ("pending", ""), **BEHIND_DRIVER},
+        ),
         ({"pods": pods(["dra-validator"])}, "GPU-OPERAND", {"validator": ("pending", "")}),
         (
             {"pods": pods(["dra-driver", "dra-validator", "dcgm-exporter-dra"]), "slices": []},
@@ -156,16 +236,24 @@ def test_ready_is_not_believed(changes: Snapshot, code: str, expected: Data) -> 
 
 def test_before_the_gpucluster_everything_waits_for_it() -> None:
     found = behind(world(clusters=[]))
-    assert found == {"crd": ("pending", ""), "driver": ("waiting", "crd"), **dict.fromkeys(NAMES[6:], ("waiting", "crd"))}
+    assert found == {
+        "crd": ("pending", ""),
+        "driver": ("waiting", "crd"),
+        **dict.fromkeys(NAMES[6:], ("waiting", "crd")),
+    }
 
 
 def test_an_exporter_that_is_switched_off_is_said_to_be() -> None:
     snapshot = world(clusters=[cluster(dcgmExporter={"enabled": False})])
-    assert next(one for one in told(snapshot)["stages"] if one["name"] == "metrics")["evidence"] == ["switched off in the GPUCluster"]
+    assert next(one for one in told(snapshot)["stages"] if one["name"] == "metrics")["evidence"] == [
+        "switched off in the GPUCluster"
+    ]
 
 
 def test_what_the_operator_could_not_do_is_a_cause() -> None:
-    snapshot = world(clusters=[cluster("notReady", "ReconcileFailed", "Error syncing state state-dra-driver: no")])
+    snapshot = world(
+        clusters=[cluster("notReady", "ReconcileFailed", "Error syncing state state-dra-driver: no")]
+    )
     assert (judged(snapshot)[0].code, behind(snapshot)) == ("GPU-DRA-NOTREADY", {"crd": ("pending", "")})
 
 

@@ -11,7 +11,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _han
 from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import NOTE, Given
 
 Data = dict[str, t.Any]
-OLD = Given({"team": "ml", "tier": "1"}, [{"key": "gpu", "value": "a", "effect": "NoSchedule"}, {"key": "x", "effect": "NoExecute"}])
+OLD = Given(
+    {"team": "ml", "tier": "1"},
+    [{"key": "gpu", "value": "a", "effect": "NoSchedule"}, {"key": "x", "effect": "NoExecute"}],
+)
 NEW = Given({"team": "ai"}, [{"key": "gpu", "value": "b", "effect": "NoSchedule"}])
 FOREIGN = {"key": "own", "effect": "NoSchedule"}
 
@@ -25,7 +28,10 @@ def machine(given: Given, note: Given | str | None = None, **labels: str) -> Dat
 
 
 def node(given: Given, **labels: str) -> Data:
-    return {"metadata": {"name": "n", "resourceVersion": "7", "labels": {**given.labels, **labels}}, "spec": {"taints": [*given.taints, FOREIGN]}}
+    return {
+        "metadata": {"name": "n", "resourceVersion": "7", "labels": {**given.labels, **labels}},
+        "spec": {"taints": [*given.taints, FOREIGN]},
+    }
 
 
 def patched(obj: Data, body: Data) -> Data:

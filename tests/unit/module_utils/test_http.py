@@ -16,16 +16,28 @@ from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer, status
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _http_answer, _http_limits, _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ConflictError, ForbiddenError, KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    ApiError,
+    ConflictError,
+    ForbiddenError,
+    KindNotServedError,
+)
 
 CONFIG_MAP = _kinds.known("ConfigMap")
-RESET = urllib3.exceptions.ProtocolError("Connection aborted.", ConnectionResetError(104, "Connection reset by peer"))
+RESET = urllib3.exceptions.ProtocolError(
+    "Connection aborted.", ConnectionResetError(104, "Connection reset by peer")
+)
 CUT_OFF = Answer(200, {"metadata": {}})
 CUT_OFF._data = b'{"metadata": {"na'
 
 
 def manifest(**data: str) -> dict[str, object]:
-    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "x"}, "data": data}
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "a", "namespace": "x"},
+        "data": data,
+    }
 
 
 FAULTS = {
@@ -47,7 +59,12 @@ def test_a_passing_fault_does_not_matter(verb: str, fault: str, times: int) -> N
     server.put(manifest(x="1") | {"metadata": {"name": "b", "namespace": "x"}})
     broken = FAULTS[fault]
     api = api_on(server, clock)
-    copies = [Answer(broken.status, broken._data.decode(), dict(broken.headers)) if isinstance(broken, Answer) else broken for _time in range(times)]
+    copies = [
+        Answer(broken.status, broken._data.decode(), dict(broken.headers))
+        if isinstance(broken, Answer)
+        else broken
+        for _time in range(times)
+    ]
     server.faults = list(copies)
     outcome = {
         "get": lambda: api.get(CONFIG_MAP, "b", "x"),
@@ -90,7 +107,9 @@ def test_an_outage_of_twenty_seconds_is_survived_and_reported() -> None:
     class Refusing(FakeServer):
         def request(self, *args: object, **more: object) -> Answer:
             if clock() < 1020:
-                raise urllib3.exceptions.NewConnectionError(None, "Failed to establish a new connection: [Errno 111] Connection refused")
+                raise urllib3.exceptions.NewConnectionError(
+                    None, "Failed to establish a new connection: [Errno 111] Connection refused"
+                )
             return server.request(*args, **more)
 
     api = api_on(Refusing(), clock, lines=lines)
@@ -111,20 +130,39 @@ def test_an_unavailable_server_is_never_an_absent_object() -> None:
     ("answer", "error", "code", "words"),
     [
         (
-            status(403, "Forbidden", 'configmaps "b" is forbidden: User "joe" cannot get resource "configmaps"'),
+            status(
+                403, "Forbidden", 'configmaps "b" is forbidden: User "joe" cannot get resource "configmaps"'
+            ),
             ForbiddenError,
             "API-FORBIDDEN",
             "get configmaps",
         ),
-        (status(403, "Forbidden", 'pods "p" is forbidden: exceeded quota: gpu-quota'), ForbiddenError, "API-REFUSED", "exceeded quota: gpu-quota"),
+        (
+            status(403, "Forbidden", 'pods "p" is forbidden: exceeded quota: gpu-quota'),
+            ForbiddenError,
+            "API-REFUSED",
+            "exceeded quota: gpu-quota",
+        ),
         (status(400, "BadRequest", "unable to parse selector"), ApiError, "API-INVALID", "unable to parse"),
         (status(422, "Invalid", "data: Invalid value"), ApiError, "API-INVALID", "Invalid value"),
         (status(409, "Conflict", "the object has been modified"), ConflictError, "API-CONFLICT", "modified"),
-        (Answer(404, "404 page not found"), KindNotServedError, "API-KIND-NOT-SERVED", "does not serve configmaps"),
-        (status(500, "", "failed to create typed patch object (x): .dta: field not declared"), ApiError, "API-INVALID", ".dta"),
+        (
+            Answer(404, "404 page not found"),
+            KindNotServedError,
+            "API-KIND-NOT-SERVED",
+            "does not serve configmaps",
+        ),
+        (
+            status(500, "", "failed to create typed patch object (x): .dta: field not declared"),
+            ApiError,
+            "API-INVALID",
+            ".dta",
+        ),
     ],
 )
-def test_an_error_fails_at_once_with_its_code(answer: Answer, error: type[ApiError], code: str, words: str) -> None:
+def test_an_error_fails_at_once_with_its_code(
+    answer: Answer, error: type[ApiError], code: str, words: str
+) -> None:
     server, clock = FakeServer(), FakeClock()
     server.faults = [answer]
     with pytest.raises(error) as caught:
@@ -236,7 +274,12 @@ def test_an_answer_whose_headers_were_cut_off_says_nothing(code: int) -> None:
 @pytest.mark.parametrize("collects", [True, False])
 def test_a_long_answer_leaves_the_collector_of_garbage_as_it_was(collects: bool, end: str) -> None:
     body = b"[" + b"0," * (1 << 20) + b"0" + end.encode()
-    raw = urllib3.HTTPResponse(io.BytesIO(body), {"Content-Type": "application/json", "Content-Length": str(len(body))}, 200, preload_content=False)
+    raw = urllib3.HTTPResponse(
+        io.BytesIO(body),
+        {"Content-Type": "application/json", "Content-Length": str(len(body))},
+        200,
+        preload_content=False,
+    )
     was_enabled = gc.isenabled()
     (gc.enable if collects else gc.disable)()
     try:
@@ -260,7 +303,9 @@ def test_a_list_that_always_expires_ends_at_the_deadline() -> None:
     for name in ("a", "b"):
         server.put({**manifest(), "metadata": {"name": name, "namespace": "x"}})
     real = server.request
-    server.request = lambda method, url, **more: status(410, "Expired", "too old") if "continue" in url else real(method, url, **more)
+    server.request = lambda method, url, **more: (
+        status(410, "Expired", "too old") if "continue" in url else real(method, url, **more)
+    )
     with pytest.raises(ApiError, match="too old"):
         api_on(server, clock, seconds=30).list(CONFIG_MAP, "x")
     assert clock() == pytest.approx(1030)
@@ -273,14 +318,20 @@ NO_ROLE = status(403, "Forbidden", 'configmaps "a" is forbidden: User "joe" cann
 def test_a_server_that_has_just_come_back_is_not_believed_at_once(early: Answer) -> None:
     server, clock = FakeServer(), FakeClock()
     server.put(manifest(x="1"))
-    server.faults = [RESET, *(Answer(early.status, early._data.decode(), dict(early.headers)) for _time in range(8))]
+    server.faults = [
+        RESET,
+        *(Answer(early.status, early._data.decode(), dict(early.headers)) for _time in range(8)),
+    ]
     assert api_on(server, clock).get(CONFIG_MAP, "a", "x")
     assert not server.faults
 
 
 def test_a_missing_permission_is_told_soon_after_an_outage_too() -> None:
     server, clock = FakeServer(), FakeClock()
-    server.faults = [RESET, *(Answer(403, NO_ROLE._data.decode(), dict(NO_ROLE.headers)) for _time in range(50))]
+    server.faults = [
+        RESET,
+        *(Answer(403, NO_ROLE._data.decode(), dict(NO_ROLE.headers)) for _time in range(50)),
+    ]
     with pytest.raises(ForbiddenError):
         api_on(server, clock).get(CONFIG_MAP, "a", "x")
     assert clock() - 1000 <= _http_limits.USUAL.settling + 2
@@ -335,7 +386,9 @@ def test_a_certificate_that_is_not_trusted_is_tried_with_fresh_credentials_once(
     server.put(manifest(x="1"))
     api = api_on(server, clock)
     connection = api.http.connection
-    api.http._connect = lambda: opened.append("again") or replace(connection, tokens=lambda: [f"token-{len(opened)}"])
+    api.http._connect = lambda: (
+        opened.append("again") or replace(connection, tokens=lambda: [f"token-{len(opened)}"])
+    )
     untrusted = urllib3.exceptions.SSLError("certificate verify failed: CERTIFICATE_VERIFY_FAILED")
     server.faults = [untrusted]
     assert api.get(CONFIG_MAP, "a", "x")
@@ -354,7 +407,9 @@ def test_what_is_sent_is_json_and_yaml() -> None:
     sent: list[bytes] = []
     server = FakeServer()
     real = server.request
-    server.request = lambda method, url, body=None, **more: sent.append(body or b"") or real(method, url, body=body, **more)
+    server.request = lambda method, url, body=None, **more: (
+        sent.append(body or b"") or real(method, url, body=body, **more)
+    )
     data = {"x": '🚀 日本 "\\u2028" \\ ü', "y": "\x00\x7f\x85\u2028\ufeff\uffff\n"}
     api_on(server).apply(manifest(**data))
     assert json.loads(sent[-1])["data"] == data

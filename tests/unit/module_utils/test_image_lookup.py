@@ -9,20 +9,35 @@ import pytest
 from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer, status
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._image_lookup import PATIENCE, look_up
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._image_lookup import (
+    PATIENCE,
+    look_up,
+)
 
 PATH = "/apis/image.openshift.io/v1/namespaces/n/imagestreamimports"
-NO_ROLE = 'imagestreamimports.image.openshift.io is forbidden: User "u" cannot create resource "imagestreamimports"'
-FOUND = {"kind": "ImageStreamImport", "status": {"images": [{"status": {"status": "Success"}, "image": {"metadata": {"name": "sha256:1"}}}] * 2}}
+NO_ROLE = (
+    'imagestreamimports.image.openshift.io is forbidden: User "u" cannot create resource "imagestreamimports"'
+)
+FOUND = {
+    "kind": "ImageStreamImport",
+    "status": {
+        "images": [{"status": {"status": "Success"}, "image": {"metadata": {"name": "sha256:1"}}}] * 2
+    },
+}
 
 
 def test_several_images_are_one_dry_run() -> None:
     server = FakeServer("ImageStreamImport")
     server.faults = [Answer(503, "busy"), Answer(201, FOUND)]
     found = look_up(api_on(server), ["r.io/b:1", "r.io/a:1", "r.io/b:1"], "n")
-    assert {name: (one.verdict, one.digest) for name, one in found.items()} == {"r.io/a:1": ("there", "sha256:1"), "r.io/b:1": ("there", "sha256:1")}
+    assert {name: (one.verdict, one.digest) for name, one in found.items()} == {
+        "r.io/a:1": ("there", "sha256:1"),
+        "r.io/b:1": ("there", "sha256:1"),
+    }
     # Sent again like any question.
-    assert [(method, path, query["dryRun"]) for method, path, query in server.requests] == [("POST", PATH, "All")] * 2
+    assert [(method, path, query["dryRun"]) for method, path, query in server.requests] == [
+        ("POST", PATH, "All")
+    ] * 2
     assert server.objects == {}
 
 
@@ -34,10 +49,16 @@ def test_no_image_costs_nothing() -> None:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (status(403, "Forbidden", NO_ROLE), "lacks the verb create on imagestreamimports.image.openshift.io in namespace n"),
+        (
+            status(403, "Forbidden", NO_ROLE),
+            "lacks the verb create on imagestreamimports.image.openshift.io in namespace n",
+        ),
         (status(403, "Forbidden", "not allowed by policy"), "not allowed by policy"),
         (status(404, "NotFound", 'namespaces "n" not found', "n"), 'namespaces "n" not found'),
-        (status(422, "Invalid", 'registry "r.io" not allowed by whitelist'), 'registry "r.io" not allowed by whitelist'),
+        (
+            status(422, "Invalid", 'registry "r.io" not allowed by whitelist'),
+            'registry "r.io" not allowed by whitelist',
+        ),
         (Answer(404, "404 page not found"), "no API that looks images up"),
     ],
 )

@@ -17,24 +17,54 @@ CSV: Data = {
             {"name": "dcgm-image", "image": "nvcr.io/nvidia/cloud-native/dcgm:4.6.0"},
         ],
         "install": {
-            "spec": {"deployments": [{"spec": {"template": {"spec": {"containers": [{"env": [{"name": "GFD_IMAGE", "value": "nvcr.io/nvidia/gfd:v1"}]}]}}}}]}
+            "spec": {
+                "deployments": [
+                    {
+                        "spec": {
+                            "template": {
+                                "spec": {
+                                    "containers": [
+                                        {"env": [{"name": "GFD_IMAGE", "value": "nvcr.io/nvidia/gfd:v1"}]}
+                                    ]
+                                }
+                            }
+                        }
+                    }
+                ]
+            }
         },
     }
 }
 
 
 def test_every_image_moves_and_keeps_its_version() -> None:
-    drivers = [{"name": "a", "repository": "nvcr.io/nvidia", "image": "driver", "version": "595"}, {"name": "b"}]
+    drivers = [
+        {"name": "a", "repository": "nvcr.io/nvidia", "image": "driver", "version": "595"},
+        {"name": "b"},
+    ]
     params = {
         "toolkit": {"repository": "nvcr.io/nvidia/k8s", "image": "container-toolkit", "version": "v1"},
         "gfd": {"enabled": True},
         "nvidia_drivers": drivers,
     }
     found = registry.mirrored(params, MIRROR, registry.images([CSV]), {})
-    assert found.params["driver"] == {"repository": f"{MIRROR}/nvidia", "image": "driver", "version": "sha256:0"}
-    assert found.params["dcgm"] == {"repository": f"{MIRROR}/nvidia/cloud-native", "image": "dcgm", "version": "4.6.0"}
+    assert found.params["driver"] == {
+        "repository": f"{MIRROR}/nvidia",
+        "image": "driver",
+        "version": "sha256:0",
+    }
+    assert found.params["dcgm"] == {
+        "repository": f"{MIRROR}/nvidia/cloud-native",
+        "image": "dcgm",
+        "version": "4.6.0",
+    }
     assert found.params["toolkit"]["repository"] == f"{MIRROR}/nvidia/k8s"
-    assert found.params["gfd"] == {"enabled": True, "repository": f"{MIRROR}/nvidia", "image": "gfd", "version": "v1"}
+    assert found.params["gfd"] == {
+        "enabled": True,
+        "repository": f"{MIRROR}/nvidia",
+        "image": "gfd",
+        "version": "v1",
+    }
     assert [one.get("repository") for one in found.params["nvidia_drivers"]] == [f"{MIRROR}/nvidia", None]
     assert {"validator", "device_plugin"} <= set(found.unknown)
     assert params["nvidia_drivers"] == drivers
@@ -43,10 +73,19 @@ def test_every_image_moves_and_keeps_its_version() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "key", "kept"),
-    [("ImageDigestMirrorSet", "imageDigestMirrors", "driver"), ("ImageTagMirrorSet", "imageTagMirrors", "dcgm")],
+    [
+        ("ImageDigestMirrorSet", "imageDigestMirrors", "driver"),
+        ("ImageTagMirrorSet", "imageTagMirrors", "dcgm"),
+    ],
 )
 def test_what_mirror_sets_cover_is_left(kind: str, key: str, kept: str) -> None:
-    sets = [{"kind": kind, "metadata": {"name": "gpu"}, "spec": {key: [{"source": "nvcr.io/nvidia", "mirrors": ["m"]}]}}]
+    sets = [
+        {
+            "kind": kind,
+            "metadata": {"name": "gpu"},
+            "spec": {key: [{"source": "nvcr.io/nvidia", "mirrors": ["m"]}]},
+        }
+    ]
     found = registry.mirrored({}, MIRROR, registry.images([CSV]), registry.sources(sets))
     assert f"{kept} ({kind} gpu)" in found.kept
     assert found.params[kept] == {}
@@ -54,7 +93,11 @@ def test_what_mirror_sets_cover_is_left(kind: str, key: str, kept: str) -> None:
 
 
 def mirror_set(kind: str, source: str, *mirrors: str, **more: str) -> Data:
-    return {"kind": kind, "metadata": {"name": f"{source} {kind}"}, "spec": {registry.SETS[kind]: [{"source": source, "mirrors": list(mirrors), **more}]}}
+    return {
+        "kind": kind,
+        "metadata": {"name": f"{source} {kind}"},
+        "spec": {registry.SETS[kind]: [{"source": source, "mirrors": list(mirrors), **more}]},
+    }
 
 
 IDMS, ITMS, ICSP = "ImageDigestMirrorSet", "ImageTagMirrorSet", "ImageContentSourcePolicy"
@@ -81,7 +124,9 @@ IDMS, ITMS, ICSP = "ImageDigestMirrorSet", "ImageTagMirrorSet", "ImageContentSou
     ],
 )
 def test_which_source_covers_an_image(sets: list[tuple[str, ...]], kept: list[str]) -> None:
-    found = registry.mirrored({}, MIRROR, registry.images([CSV]), registry.sources(mirror_set(*one) for one in sets))
+    found = registry.mirrored(
+        {}, MIRROR, registry.images([CSV]), registry.sources(mirror_set(*one) for one in sets)
+    )
     assert [one.partition(" ")[0] for one in found.kept] == kept
 
 

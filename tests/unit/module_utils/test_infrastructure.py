@@ -21,8 +21,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _inf
     ],
 )
 def test_reading(platform: str, external: str, topology: str, cloud: str, words: str) -> None:
-    status = {"infrastructureName": "demo", "controlPlaneTopology": topology, "platformStatus": {"type": platform}}
-    found = _infrastructure.read({"spec": {"platformSpec": {"external": {"platformName": external}}}, "status": status})
+    status = {
+        "infrastructureName": "demo",
+        "controlPlaneTopology": topology,
+        "platformStatus": {"type": platform},
+    }
+    found = _infrastructure.read(
+        {"spec": {"platformSpec": {"external": {"platformName": external}}}, "status": status}
+    )
     assert (found.name, found.cloud) == ("demo", cloud)
     assert words in found.obstacle
     assert bool(words) == bool(found.obstacle)

@@ -7,10 +7,21 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import BUILT_IN, InstanceType
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import VENDORS, extended
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import (
+    BUILT_IN,
+    InstanceType,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
+    VENDORS,
+    extended,
+)
 
-NEW: t.Final[dict[str, t.Any]] = {"cloud": "aws", "instance_type": "p9.48xlarge", "gpus": 8, "gpu_model": "B300"}
+NEW: t.Final[dict[str, t.Any]] = {
+    "cloud": "aws",
+    "instance_type": "p9.48xlarge",
+    "gpus": 8,
+    "gpu_model": "B300",
+}
 
 
 def one(**entry: t.Any) -> InstanceType:
@@ -21,7 +32,14 @@ def one(**entry: t.Any) -> InstanceType:
 
 def test_a_new_type() -> None:
     found = one(**NEW, vcpus=256, memory_gib=8192, arch="arm64", fabric="efa", rdma=True, nvlink=True)
-    assert (found.gpus, found.gpu.model, found.gpu.memory_gib, found.vcpus, found.memory_gib, found.arch) == (8, "B300", 268, 256, 8192, "arm64")
+    assert (found.gpus, found.gpu.model, found.gpu.memory_gib, found.vcpus, found.memory_gib, found.arch) == (
+        8,
+        "B300",
+        268,
+        256,
+        8192,
+        "arm64",
+    )
     assert (found.fabric, found.rdma, found.nvlink, found.gpu.mig_capable) == ("efa", True, True, True)
     assert (found.as_of, found.to_dict()["source"]) == ("", "user")
 
@@ -35,12 +53,19 @@ def test_an_entry_wins_over_the_catalogue_in_what_it_says() -> None:
     found = one(cloud="aws", instance_type="p4d.24xlarge", vcpus=95)
     plain = BUILT_IN.find("aws", "p4d.24xlarge")
     assert plain is not None
-    assert (found.vcpus, found.memory_gib, found.gpu, found.fabric) == (95, plain.memory_gib, plain.gpu, plain.fabric)
+    assert (found.vcpus, found.memory_gib, found.gpu, found.fabric) == (
+        95,
+        plain.memory_gib,
+        plain.gpu,
+        plain.fabric,
+    )
     assert found.to_dict()["source"] == "user"
 
 
 def test_azure_entries_reach_the_size_they_name() -> None:
-    found = extended([{"cloud": "azure", "instance_type": "NC24ads_A100_v4", "vcpus": 23}]).find("azure", "Standard_NC24ads_A100_v4")
+    found = extended([{"cloud": "azure", "instance_type": "NC24ads_A100_v4", "vcpus": 23}]).find(
+        "azure", "Standard_NC24ads_A100_v4"
+    )
     assert found is not None
     assert found.vcpus == 23
 
@@ -52,7 +77,12 @@ def test_a_flavor_of_ones_own_platform() -> None:
 
 def test_a_model_that_nobody_knows_yet() -> None:
     found = one(**{**NEW, "gpu_model": "R100"}, gpu_memory_gib=288)
-    assert (found.gpu.model, found.gpu.memory_gib, found.gpu.mig_capable, found.driver) == ("R100", 288, False, "datacenter")
+    assert (found.gpu.model, found.gpu.memory_gib, found.gpu.mig_capable, found.driver) == (
+        "R100",
+        288,
+        False,
+        "datacenter",
+    )
 
 
 def test_a_share_of_a_gpu() -> None:
@@ -96,4 +126,7 @@ def test_entries_that_are_wrong(entries: t.Any, code: str, path: str) -> None:
 def test_everything_wrong_is_said_at_once() -> None:
     with pytest.raises(InputError) as caught:
         extended([{**NEW, "gpus": 0}, {"cloud": "aws"}], path="types.yml")
-    assert [line.partition(":")[0] for line in caught.value.evidence] == ["POOL-VALUE types.yml[0].gpus", "POOL-REQUIRED types.yml[1].instance_type"]
+    assert [line.partition(":")[0] for line in caught.value.evidence] == [
+        "POOL-VALUE types.yml[0].gpus",
+        "POOL-REQUIRED types.yml[1].instance_type",
+    ]

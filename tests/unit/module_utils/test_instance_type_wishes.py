@@ -6,7 +6,12 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import everything
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._wishes import Fit, Wish, nearest_to, read_wish
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._wishes import (
+    Fit,
+    Wish,
+    nearest_to,
+    read_wish,
+)
 
 
 def near(text: str, cloud: str | None = None) -> list[Fit]:
@@ -50,7 +55,10 @@ def test_what_cannot_be_read(text: str) -> None:
     assert "8x H100 80GB" in caught.value.remedy
 
 
-@pytest.mark.parametrize(("text", "offered"), [("8x H1000", "H100"), ("L45S", "L40S"), ("H100 80GB 90GB", "H100"), ("-3x A100", "A100")])
+@pytest.mark.parametrize(
+    ("text", "offered"),
+    [("8x H1000", "H100"), ("L45S", "L40S"), ("H100 80GB 90GB", "H100"), ("-3x A100", "A100")],
+)
 def test_a_model_that_does_not_exist(text: str, offered: str) -> None:
     with pytest.raises(InputError) as caught:
         read_wish(text, everything())
@@ -101,7 +109,10 @@ def test_a_model_that_the_cloud_lacks() -> None:
 
 def test_memory_as_sold_is_met_by_what_the_device_has() -> None:
     assert near("B200 192GB", "aws")[0].meets
-    assert "40 GiB instead of 80" in next(fit for fit in near("A100 80GB", "aws") if fit.kind.name == "p4d.24xlarge").differs
+    assert (
+        "40 GiB instead of 80"
+        in next(fit for fit in near("A100 80GB", "aws") if fit.kind.name == "p4d.24xlarge").differs
+    )
 
 
 def test_devices_of_others_come_last_unless_named() -> None:

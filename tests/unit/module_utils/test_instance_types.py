@@ -27,7 +27,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._instance_t
         ("oci", "BM.GPU.GB200.4", 4, "GB200", 192, 144, "arm64", "nvidia", True),
     ],
 )
-def test_what_a_type_is_made_of(cloud: str, name: str, gpus: int, model: str, memory: int, vcpus: int, arch: str, vendor: str, mig: bool) -> None:
+def test_what_a_type_is_made_of(
+    cloud: str, name: str, gpus: int, model: str, memory: int, vcpus: int, arch: str, vendor: str, mig: bool
+) -> None:
     found = types.find(cloud, name)
     assert found is not None
     assert (found.gpus, found.gpu.model, found.gpu.memory_gib, found.vcpus) == (gpus, model, memory, vcpus)
@@ -53,7 +55,9 @@ def test_a_share_has_the_memory_of_a_share() -> None:
     shares = [kind for kind in types.everything() if kind.share != "1"]
     assert len(shares) > 15
     for kind in shares:
-        whole = max(one.gpu.memory_gib for one in types.everything(kind.cloud) if one.gpu.model == kind.gpu.model)
+        whole = max(
+            one.gpu.memory_gib for one in types.everything(kind.cloud) if one.gpu.model == kind.gpu.model
+        )
         assert kind.gpu.memory_gib == whole * Fraction(kind.share), kind
         assert kind.grid == (kind.gpu.vendor == "nvidia"), kind
         assert not kind.gpu.mig_capable
@@ -83,10 +87,16 @@ def test_networks_and_links(cloud: str, name: str, fabric: str, rdma: bool, nvli
 
 
 def test_confidential_types() -> None:
-    assert {kind.name for kind in types.everything() if kind.confidential} == {"Standard_NCC40ads_H100_v5", "a3-highgpu-1g", "g4-standard-48"}
+    assert {kind.name for kind in types.everything() if kind.confidential} == {
+        "Standard_NCC40ads_H100_v5",
+        "a3-highgpu-1g",
+        "g4-standard-48",
+    }
 
 
-@pytest.mark.parametrize("name", ["NC24ads_A100_v4", "standard_nc24ads_a100_v4", "Standard_NC24ads_A100_v4", "nc24ADS_a100_V4"])
+@pytest.mark.parametrize(
+    "name", ["NC24ads_A100_v4", "standard_nc24ads_a100_v4", "Standard_NC24ads_A100_v4", "nc24ADS_a100_V4"]
+)
 def test_azure_names_as_people_write_them(name: str) -> None:
     found = types.find("azure", name)
     assert found is not None
@@ -100,18 +110,33 @@ def test_other_clouds_take_names_by_the_letter() -> None:
 
 @pytest.mark.parametrize(
     ("machine", "accelerator", "count", "vcpus"),
-    [("n1-standard-8", "nvidia-tesla-t4", 1, 8), ("n1-custom-12-65536", "nvidia-tesla-v100", 8, 12), ("custom-4-16384", "nvidia-tesla-p4", 4, 4)],
+    [
+        ("n1-standard-8", "nvidia-tesla-t4", 1, 8),
+        ("n1-custom-12-65536", "nvidia-tesla-v100", 8, 12),
+        ("custom-4-16384", "nvidia-tesla-p4", 4, 4),
+    ],
 )
 def test_gpus_are_attached_to_n1_machines(machine: str, accelerator: str, count: int, vcpus: int) -> None:
     found = types.attached(machine, accelerator, count)
     assert found is not None
-    assert (found.gpus, found.vcpus, found.machine_type, found.accelerator_type, found.attachable) == (count, vcpus, machine, accelerator, True)
+    assert (found.gpus, found.vcpus, found.machine_type, found.accelerator_type, found.attachable) == (
+        count,
+        vcpus,
+        machine,
+        accelerator,
+        True,
+    )
     assert types.find("gcp", f"{machine}+{accelerator}:{count}") == found
 
 
 @pytest.mark.parametrize(
     ("machine", "accelerator", "count"),
-    [("n1-standard-8", "nvidia-tesla-t4", 3), ("n1-standard-8", "nvidia-l4", 1), ("n2-standard-8", "nvidia-tesla-t4", 1), ("g2-standard-4", "nvidia-l4", 1)],
+    [
+        ("n1-standard-8", "nvidia-tesla-t4", 3),
+        ("n1-standard-8", "nvidia-l4", 1),
+        ("n2-standard-8", "nvidia-tesla-t4", 1),
+        ("g2-standard-4", "nvidia-l4", 1),
+    ],
 )
 def test_what_cannot_be_attached(machine: str, accelerator: str, count: int) -> None:
     assert types.attached(machine, accelerator, count) is None
@@ -138,7 +163,12 @@ def test_gcp_variants_without_local_disks() -> None:
 def test_who_is_not_nvidia() -> None:
     vendors = {kind.gpu.vendor for kind in types.everything()}
     assert vendors == {"nvidia", "amd", "intel", "aws", "qualcomm", "fpga"}
-    for name in ("Standard_NP40s", "Standard_NV4as_v4", "Standard_ND96isr_MI300X_v5", "Standard_NV28adms_V710_v5"):
+    for name in (
+        "Standard_NP40s",
+        "Standard_NV4as_v4",
+        "Standard_ND96isr_MI300X_v5",
+        "Standard_NV28adms_V710_v5",
+    ):
         found = types.find("azure", name)
         assert found is not None
         assert found.gpu.vendor != "nvidia"

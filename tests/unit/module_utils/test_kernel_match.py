@@ -20,7 +20,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _sta
 Data = dict[str, t.Any]
 Snapshot = dict[str, list[Data]]
 FIXTURE = yaml.safe_load((Path(__file__).parents[1] / "fixtures/stack_ready.yml").read_text())
-POOL = {"name": "training", "node_selector": {"accelerators.openshift/pool": "training"}, "replicas": 1, "expected": {"nvidia.com/gpu": 4}}
+POOL = {
+    "name": "training",
+    "node_selector": {"accelerators.openshift/pool": "training"},
+    "replicas": 1,
+    "expected": {"nvidia.com/gpu": 4},
+}
 KERNEL, RHCOS = "5.14.0-570.12.1.el9_6.x86_64", "9.8.20260801-0"
 NEW_KERNEL, NEW_RHCOS = "5.14.0-611.5.1.el9_7.x86_64", "9.8.20260815-0"
 DRIVER = "nvidia-driver-daemonset-"
@@ -31,7 +36,9 @@ MACHINE_CONFIG = "machineconfiguration.openshift.io/"
 @pytest.fixture
 def seen() -> Snapshot:
     snapshot: Snapshot = copy.deepcopy(FIXTURE)
-    driver(snapshot)["spec"]["template"]["spec"]["containers"] = [{"name": "nvidia-driver-ctr", "image": "nvcr.io/nvidia/driver:595.91.07-rhel9.8"}]
+    driver(snapshot)["spec"]["template"]["spec"]["containers"] = [
+        {"name": "nvidia-driver-ctr", "image": "nvcr.io/nvidia/driver:595.91.07-rhel9.8"}
+    ]
     return snapshot
 
 
@@ -58,13 +65,18 @@ def unready(pod: Data) -> None:
 
 def reboot(seen: Snapshot) -> None:
     """Another kernel, and whatever ran there starts anew."""
-    node(seen)["status"]["nodeInfo"] |= {"kernelVersion": NEW_KERNEL, "osImage": f"Red Hat Enterprise Linux CoreOS {NEW_RHCOS} (Plow)"}
+    node(seen)["status"]["nodeInfo"] |= {
+        "kernelVersion": NEW_KERNEL,
+        "osImage": f"Red Hat Enterprise Linux CoreOS {NEW_RHCOS} (Plow)",
+    }
     for pod in seen["pods"]:
         unready(pod)
 
 
 def relabel(seen: Snapshot) -> None:
-    marks(seen).update({f"{FEATURE}kernel-version.full": NEW_KERNEL, f"{FEATURE}system-os_release.OSTREE_VERSION": NEW_RHCOS})
+    marks(seen).update(
+        {f"{FEATURE}kernel-version.full": NEW_KERNEL, f"{FEATURE}system-os_release.OSTREE_VERSION": NEW_RHCOS}
+    )
 
 
 def tag(seen: Snapshot) -> None:
@@ -84,9 +96,14 @@ def precompiled(seen: Snapshot, kernel: str = KERNEL) -> None:
     seen["policies"][0]["spec"]["driver"]["usePrecompiled"] = True
     live = driver(seen)
     live["metadata"]["labels"] = {"nvidia.com/precompiled": "true"}
-    selector = {"nvidia.com/gpu.deploy.driver": "true", f"{FEATURE}kernel-version.full": marks(seen)[f"{FEATURE}kernel-version.full"]}
+    selector = {
+        "nvidia.com/gpu.deploy.driver": "true",
+        f"{FEATURE}kernel-version.full": marks(seen)[f"{FEATURE}kernel-version.full"],
+    }
     live["spec"]["template"]["spec"]["nodeSelector"] = selector
-    live["spec"]["template"]["spec"]["containers"] = [{"name": "nvidia-driver-ctr", "image": f"r.io/driver:595-{kernel}-rhel9.8"}]
+    live["spec"]["template"]["spec"]["containers"] = [
+        {"name": "nvidia-driver-ctr", "image": f"r.io/driver:595-{kernel}-rhel9.8"}
+    ]
 
 
 def facts(seen: Snapshot) -> Data:
@@ -164,29 +181,65 @@ def precompiled_after_reboot(seen: Snapshot) -> None:
 
 BROKEN = [
     (no_kernel_label, "labels", "GPU-NFD-KERNEL", "no label"),
-    (reboot, "labels", "GPU-KERNEL-STALE", f"kernel-version.full={KERNEL} is of another kernel than the running {NEW_KERNEL}"),
+    (
+        reboot,
+        "labels",
+        "GPU-KERNEL-STALE",
+        f"kernel-version.full={KERNEL} is of another kernel than the running {NEW_KERNEL}",
+    ),
     (old_rhel_label, "labels", "GPU-DTK-STALE", "label RHEL_VERSION=9.6 contradicts its osImage"),
     (no_ostree_label, "labels", "GPU-NFD-OSTREE", "no label system-os_release.OSTREE_VERSION"),
     (relabelled, "toolkit", "GPU-DTK-STREAM", f"has no tag {NEW_RHCOS} (it has 9.8.20260722-0, {RHCOS})"),
-    (tagged, "daemonset", "GPU-DTK-DAEMONSET", f"no driver DaemonSet for RHCOS {NEW_RHCOS}, only {DRIVER}{RHCOS}"),
-    (made_too_early, "daemonset", "GPU-DTK-DAEMONSET", f"was made before the ImageStream had tag {NEW_RHCOS}"),
-    (other_version, "daemonset", "GPU-DTK-DAEMONSET", f"is of RHCOS 9.8.20260722-0, and the node runs {RHCOS}"),
+    (
+        tagged,
+        "daemonset",
+        "GPU-DTK-DAEMONSET",
+        f"no driver DaemonSet for RHCOS {NEW_RHCOS}, only {DRIVER}{RHCOS}",
+    ),
+    (
+        made_too_early,
+        "daemonset",
+        "GPU-DTK-DAEMONSET",
+        f"was made before the ImageStream had tag {NEW_RHCOS}",
+    ),
+    (
+        other_version,
+        "daemonset",
+        "GPU-DTK-DAEMONSET",
+        f"is of RHCOS 9.8.20260722-0, and the node runs {RHCOS}",
+    ),
     (without_toolkit, "daemonset", "GPU-DRV-NODTK", "builds the driver without the Driver Toolkit"),
-    (precompiled_after_reboot, "daemonset", "GPU-DTK-DAEMONSET", f"no driver DaemonSet for kernel {NEW_KERNEL}"),
-    (not_pulled, "image", "GPU-DRV-PRECOMPILED", f"r.io/driver:595-{KERNEL}-rhel9.8 is in ImagePullBackOff: manifest unknown"),
+    (
+        precompiled_after_reboot,
+        "daemonset",
+        "GPU-DTK-DAEMONSET",
+        f"no driver DaemonSet for kernel {NEW_KERNEL}",
+    ),
+    (
+        not_pulled,
+        "image",
+        "GPU-DRV-PRECOMPILED",
+        f"r.io/driver:595-{KERNEL}-rhel9.8 is in ImagePullBackOff: manifest unknown",
+    ),
     (of_another_kernel, "image", "GPU-DRV-PRECOMPILED", f"was not made for the running kernel {KERNEL}"),
 ]
 
 
-@pytest.mark.parametrize(("change", "link", "code", "text"), BROKEN, ids=[f"{one[1]}-{one[0].__name__}" for one in BROKEN])
-def test_the_one_that_does_not_fit(seen: Snapshot, change: t.Callable[[Snapshot], None], link: str, code: str, text: str) -> None:
+@pytest.mark.parametrize(
+    ("change", "link", "code", "text"), BROKEN, ids=[f"{one[1]}-{one[0].__name__}" for one in BROKEN]
+)
+def test_the_one_that_does_not_fit(
+    seen: Snapshot, change: t.Callable[[Snapshot], None], link: str, code: str, text: str
+) -> None:
     change(seen)
     wrong = facts(seen)["misfit"]
     assert (wrong["fact"], wrong["code"], facts(seen)["fits"]) == (link, code, False)
     assert text in wrong["message"]
     assert wrong["remedy"]
     # A driver that runs is not argued with.
-    assert (kernel_match.judge(node(seen), seen["policies"][0], seen) is None) == kernel_match.match(node(seen), seen["policies"][0], seen).driver_ready
+    assert (kernel_match.judge(node(seen), seen["policies"][0], seen) is None) == kernel_match.match(
+        node(seen), seen["policies"][0], seen
+    ).driver_ready
     unready(driver_pod(seen))
     now = 0.0
     judging = stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: now)
@@ -197,7 +250,13 @@ def test_the_one_that_does_not_fit(seen: Snapshot, change: t.Callable[[Snapshot]
     assert (verdict.verdict, verdict.code) == ("failed", code)
 
 
-@pytest.mark.parametrize("spec", [{"driver": {"enabled": False}}, {"driver": {"enabled": True}, "operator": {"use_ocp_driver_toolkit": False}}])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"driver": {"enabled": False}},
+        {"driver": {"enabled": True}, "operator": {"use_ocp_driver_toolkit": False}},
+    ],
+)
 def test_a_driver_from_elsewhere_needs_no_toolkit(seen: Snapshot, spec: Data) -> None:
     seen["policies"][0]["spec"] |= spec
     seen["streams"] = []
@@ -219,13 +278,20 @@ def test_a_first_start_has_no_daemonset_anywhere(seen: Snapshot) -> None:
 def test_an_update_is_followed_link_by_link(seen: Snapshot) -> None:
     judging = stack.Judge({"name": "gpu-cluster-policy", "grace": 600, "pools": [POOL]}, lambda: 0.0)
     assert judging(seen).is_ready
-    notes = {f"{MACHINE_CONFIG}currentConfig": "a", f"{MACHINE_CONFIG}desiredConfig": "b", f"{MACHINE_CONFIG}state": "Working"}
+    notes = {
+        f"{MACHINE_CONFIG}currentConfig": "a",
+        f"{MACHINE_CONFIG}desiredConfig": "b",
+        f"{MACHINE_CONFIG}state": "Working",
+    }
     node(seen)["metadata"]["annotations"] = notes
     node(seen)["spec"]["unschedulable"] = True
     lines = [judging(seen).details]
     reboot(seen)
     lines.append(judging(seen).details)
-    node(seen)["metadata"]["annotations"] = notes | {f"{MACHINE_CONFIG}currentConfig": "b", f"{MACHINE_CONFIG}state": "Done"}
+    node(seen)["metadata"]["annotations"] = notes | {
+        f"{MACHINE_CONFIG}currentConfig": "b",
+        f"{MACHINE_CONFIG}state": "Done",
+    }
     for step in (lambda _seen: None, relabel, tag, rename):
         step(seen)
         lines.append(judging(seen).details)
@@ -233,7 +299,10 @@ def test_an_update_is_followed_link_by_link(seen: Snapshot) -> None:
     lines.append(judging(seen).details)
     changed = "gpu-0: kernel 5.14.0-570.12.1 -> 5.14.0-611.5.1, step"
     starts = [line.partition(";")[0] for (line,) in lines]
-    assert starts[0] == f"gpu-0: is being updated by the machine-config operator, cordoned, still on kernel {KERNEL}"
+    assert (
+        starts[0]
+        == f"gpu-0: is being updated by the machine-config operator, cordoned, still on kernel {KERNEL}"
+    )
     assert [line.partition("): ")[0] for line in starts[1:]] == [
         f"{changed} 1 of 7 (node",
         f"{changed} 2 of 7 (labels",
@@ -249,8 +318,14 @@ def test_an_update_is_followed_link_by_link(seen: Snapshot) -> None:
 
 
 def test_a_daemon_that_has_given_up_is_a_failure_of_its_own(seen: Snapshot) -> None:
-    notes = {f"{MACHINE_CONFIG}currentConfig": "a", f"{MACHINE_CONFIG}desiredConfig": "b", f"{MACHINE_CONFIG}state": "Degraded"}
-    node(seen)["metadata"]["annotations"] = notes | {f"{MACHINE_CONFIG}reason": "failed to drain node gpu-0 after 1 hour"}
+    notes = {
+        f"{MACHINE_CONFIG}currentConfig": "a",
+        f"{MACHINE_CONFIG}desiredConfig": "b",
+        f"{MACHINE_CONFIG}state": "Degraded",
+    }
+    node(seen)["metadata"]["annotations"] = notes | {
+        f"{MACHINE_CONFIG}reason": "failed to drain node gpu-0 after 1 hour"
+    }
     found = node_update.judge(node(seen))
     assert found is not None
     assert (found.code, "failed to drain node gpu-0" in found.message) == ("GPU-NODE-DEGRADED", True)
@@ -258,7 +333,13 @@ def test_a_daemon_that_has_given_up_is_a_failure_of_its_own(seen: Snapshot) -> N
 
 @pytest.mark.parametrize(
     ("image", "expected"),
-    [("9.8.20260801-0", ("9.8", "")), ("415.92.202402130021-0", ("9.2", "4.15")), ("418.94.202501010000-0", ("9.4", "4.18")), ("", ("", "")), ("42", ("", ""))],
+    [
+        ("9.8.20260801-0", ("9.8", "")),
+        ("415.92.202402130021-0", ("9.2", "4.15")),
+        ("418.94.202501010000-0", ("9.4", "4.18")),
+        ("", ("", "")),
+        ("42", ("", "")),
+    ],
 )
 def test_releases_in_a_version_of_rhcos(image: str, expected: tuple[str, str]) -> None:
     assert node_system.releases(image) == expected
@@ -274,5 +355,7 @@ SUFFIXES = [
 
 
 @pytest.mark.parametrize(("release", "rhcos", "now", "suffixes"), SUFFIXES)
-def test_the_suffix_of_a_driver_image(release: tuple[int, int], rhcos: str, now: str, suffixes: list[str]) -> None:
+def test_the_suffix_of_a_driver_image(
+    release: tuple[int, int], rhcos: str, now: str, suffixes: list[str]
+) -> None:
     assert node_system.suffixes_of_release(release, rhcos, now) == suffixes

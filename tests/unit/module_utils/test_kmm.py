@@ -18,11 +18,18 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._errors imp
 Data = dict[str, t.Any]
 KERNEL = "5.14.0-570.12.1.el9_6.x86_64"
 LABEL = "5-14-0-570-12-1-el9-6-x86-64"
-UPSTREAM_BUILD = {"kmm.node.kubernetes.io/resource-type": "BuildImage", "kmm.node.kubernetes.io/target-kernel": LABEL}
+UPSTREAM_BUILD = {
+    "kmm.node.kubernetes.io/resource-type": "BuildImage",
+    "kmm.node.kubernetes.io/target-kernel": LABEL,
+}
 IMAGE = "quay.io/acme/card:${KERNEL_FULL_VERSION}"
 POOL = {"name": "cards", "node_selector": {"pool": "cards"}, "expected": {"example.com/card": 2}}
 READY = "kmm.node.kubernetes.io/openshift-kmm.card.ready"
-CONFIG = {"containerImage": f"quay.io/acme/card:{KERNEL}", "kernelVersion": KERNEL, "modprobe": {"moduleName": "card", "dirName": "/opt"}}
+CONFIG = {
+    "containerImage": f"quay.io/acme/card:{KERNEL}",
+    "kernelVersion": KERNEL,
+    "modprobe": {"moduleName": "card", "dirName": "/opt"},
+}
 ENTRY = {"namespace": "openshift-kmm", "name": "card", "config": CONFIG, "bootId": "b1"}
 
 
@@ -34,15 +41,35 @@ class Clock:
 
 
 def params(**more: t.Any) -> Data:
-    options = {"module_name": "card", "kernel_mappings": [{"regexp": r"^5\.14\.", "container_image": IMAGE}]} | more.pop("kmm", {})
-    base = {"name": "card", "namespace": "openshift-kmm", "tolerations": [], "spec": {}, "pools": [POOL], "state": "present", "grace": 10.0, "kmm": options}
+    options = {
+        "module_name": "card",
+        "kernel_mappings": [{"regexp": r"^5\.14\.", "container_image": IMAGE}],
+    } | more.pop("kmm", {})
+    base = {
+        "name": "card",
+        "namespace": "openshift-kmm",
+        "tolerations": [],
+        "spec": {},
+        "pools": [POOL],
+        "state": "present",
+        "grace": 10.0,
+        "kmm": options,
+    }
     return base | more
 
 
 def node(kernel: str = KERNEL, devices: str = "2", **labels: str) -> Data:
     info = {"kernelVersion": kernel, "bootID": "b1"}
-    status = {"nodeInfo": info, "conditions": [{"type": "Ready", "status": "True"}], "allocatable": {"example.com/card": devices}}
-    return {"metadata": {"name": "n1", "labels": {"pool": "cards", READY: ""} | labels}, "spec": {}, "status": status}
+    status = {
+        "nodeInfo": info,
+        "conditions": [{"type": "Ready", "status": "True"}],
+        "allocatable": {"example.com/card": devices},
+    }
+    return {
+        "metadata": {"name": "n1", "labels": {"pool": "cards", READY: ""} | labels},
+        "spec": {},
+        "status": status,
+    }
 
 
 def snapshot(**more: t.Any) -> Data:
@@ -53,15 +80,29 @@ def snapshot(**more: t.Any) -> Data:
 
 
 def pod(labels: Data, reason: str = "Error", node_name: str | None = "n1", waiting: bool = False) -> Data:
-    container = {"name": "worker", "ready": False, "restartCount": 0, "state": {"terminated": {"exitCode": 1, "reason": reason}}}
+    container = {
+        "name": "worker",
+        "ready": False,
+        "restartCount": 0,
+        "state": {"terminated": {"exitCode": 1, "reason": reason}},
+    }
     if waiting:
         container["state"] = {"waiting": {"reason": reason, "message": "manifest unknown"}}
     spec = {"nodeName": node_name} if node_name else {}
-    return {"metadata": {"name": "p", "namespace": "openshift-kmm", "labels": labels}, "spec": spec, "status": {"containerStatuses": [container]}}
+    return {
+        "metadata": {"name": "p", "namespace": "openshift-kmm", "labels": labels},
+        "spec": spec,
+        "status": {"containerStatuses": [container]},
+    }
 
 
 def pull(kind: str = "until-success") -> Data:
-    found = pod({"kmm.node.kubernetes.io/image-owner": "card", "kmm.node.kubernetes.io/pull-pod-type": kind}, "ImagePullBackOff", None, waiting=True)
+    found = pod(
+        {"kmm.node.kubernetes.io/image-owner": "card", "kmm.node.kubernetes.io/pull-pod-type": kind},
+        "ImagePullBackOff",
+        None,
+        waiting=True,
+    )
     return found | {"spec": {"containers": [{"image": CONFIG["containerImage"]}]}}
 
 
@@ -69,7 +110,10 @@ def build(step: str, phase: str) -> Data:
     """As KMM makes them on OpenShift."""
     labels = {"kmm.openshift.io/build.type": step, "kmm.node.kubernetes.io/target-kernel": LABEL}
     status = {"phase": phase, "message": "Dockerfile build strategy has failed."}
-    return {"metadata": {"name": "card-build", "namespace": "openshift-kmm", "labels": labels}, "status": status}
+    return {
+        "metadata": {"name": "card-build", "namespace": "openshift-kmm", "labels": labels},
+        "status": status,
+    }
 
 
 def judged(seen: Data, after: float = 0.0, **more: t.Any) -> t.Any:
@@ -86,8 +130,20 @@ def test_a_module_is_built_with_what_was_given_and_nothing_else() -> None:
     taints = [{"key": "example.com/card", "effect": "NoSchedule"}]
     sign = {"key_secret": "k", "cert_secret": "c", "files_to_sign": ["/opt/a.ko"]}
     build = {"dockerfile": "FROM x", "build_args": {"A": 1}, "secrets": ["s"]}
-    more = {"version": "2", "build": build, "sign": sign, "device_plugin": {"image": "i", "args": ["-v"]}, "in_tree_modules_to_remove": ["old"]}
-    spec = kmm.build(params(kmm=more, pools=[POOL | {"taints": taints}], spec={"moduleLoader": {"container": {"imagePullPolicy": "Always"}}}))["spec"]
+    more = {
+        "version": "2",
+        "build": build,
+        "sign": sign,
+        "device_plugin": {"image": "i", "args": ["-v"]},
+        "in_tree_modules_to_remove": ["old"],
+    }
+    spec = kmm.build(
+        params(
+            kmm=more,
+            pools=[POOL | {"taints": taints}],
+            spec={"moduleLoader": {"container": {"imagePullPolicy": "Always"}}},
+        )
+    )["spec"]
     assert spec["selector"] == {"pool": "cards"}
     assert spec["tolerations"] == [{"key": "example.com/card", "operator": "Exists", "effect": "NoSchedule"}]
     assert spec["devicePlugin"] == {"container": {"image": "i", "args": ["-v"]}}
@@ -96,7 +152,11 @@ def test_a_module_is_built_with_what_was_given_and_nothing_else() -> None:
         "imagePullPolicy": "Always",
         "inTreeModulesToRemove": ["old"],
         "modprobe": {"moduleName": "card"},
-        "build": {"dockerfileConfigMap": {"name": "card-dockerfile"}, "buildArgs": [{"name": "A", "value": "1"}], "secrets": [{"name": "s"}]},
+        "build": {
+            "dockerfileConfigMap": {"name": "card-dockerfile"},
+            "buildArgs": [{"name": "A", "value": "1"}],
+            "secrets": [{"name": "s"}],
+        },
         "sign": {"keySecret": {"name": "k"}, "certSecret": {"name": "c"}, "filesToSign": ["/opt/a.ko"]},
         "kernelMappings": [{"regexp": r"^5\.14\.", "containerImage": IMAGE}],
     }
@@ -108,13 +168,34 @@ def test_a_module_is_built_with_what_was_given_and_nothing_else() -> None:
         ({"name": ""}, "name is missing"),
         ({"kmm": {"kernel_mappings": []}}, "kmm.kernel_mappings is missing"),
         ({"kmm": {"module_name": None}}, "kmm.module_name is missing"),
-        ({"kmm": {"kernel_mappings": [{"regexp": "a", "literal": "b", "container_image": "i"}]}}, r"kmm.kernel_mappings\[0\] needs either"),
-        ({"kmm": {"kernel_mappings": [{"regexp": "(", "container_image": "i"}]}}, r"kmm.kernel_mappings\[0\].regexp '\(' is no regular expression"),
-        ({"kmm": {"kernel_mappings": [{"regexp": "^5(?!.14)", "container_image": "i"}]}}, "Go's regular expressions"),
-        ({"kmm": {"kernel_mappings": [{"literal": "a"}]}}, r"kmm.kernel_mappings\[0\].container_image is missing"),
+        (
+            {"kmm": {"kernel_mappings": [{"regexp": "a", "literal": "b", "container_image": "i"}]}},
+            r"kmm.kernel_mappings\[0\] needs either",
+        ),
+        (
+            {"kmm": {"kernel_mappings": [{"regexp": "(", "container_image": "i"}]}},
+            r"kmm.kernel_mappings\[0\].regexp '\(' is no regular expression",
+        ),
+        (
+            {"kmm": {"kernel_mappings": [{"regexp": "^5(?!.14)", "container_image": "i"}]}},
+            "Go's regular expressions",
+        ),
+        (
+            {"kmm": {"kernel_mappings": [{"literal": "a"}]}},
+            r"kmm.kernel_mappings\[0\].container_image is missing",
+        ),
         ({"kmm": {"build": {"secrets": ["s"]}}}, "kmm.build needs either"),
-        ({"kmm": {"device_plugin": {"image": "i"}, "dra": {"image": "i", "driver_name": "d"}}}, "exclude each other"),
-        ({"kmm": {"device_plugin": {"image": "i"}}, "spec": {"dra": {}, "devicePlugin": {}, "moduleLoader": {}} | {"dra": {"a": 1}}}, "exclude each other"),
+        (
+            {"kmm": {"device_plugin": {"image": "i"}, "dra": {"image": "i", "driver_name": "d"}}},
+            "exclude each other",
+        ),
+        (
+            {
+                "kmm": {"device_plugin": {"image": "i"}},
+                "spec": {"dra": {}, "devicePlugin": {}, "moduleLoader": {}} | {"dra": {"a": 1}},
+            },
+            "exclude each other",
+        ),
         ({"kmm": {"version": "1"}, "name": "a-name-that-is-much-too-long-for-labels"}, "may have 39"),
         ({"pools": []}, "kmm.selector is missing"),
         ({"pools": [POOL, POOL | {"node_selector": {"other": "1"}}]}, "no node_selector in common"),
@@ -126,7 +207,9 @@ def test_what_cannot_work_is_refused_at_once(change: Data, said: str) -> None:
 
 
 def test_a_check_of_a_kernel_needs_nothing_else() -> None:
-    alone = params(name="", kmm={"module_name": None, "kernel_mappings": None, "preflight": {"kernel_version": "6.1"}})
+    alone = params(
+        name="", kmm={"module_name": None, "kernel_mappings": None, "preflight": {"kernel_version": "6.1"}}
+    )
     kmm.check(alone)
     assert kmm.is_preflight_only(alone)
 
@@ -145,7 +228,12 @@ def test_what_has_to_be_there_and_what_is_made() -> None:
         "service_account": "loader",
         "device_plugin": {"service_account": "default"},
         "build": {"dockerfile": "FROM x"},
-        "kernel_mappings": [{"build": {"dockerfile_config_map": "cm", "secrets": ["s"]}, "sign": {"key_secret": "k", "cert_secret": "c"}}],
+        "kernel_mappings": [
+            {
+                "build": {"dockerfile_config_map": "cm", "secrets": ["s"]},
+                "sign": {"key_secret": "k", "cert_secret": "c"},
+            }
+        ],
     }
     assert [(one.kind, one.name, one.path) for one in parts.needs(options)] == [
         ("Secret", "pull", "kmm.image_repo_secret"),
@@ -186,21 +274,65 @@ OTHER = ENTRY | {"config": CONFIG | {"containerImage": "quay.io/acme/card:old"}}
     [
         ({"nodes": []}, "GPU-NODES", "0 of 1"),
         ({"configs": []}, "GPU-KMM-PENDING", "waits for the image"),
-        ({"configs": [{"metadata": {"name": "n1"}, "spec": {"modules": [ENTRY]}}]}, "GPU-KMM-PENDING", "being loaded"),
-        ({"configs": [{"metadata": {"name": "n1"}, "spec": {"modules": [OTHER]}, "status": {"modules": [OTHER]}}]}, "GPU-KMM-PENDING", "change"),
+        (
+            {"configs": [{"metadata": {"name": "n1"}, "spec": {"modules": [ENTRY]}}]},
+            "GPU-KMM-PENDING",
+            "being loaded",
+        ),
+        (
+            {
+                "configs": [
+                    {"metadata": {"name": "n1"}, "spec": {"modules": [OTHER]}, "status": {"modules": [OTHER]}}
+                ]
+            },
+            "GPU-KMM-PENDING",
+            "change",
+        ),
         ({"nodes": [node(kernel="5.14.0-999.el9.x86_64")]}, "GPU-KMM-PENDING", "runs 5.14.0-999"),
         ({"nodes": [node(kernel="6.1.0")]}, "GPU-KMM-KERNEL", "no kernel mapping fits its kernel 6.1.0"),
         ({"pods": [pod({"kmm.node.kubernetes.io/worker-action": "Load"})]}, "GPU-KMM-LOAD", "loading: pod p"),
-        ({"pods": [pod({"kmm.node.kubernetes.io/worker-action": "Load"}, "ImagePullBackOff", waiting=True)]}, "GPU-IMAGE", "manifest unknown"),
-        ({"configs": [], "pulls": [pull()]}, "GPU-IMAGE", "image: pod p is in ImagePullBackOff: manifest unknown"),
+        (
+            {
+                "pods": [
+                    pod({"kmm.node.kubernetes.io/worker-action": "Load"}, "ImagePullBackOff", waiting=True)
+                ]
+            },
+            "GPU-IMAGE",
+            "manifest unknown",
+        ),
+        (
+            {"configs": [], "pulls": [pull()]},
+            "GPU-IMAGE",
+            "image: pod p is in ImagePullBackOff: manifest unknown",
+        ),
         ({"configs": [], "pulls": [pull("one-time-pull")]}, "GPU-KMM-PENDING", "waits for the image"),
-        ({"configs": [], "builds": [build("BuildImage", "Failed")]}, "GPU-KMM-BUILD", "build: Build card-build is Failed: Dockerfile"),
-        ({"configs": [], "builds": [build("SignImage", "Failed")]}, "GPU-KMM-SIGN", "signing: Build card-build is Failed"),
-        ({"configs": [], "builds": [build("SignImage", "Running")]}, "GPU-KMM-PENDING", r"(signing card-build is Running)"),
+        (
+            {"configs": [], "builds": [build("BuildImage", "Failed")]},
+            "GPU-KMM-BUILD",
+            "build: Build card-build is Failed: Dockerfile",
+        ),
+        (
+            {"configs": [], "builds": [build("SignImage", "Failed")]},
+            "GPU-KMM-SIGN",
+            "signing: Build card-build is Failed",
+        ),
+        (
+            {"configs": [], "builds": [build("SignImage", "Running")]},
+            "GPU-KMM-PENDING",
+            r"(signing card-build is Running)",
+        ),
         (
             {
                 "configs": [],
-                "pods": [pod({"kmm.node.kubernetes.io/resource-type": "BuildImage", "kmm.node.kubernetes.io/target-kernel": LABEL}, node_name=None)],
+                "pods": [
+                    pod(
+                        {
+                            "kmm.node.kubernetes.io/resource-type": "BuildImage",
+                            "kmm.node.kubernetes.io/target-kernel": LABEL,
+                        },
+                        node_name=None,
+                    )
+                ],
             },
             "GPU-KMM-BUILD",
             "build: pod p",
@@ -248,9 +380,18 @@ def test_a_pod_that_stays_broken_is_final_and_missing_devices_only_at_the_end() 
     [
         ({}, False),
         ({"moduleLoader": {"nodesMatchingSelectorNumber": 0}}, True),
-        ({"moduleLoader": {"nodesMatchingSelectorNumber": 2, "desiredNumber": 2, "availableNumber": 1}}, False),
-        ({"moduleLoader": {"nodesMatchingSelectorNumber": 2, "desiredNumber": 0, "availableNumber": 0}}, False),
-        ({"moduleLoader": {"nodesMatchingSelectorNumber": 2, "desiredNumber": 2, "availableNumber": 2}}, True),
+        (
+            {"moduleLoader": {"nodesMatchingSelectorNumber": 2, "desiredNumber": 2, "availableNumber": 1}},
+            False,
+        ),
+        (
+            {"moduleLoader": {"nodesMatchingSelectorNumber": 2, "desiredNumber": 0, "availableNumber": 0}},
+            False,
+        ),
+        (
+            {"moduleLoader": {"nodesMatchingSelectorNumber": 2, "desiredNumber": 2, "availableNumber": 2}},
+            True,
+        ),
     ],
 )
 def test_without_pools_the_numbers_decide(status: Data, is_ready: bool) -> None:
@@ -259,11 +400,20 @@ def test_without_pools_the_numbers_decide(status: Data, is_ready: bool) -> None:
 
 
 def verified(*entries: Data) -> Data:
-    return {"preflights": [{"spec": {"kernelVersion": "6.1"}, "status": {"modules": list(entries)}}], "modules": [kmm.build(params())]}
+    return {
+        "preflights": [{"spec": {"kernelVersion": "6.1"}, "status": {"modules": list(entries)}}],
+        "modules": [kmm.build(params())],
+    }
 
 
 def verification(status: str, reason: str = "") -> Data:
-    return {"name": "card", "namespace": "openshift-kmm", "verificationStatus": status, "verificationStage": "Done", "statusReason": reason}
+    return {
+        "name": "card",
+        "namespace": "openshift-kmm",
+        "verificationStatus": status,
+        "verificationStage": "Done",
+        "statusReason": reason,
+    }
 
 
 def test_a_kernel_to_come_is_judged_module_by_module() -> None:
@@ -278,18 +428,32 @@ def test_a_kernel_to_come_is_judged_module_by_module() -> None:
 
 
 def test_the_older_api_says_it_by_name() -> None:
-    live = {"spec": {"kernelVersion": "6.1"}, "status": {"crStatuses": {"card": {"verificationStatus": "True", "verificationStage": "Done"}}}}
+    live = {
+        "spec": {"kernelVersion": "6.1"},
+        "status": {"crStatuses": {"card": {"verificationStatus": "True", "verificationStage": "Done"}}},
+    }
     assert preflight.modules(live)[0]["status"] == "Success"
     assert preflight.Judge("", "")({"preflights": [live], "modules": [kmm.build(params())]}).is_ready
 
 
 def test_the_older_api_has_each_module_twice_and_no_word_for_failure() -> None:
     """v1beta1 of KMM 2.1 to 2.3: by name, where two may meet, and by namespace/name; what failed is False and queued again."""
-    failed = {"verificationStatus": "False", "verificationStage": "Requeued", "statusReason": "image i inaccessible or does not exists"}
-    building = {"verificationStatus": "False", "verificationStage": "Requeued", "statusReason": "Waiting for build verification"}
+    failed = {
+        "verificationStatus": "False",
+        "verificationStage": "Requeued",
+        "statusReason": "image i inaccessible or does not exists",
+    }
+    building = {
+        "verificationStatus": "False",
+        "verificationStage": "Requeued",
+        "statusReason": "Waiting for build verification",
+    }
     new = {"verificationStatus": "False", "verificationStage": "Image"}
     entries = {"a/card": failed, "b/card": building, "card": building, "new": new}
-    found = [(one["namespace"], one["name"], one["status"]) for one in preflight.modules({"status": {"crStatuses": entries}})]
+    found = [
+        (one["namespace"], one["name"], one["status"])
+        for one in preflight.modules({"status": {"crStatuses": entries}})
+    ]
     assert found == [("a", "card", "Failure"), ("b", "card", "InProgress"), ("", "new", "InProgress")]
 
 
@@ -297,7 +461,9 @@ DRA = {"device_plugin": None, "dra": {"image": "i", "driver_name": "card.example
 
 
 def published(count: int = 2, generation: int = 1, of: int = 1) -> Data:
-    cards = [{"name": f"card-{index}", "attributes": {"serial": {"string": f"s{index}"}}} for index in range(count)]
+    cards = [
+        {"name": f"card-{index}", "attributes": {"serial": {"string": f"s{index}"}}} for index in range(count)
+    ]
     pool = {"name": "n1", "generation": generation, "resourceSliceCount": of}
     return {"spec": {"driver": "card.example.com", "nodeName": "n1", "pool": pool, "devices": cards}}
 
@@ -308,8 +474,16 @@ def published(count: int = 2, generation: int = 1, of: int = 1) -> Data:
         ({}, [published(1)], ""),
         ({}, [], "driver card.example.com offers no device in ResourceSlices"),
         ({"card.example.com": 2}, [published()], ""),
-        ({"card.example.com": 2}, [published(), published(1, generation=2)], "driver card.example.com offers 1 of 2 devices in ResourceSlices"),
-        ({"card.example.com": 2}, [published(of=2)], "the ResourceSlices of driver card.example.com are not all there"),
+        (
+            {"card.example.com": 2},
+            [published(), published(1, generation=2)],
+            "driver card.example.com offers 1 of 2 devices in ResourceSlices",
+        ),
+        (
+            {"card.example.com": 2},
+            [published(of=2)],
+            "the ResourceSlices of driver card.example.com are not all there",
+        ),
         ({"card.example.com": 2, "example.com/card": 3}, [published()], "offers example.com/card 2 of 3"),
     ],
 )
@@ -328,15 +502,24 @@ def test_a_dra_driver_is_judged_by_its_slices(expected: Data, slices: list[Data]
 
 
 def test_what_a_pool_expects_is_a_resource_or_the_driver() -> None:
-    with pytest.raises(InputError, match=r"pools\[0\].expected has 'card', which is neither a device resource nor the driver of kmm.dra \(card.example.com\)"):
+    with pytest.raises(
+        InputError,
+        match=r"pools\[0\].expected has 'card', which is neither a device resource nor the driver of kmm.dra \(card.example.com\)",
+    ):
         kmm.check(params(kmm=DRA, pools=[POOL | {"expected": {"card": 2}}]))
     kmm.check(params(kmm=DRA, pools=[POOL | {"expected": {"card.example.com": 2}}]))
 
 
 def test_claims_in_use_are_found_by_the_pools_of_the_node() -> None:
     results = [{"driver": "card.example.com", "pool": "n1"}]
-    used = {"metadata": {"namespace": "a", "name": "c"}, "status": {"allocation": {"devices": {"results": results}}, "reservedFor": [{"name": "p"}]}}
-    idle = {"metadata": {"namespace": "a", "name": "d"}, "status": {"allocation": {"devices": {"results": results}}}}
+    used = {
+        "metadata": {"namespace": "a", "name": "c"},
+        "status": {"allocation": {"devices": {"results": results}}, "reservedFor": [{"name": "p"}]},
+    }
+    idle = {
+        "metadata": {"namespace": "a", "name": "d"},
+        "status": {"allocation": {"devices": {"results": results}}},
+    }
     assert devices.claims_on("n1", "card.example.com", [published()], [used, idle]) == ["a/c"]
     assert devices.claims_on("n2", "card.example.com", [published()], [used, idle]) == []
 
@@ -344,5 +527,8 @@ def test_claims_in_use_are_found_by_the_pools_of_the_node() -> None:
 def test_the_check_is_named_after_its_kernel() -> None:
     asked = {"kernel_version": KERNEL, "dtk_image": "quay.io/dtk", "push_built_image": None}
     built = preflight.build(asked, "kmm.sigs.x-k8s.io/v1beta2")
-    assert (built["kind"], built["metadata"]["name"]) == ("PreflightValidationOCP", "accelerators-5.14.0-570.12.1.el9-6.x86-64")
+    assert (built["kind"], built["metadata"]["name"]) == (
+        "PreflightValidationOCP",
+        "accelerators-5.14.0-570.12.1.el9-6.x86-64",
+    )
     assert built["spec"] == {"kernelVersion": KERNEL, "dtkImage": "quay.io/dtk"}

@@ -15,7 +15,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm
 
 Data = dict[str, t.Any]
 PLUGIN = {"device_plugin": {"image": "i"}}
-MAKING = {"build": {"dockerfile": "FROM x"}, "sign": {"key_secret": "k", "cert_secret": "c", "files_to_sign": ["/opt/a.ko"]}}
+MAKING = {
+    "build": {"dockerfile": "FROM x"},
+    "sign": {"key_secret": "k", "cert_secret": "c", "files_to_sign": ["/opt/a.ko"]},
+}
 OF_NODES = ["selector", "image", "build", "signing", "driver", "device plugin", "allocatable"]
 ROLE = {"kmm.node.kubernetes.io/role": "device-plugin"}
 READY: Data = {"metadata": {"name": "q", "namespace": "s", "labels": ROLE}, "spec": {"nodeName": "n1"}}

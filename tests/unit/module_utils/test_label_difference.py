@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _label_difference as label_difference
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _label_difference as label_difference,
+)
 
 F = "feature.node.kubernetes.io/"
 
@@ -30,16 +32,36 @@ def test_the_family_of_a_label(label: str, family: str, name: str) -> None:
 
 
 def test_families_hold_feature_labels_only() -> None:
-    assert label_difference.families({f"{F}cpu-cpuid.AVX2": "true", f"{F}pci-10de.present": "true", "a": "b"}) == {
+    assert label_difference.families(
+        {f"{F}cpu-cpuid.AVX2": "true", f"{F}pci-10de.present": "true", "a": "b"}
+    ) == {
         "cpuid": {"AVX2": "true"},
         "pci": {"10de.present": "true"},
     }
 
 
-GPU = {"gpu-0": {f"{F}pci-10de.present": "true", f"{F}cpu-model.id": "85", f"{F}memory-numa": "true", "same": "1", "kubernetes.io/hostname": "gpu-0"}}
+GPU = {
+    "gpu-0": {
+        f"{F}pci-10de.present": "true",
+        f"{F}cpu-model.id": "85",
+        f"{F}memory-numa": "true",
+        "same": "1",
+        "kubernetes.io/hostname": "gpu-0",
+    }
+}
 CPU = {
-    "cpu-0": {f"{F}cpu-model.id": "106", f"{F}kernel-version.full": "5.14.0", "same": "1", "kubernetes.io/hostname": "cpu-0"},
-    "cpu-1": {f"{F}cpu-model.id": "106", f"{F}kernel-version.full": "5.15.0", "same": "1", "kubernetes.io/hostname": "cpu-1"},
+    "cpu-0": {
+        f"{F}cpu-model.id": "106",
+        f"{F}kernel-version.full": "5.14.0",
+        "same": "1",
+        "kubernetes.io/hostname": "cpu-0",
+    },
+    "cpu-1": {
+        f"{F}cpu-model.id": "106",
+        f"{F}kernel-version.full": "5.15.0",
+        "same": "1",
+        "kubernetes.io/hostname": "cpu-1",
+    },
     "cpu-2": {f"{F}cpu-model.id": "106", "same": "1", "kubernetes.io/hostname": "cpu-2"},
 }
 
@@ -76,4 +98,6 @@ def test_nodes_that_do_not_agree_vary() -> None:
 
 def test_many_values_are_cut() -> None:
     one = {str(number): {"x": str(number)} for number in range(4)}
-    assert "0 (1), 1 (1), 2 more values" in label_difference.difference({"a": one, "b": {"n": {}}})["table"][1]
+    assert (
+        "0 (1), 1 (1), 2 more values" in label_difference.difference({"a": one, "b": {"n": {}}})["table"][1]
+    )

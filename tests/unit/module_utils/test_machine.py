@@ -15,7 +15,9 @@ CAPACITY = "error creating EC2 instance: InsufficientInstanceCapacity: We curren
 AZURE = 'failed to create vm m: cannot create vm: PUT https://management.azure.com/x RESPONSE 409: 409 Conflict ERROR CODE: {code} {{"message": "{text}"}}'
 NO_HOST = "No available BareMetalHost found"
 LOST = "Can't find created instance."
-LIMIT = "error launching instance: You have requested more vCPU capacity than your current vCPU limit of 8 allows"
+LIMIT = (
+    "error launching instance: You have requested more vCPU capacity than your current vCPU limit of 8 allows"
+)
 
 
 def machine(phase: str = "", node: str = "", refusal: str = "", since: str = SINCE, **status: t.Any) -> Data:
@@ -23,13 +25,27 @@ def machine(phase: str = "", node: str = "", refusal: str = "", since: str = SIN
     if node:
         body["nodeRef"] = {"name": node}
     if refusal:
-        condition = {"type": "MachineCreation", "status": "False", "reason": "MachineCreationFailed", "message": refusal, "lastTransitionTime": since}
+        condition = {
+            "type": "MachineCreation",
+            "status": "False",
+            "reason": "MachineCreationFailed",
+            "message": refusal,
+            "lastTransitionTime": since,
+        }
         body["providerStatus"] = {"conditions": [condition]}
-    return {"metadata": {"name": "m-1", "namespace": "openshift-machine-api", "labels": {_machine.SET: "m"}}, "status": body}
+    return {
+        "metadata": {"name": "m-1", "namespace": "openshift-machine-api", "labels": {_machine.SET: "m"}},
+        "status": body,
+    }
 
 
 def node(ready: str = "True") -> Data:
-    return {"metadata": {"name": "n-1"}, "status": {"conditions": [{"type": "Ready", "status": ready, "message": "container runtime is down"}]}}
+    return {
+        "metadata": {"name": "n-1"},
+        "status": {
+            "conditions": [{"type": "Ready", "status": ready, "message": "container runtime is down"}]
+        },
+    }
 
 
 def judge(obj: Data, its_node: Data | None = None, now: float = NOW, patience: float = 120.0) -> t.Any:
@@ -43,13 +59,49 @@ def judge(obj: Data, its_node: Data | None = None, now: float = NOW, patience: f
         (machine("Provisioning"), None, "pending", "MACH-TIMEOUT", "is Provisioning"),
         (machine("Provisioned"), None, "pending", "MACH-NO-NODE", "has not joined"),
         (machine("Running", "n-1"), None, "pending", "", "does not carry the pool's label"),
-        (machine("Running", "n-1"), node("False"), "pending", "MACH-NODE-NOT-READY", "container runtime is down"),
+        (
+            machine("Running", "n-1"),
+            node("False"),
+            "pending",
+            "MACH-NODE-NOT-READY",
+            "container runtime is down",
+        ),
         (machine("Running", "n-1"), node(), "ready", "", ""),
-        (machine("Failed", errorReason="InvalidConfiguration", errorMessage=LIMIT), None, "failed", "MACH-QUOTA", LIMIT),
-        (machine("Failed", errorReason="InsufficientResources", errorMessage=CAPACITY), None, "failed", "MACH-CAPACITY", CAPACITY),
-        (machine("Failed", errorReason="InvalidConfiguration", errorMessage="no such subnet"), None, "failed", "MACH-CONFIG", "no such subnet"),
-        (machine("Provisioning", errorReason="InsufficientResources", errorMessage=NO_HOST), None, "pending", "MACH-HOST", NO_HOST),
-        (machine("Running", "n-1", errorReason="UpdateError", errorMessage="tried again"), node(), "ready", "", ""),
+        (
+            machine("Failed", errorReason="InvalidConfiguration", errorMessage=LIMIT),
+            None,
+            "failed",
+            "MACH-QUOTA",
+            LIMIT,
+        ),
+        (
+            machine("Failed", errorReason="InsufficientResources", errorMessage=CAPACITY),
+            None,
+            "failed",
+            "MACH-CAPACITY",
+            CAPACITY,
+        ),
+        (
+            machine("Failed", errorReason="InvalidConfiguration", errorMessage="no such subnet"),
+            None,
+            "failed",
+            "MACH-CONFIG",
+            "no such subnet",
+        ),
+        (
+            machine("Provisioning", errorReason="InsufficientResources", errorMessage=NO_HOST),
+            None,
+            "pending",
+            "MACH-HOST",
+            NO_HOST,
+        ),
+        (
+            machine("Running", "n-1", errorReason="UpdateError", errorMessage="tried again"),
+            node(),
+            "ready",
+            "",
+            "",
+        ),
         (machine("Failed", errorMessage=LOST), None, "failed", "MACH-INSTANCE-LOST", LOST),
         (machine("Provisioning", refusal=CAPACITY), None, "pending", "MACH-CAPACITY", CAPACITY),
     ],
@@ -88,9 +140,18 @@ def test_a_machine_that_goes_away_is_not_failed() -> None:
         (LIMIT, "MACH-QUOTA"),
         ("VcpuLimitExceeded: you have hit it", "MACH-QUOTA"),
         ("Quota 'NVIDIA_T4_GPUS' exceeded. Limit: 1.0 in region", "MACH-QUOTA"),
-        ("Your requested instance type (p5.48xlarge) is not supported in your requested Availability Zone", "MACH-UNSUPPORTED"),
-        ("ReservationCapacityExceeded: Requested reservation does not have sufficient compatible and available capacity", "MACH-RESERVATION"),
-        ("InsufficientFreeAddressesInSubnet: Insufficient addresses in subnet subnet-1 to complete your request", "MACH-SUBNET"),
+        (
+            "Your requested instance type (p5.48xlarge) is not supported in your requested Availability Zone",
+            "MACH-UNSUPPORTED",
+        ),
+        (
+            "ReservationCapacityExceeded: Requested reservation does not have sufficient compatible and available capacity",
+            "MACH-RESERVATION",
+        ),
+        (
+            "InsufficientFreeAddressesInSubnet: Insufficient addresses in subnet subnet-1 to complete your request",
+            "MACH-SUBNET",
+        ),
         ("UnauthorizedOperation: You are not authorized to perform this operation", "MACH-FORBIDDEN"),
         ("InvalidAMIID.NotFound: The image id '[ami-0]' does not exist", "MACH-IMAGE"),
         ('failed to get user data: secrets "worker-user-data" not found', "MACH-USER-DATA"),
@@ -101,47 +162,124 @@ def test_a_machine_that_goes_away_is_not_failed() -> None:
             "error launching instance: The requested reservation does not have sufficient compatible and available capacity for this request.",
             "MACH-RESERVATION",
         ),
-        ("error launching instance: There are not enough free addresses in subnet 'subnet-1' to satisfy the requested number of instances.", "MACH-SUBNET"),
-        ("error launching instance: You are not authorized to perform this operation. Encoded authorization failure message: x", "MACH-FORBIDDEN"),
+        (
+            "error launching instance: There are not enough free addresses in subnet 'subnet-1' to satisfy the requested number of instances.",
+            "MACH-SUBNET",
+        ),
+        (
+            "error launching instance: You are not authorized to perform this operation. Encoded authorization failure message: x",
+            "MACH-FORBIDDEN",
+        ),
         ("error launching instance: Max spot instance count exceeded", "MACH-QUOTA"),
         (
             "error launching instance: Your Spot request price of 0.50 is lower than the minimum required Spot request fulfillment price of 1.58.",
             "MACH-SPOT-PRICE",
         ),
         ("error launching instance: Invalid value 'p9.xlarge' for InstanceType.", "MACH-TYPE"),
-        ("error launching instance: The requested configuration is currently not supported. Please check the documentation", "MACH-UNSUPPORTED"),
-        ("error getting blockDeviceMappings: error describing AMI: InvalidAMIID.NotFound: The image id '[ami-1]' does not exist", "MACH-IMAGE"),
-        ("error creating EC2 instance: InsufficientInstanceCapacity: There is no Spot capacity available that matches your request.", "MACH-CAPACITY"),
-        # Azure's
-        (AZURE.format(code="OperationNotAllowed", text="it results in exceeding approved standardNCASv3_T4Family Cores quota."), "MACH-QUOTA"),
-        (AZURE.format(code="SkuNotAvailable", text="Following SKUs have failed for Capacity Restrictions: Standard_NC4as_T4_v3' is"), "MACH-CAPACITY"),
         (
-            AZURE.format(code="SkuNotAvailable", text="is currently not available in location 'eastus' zones '1' for subscription 'x'."),
+            "error launching instance: The requested configuration is currently not supported. Please check the documentation",
             "MACH-UNSUPPORTED",
         ),
-        (AZURE.format(code="InvalidParameter", text="The value Standard_X provided for the VM size is not valid."), "MACH-TYPE"),
-        (AZURE.format(code="SubnetIsFull", text="Subnet s with address prefix 10.0.0.0/29 does not have enough capacity for 1 IP addresses."), "MACH-SUBNET"),
-        (AZURE.format(code="AuthorizationFailed", text="The client 'x' does not have authorization to perform action"), "MACH-FORBIDDEN"),
-        (AZURE.format(code="OverconstrainedZonalAllocationRequest", text="Allocation failed."), "MACH-CAPACITY"),
-        ("failed to create nic m-nic: failed to obtain instance type information for VMSize 'Standard_X' from Azure: resource not found", "MACH-TYPE"),
+        (
+            "error getting blockDeviceMappings: error describing AMI: InvalidAMIID.NotFound: The image id '[ami-1]' does not exist",
+            "MACH-IMAGE",
+        ),
+        (
+            "error creating EC2 instance: InsufficientInstanceCapacity: There is no Spot capacity available that matches your request.",
+            "MACH-CAPACITY",
+        ),
+        # Azure's
+        (
+            AZURE.format(
+                code="OperationNotAllowed",
+                text="it results in exceeding approved standardNCASv3_T4Family Cores quota.",
+            ),
+            "MACH-QUOTA",
+        ),
+        (
+            AZURE.format(
+                code="SkuNotAvailable",
+                text="Following SKUs have failed for Capacity Restrictions: Standard_NC4as_T4_v3' is",
+            ),
+            "MACH-CAPACITY",
+        ),
+        (
+            AZURE.format(
+                code="SkuNotAvailable",
+                text="is currently not available in location 'eastus' zones '1' for subscription 'x'.",
+            ),
+            "MACH-UNSUPPORTED",
+        ),
+        (
+            AZURE.format(
+                code="InvalidParameter", text="The value Standard_X provided for the VM size is not valid."
+            ),
+            "MACH-TYPE",
+        ),
+        (
+            AZURE.format(
+                code="SubnetIsFull",
+                text="Subnet s with address prefix 10.0.0.0/29 does not have enough capacity for 1 IP addresses.",
+            ),
+            "MACH-SUBNET",
+        ),
+        (
+            AZURE.format(
+                code="AuthorizationFailed",
+                text="The client 'x' does not have authorization to perform action",
+            ),
+            "MACH-FORBIDDEN",
+        ),
+        (
+            AZURE.format(code="OverconstrainedZonalAllocationRequest", text="Allocation failed."),
+            "MACH-CAPACITY",
+        ),
+        (
+            "failed to create nic m-nic: failed to obtain instance type information for VMSize 'Standard_X' from Azure: resource not found",
+            "MACH-TYPE",
+        ),
         # Google's
         ("Quota exceeded. Metric: NVIDIA_T4_GPUS. Usage: 0. Limit: 0.", "MACH-QUOTA"),
-        ("googleapi: Error 503: The zone 'projects/p/zones/z' does not have enough resources available to fulfill the request.", "MACH-CAPACITY"),
+        (
+            "googleapi: Error 503: The zone 'projects/p/zones/z' does not have enough resources available to fulfill the request.",
+            "MACH-CAPACITY",
+        ),
         ("MachineType n1-standard-4 is not available in the zone us-central1-f.", "MACH-UNSUPPORTED"),
-        ("AcceleratorType nvidia-x not available in the zone z : googleapi: Error 404: The resource 'acceleratorTypes/x' was not found", "MACH-UNSUPPORTED"),
-        ("Invalid value for field 'resource.machineType': 'url'. Machine type with name 'g2' does not exist in zone 'z'.", "MACH-UNSUPPORTED"),
-        ("Invalid value for field 'sourceImage': 'projects/x'. The referenced image resource cannot be found.", "MACH-IMAGE"),
+        (
+            "AcceleratorType nvidia-x not available in the zone z : googleapi: Error 404: The resource 'acceleratorTypes/x' was not found",
+            "MACH-UNSUPPORTED",
+        ),
+        (
+            "Invalid value for field 'resource.machineType': 'url'. Machine type with name 'g2' does not exist in zone 'z'.",
+            "MACH-UNSUPPORTED",
+        ),
+        (
+            "Invalid value for field 'sourceImage': 'projects/x'. The referenced image resource cannot be found.",
+            "MACH-IMAGE",
+        ),
         ("IP_SPACE_EXHAUSTED: IP space of 'projects/p/subnetworks/s' is exhausted.", "MACH-SUBNET"),
-        ("Required 'compute.instances.create' permission for 'projects/p/zones/z/instances/m', forbidden", "MACH-FORBIDDEN"),
+        (
+            "Required 'compute.instances.create' permission for 'projects/p/zones/z/instances/m', forbidden",
+            "MACH-FORBIDDEN",
+        ),
         # OpenStack's, vSphere's, Nutanix', IBM Cloud's, bare metal's
         ("Machine validation failed: Unable to find flavor with name gpu.xl", "MACH-TYPE"),
         ("Machine validation failed: could not find compute availability zone: az9", "MACH-UNSUPPORTED"),
         ("template not found, specify valid value", "MACH-IMAGE"),
         ("No host is compatible with the virtual machine.", "MACH-CAPACITY"),
         ("Insufficient resources to satisfy configured failover level for vSphere HA.", "MACH-CAPACITY"),
-        ('spec.providerSpec.value.gpus.name: Invalid value: "T4": no available GPU found that matches required GPU inputs', "MACH-NO-GPU"),
-        ("No host has enough available memory for VM m that uses 8 vCPUs and 32768 MB of memory", "MACH-CAPACITY"),
-        ("Creating a new instance will put the user over quota. Allocated: 0, Requested: 8, Quota: 0", "MACH-QUOTA"),
+        (
+            'spec.providerSpec.value.gpus.name: Invalid value: "T4": no available GPU found that matches required GPU inputs',
+            "MACH-NO-GPU",
+        ),
+        (
+            "No host has enough available memory for VM m that uses 8 vCPUs and 32768 MB of memory",
+            "MACH-CAPACITY",
+        ),
+        (
+            "Creating a new instance will put the user over quota. Allocated: 0, Requested: 8, Quota: 0",
+            "MACH-QUOTA",
+        ),
         ("could not find instance profile: gx9", "MACH-TYPE"),
         (NO_HOST, "MACH-HOST"),
         ("Missing fields from ProviderSpec: [Image.URL Image.Checksum]", "MACH-CONFIG"),
@@ -167,7 +305,9 @@ def test_summary() -> None:
     }
 
 
-def of_provider(obj: Data, labels: Data | None = None, annotations: Data | None = None, **value: t.Any) -> Data:
+def of_provider(
+    obj: Data, labels: Data | None = None, annotations: Data | None = None, **value: t.Any
+) -> Data:
     obj["spec"] = {"providerSpec": {"value": value}}
     obj["metadata"]["labels"].update(labels or {})
     obj["metadata"]["annotations"] = annotations or {}
@@ -187,23 +327,65 @@ CREATE_ERROR = "vm has unexpected 'Failed' provisioning state"
 @pytest.mark.parametrize(
     ("obj", "code", "words"),
     [
-        (of_provider(machine("Failed", errorReason="CreateError", errorMessage=CREATE_ERROR), kind="AzureMachineProviderSpec"), "MACH-CAPACITY", "most likely"),
-        (of_provider(machine("Failed", errorMessage="can't find created instance"), kind="GCPMachineProviderSpec"), "MACH-CAPACITY", "most likely"),
-        (of_provider(machine("Failed", conditions=MISSING), kind="GCPMachineProviderSpec"), "MACH-CAPACITY", "most likely"),
         (
-            with_node(of_provider(machine("Failed", errorMessage="can't find created instance"), kind="GCPMachineProviderSpec")),
+            of_provider(
+                machine("Failed", errorReason="CreateError", errorMessage=CREATE_ERROR),
+                kind="AzureMachineProviderSpec",
+            ),
+            "MACH-CAPACITY",
+            "most likely",
+        ),
+        (
+            of_provider(
+                machine("Failed", errorMessage="can't find created instance"), kind="GCPMachineProviderSpec"
+            ),
+            "MACH-CAPACITY",
+            "most likely",
+        ),
+        (
+            of_provider(machine("Failed", conditions=MISSING), kind="GCPMachineProviderSpec"),
+            "MACH-CAPACITY",
+            "most likely",
+        ),
+        (
+            with_node(
+                of_provider(
+                    machine("Failed", errorMessage="can't find created instance"),
+                    kind="GCPMachineProviderSpec",
+                )
+            ),
             "MACH-INSTANCE-LOST",
             "instance",
         ),
-        (of_provider(machine("Failed", errorMessage=LOST), kind="AWSMachineProviderConfig"), "MACH-INSTANCE-LOST", LOST),
         (
-            with_node(of_provider(machine("Failed", errorMessage=LOST), {"machine.openshift.io/interruptible-instance": ""})),
+            of_provider(machine("Failed", errorMessage=LOST), kind="AWSMachineProviderConfig"),
+            "MACH-INSTANCE-LOST",
+            LOST,
+        ),
+        (
+            with_node(
+                of_provider(
+                    machine("Failed", errorMessage=LOST), {"machine.openshift.io/interruptible-instance": ""}
+                )
+            ),
             "MACH-SPOT-RECLAIMED",
             "reclaimed",
         ),
-        (with_node(of_provider(machine("Failed", errorMessage=LOST), marketType="CapacityBlock")), "MACH-RESERVATION", "has ended"),
-        (of_provider(machine("Provisioned"), annotations={"machine.openshift.io/instance-state": "ERROR"}), "MACH-CAPACITY", "no valid host"),
-        (of_provider(machine("Provisioning", providerStatus={"instanceState": "failed"})), "MACH-CAPACITY", "state failed"),
+        (
+            with_node(of_provider(machine("Failed", errorMessage=LOST), marketType="CapacityBlock")),
+            "MACH-RESERVATION",
+            "has ended",
+        ),
+        (
+            of_provider(machine("Provisioned"), annotations={"machine.openshift.io/instance-state": "ERROR"}),
+            "MACH-CAPACITY",
+            "no valid host",
+        ),
+        (
+            of_provider(machine("Provisioning", providerStatus={"instanceState": "failed"})),
+            "MACH-CAPACITY",
+            "state failed",
+        ),
     ],
 )
 def test_instances_that_are_gone_or_never_started(obj: Data, code: str, words: str) -> None:
@@ -216,7 +398,10 @@ def test_instances_that_are_gone_or_never_started(obj: Data, code: str, words: s
 
 def test_a_health_check_replaces_what_was_lost_and_nothing_else() -> None:
     lost, refused = machine("Failed", errorMessage=LOST), machine("Failed", errorMessage=LIMIT)
-    assert [_machine.judge(one, None, NOW, 120.0, "x", None, True).verdict for one in (lost, refused)] == ["pending", "failed"]
+    assert [_machine.judge(one, None, NOW, 120.0, "x", None, True).verdict for one in (lost, refused)] == [
+        "pending",
+        "failed",
+    ]
 
 
 def test_a_failed_task_of_vcenter_is_final() -> None:
@@ -232,11 +417,18 @@ def test_a_machine_without_host_waits_for_one_from_its_beginning() -> None:
 
 
 def test_the_trouble_of_a_host_is_told() -> None:
-    obj = of_provider(machine("Provisioning"), annotations={"metal3.io/BareMetalHost": "openshift-machine-api/gpu-0"})
-    host = {"metadata": {"name": "gpu-0"}, "status": {"errorType": "provisioning error", "errorMessage": "Image provisioning failed:\n timeout"}}
+    obj = of_provider(
+        machine("Provisioning"), annotations={"metal3.io/BareMetalHost": "openshift-machine-api/gpu-0"}
+    )
+    host = {
+        "metadata": {"name": "gpu-0"},
+        "status": {"errorType": "provisioning error", "errorMessage": "Image provisioning failed:\n timeout"},
+    }
     found = _machine.judge(obj, None, NOW, 120.0, "bare metal", host)
     assert (found.verdict, found.code) == ("pending", "MACH-HOST")
-    assert "openshift-machine-api/gpu-0: provisioning error: Image provisioning failed: timeout" in found.message
+    assert (
+        "openshift-machine-api/gpu-0: provisioning error: Image provisioning failed: timeout" in found.message
+    )
 
 
 @pytest.mark.parametrize(
@@ -255,19 +447,37 @@ def test_where_to_look_when_an_instance_does_not_join(provider_id: str, words: s
 
 
 def test_lines_tell_since_when_and_stay_the_same() -> None:
-    obj = of_provider(machine("Provisioned", conditions=[{"type": "InstanceExists", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z"}]))
+    obj = of_provider(
+        machine(
+            "Provisioned",
+            conditions=[
+                {"type": "InstanceExists", "status": "True", "lastTransitionTime": "2026-01-01T00:01:00Z"}
+            ],
+        )
+    )
     lines = {judge(obj, now=NOW + later).details for later in (0, 30, 60)}
-    assert lines == {("m-1 (p5.48xlarge in us-east-2a): Provisioned since 2026-01-01T00:01:00Z, not a node yet",)}
+    assert lines == {
+        ("m-1 (p5.48xlarge in us-east-2a): Provisioned since 2026-01-01T00:01:00Z, not a node yet",)
+    }
 
 
 class TestSilence:
     """OpenStack's provider says nothing of a server that it did not get."""
 
     def waiting(self, kind: str = "OpenstackProviderSpec", **annotations: str) -> Data:
-        return of_provider({**machine("Provisioning"), "status": {"phase": "Provisioning"}}, annotations=annotations, kind=kind)
+        return of_provider(
+            {**machine("Provisioning"), "status": {"phase": "Provisioning"}},
+            annotations=annotations,
+            kind=kind,
+        )
 
-    @pytest.mark.parametrize(("seconds", "verdict", "code"), [(60, "pending", "MACH-TIMEOUT"), (121, "pending", "MACH-SILENT"), (901, "failed", "MACH-SILENT")])
-    def test_it_is_told_after_the_patience_and_counts_after_fifteen_minutes(self, seconds: int, verdict: str, code: str) -> None:
+    @pytest.mark.parametrize(
+        ("seconds", "verdict", "code"),
+        [(60, "pending", "MACH-TIMEOUT"), (121, "pending", "MACH-SILENT"), (901, "failed", "MACH-SILENT")],
+    )
+    def test_it_is_told_after_the_patience_and_counts_after_fifteen_minutes(
+        self, seconds: int, verdict: str, code: str
+    ) -> None:
         now = _machine.moment(SINCE) + seconds
         found = _machine.judge(self.waiting(), None, now, 120.0, "g1.l40s.1 in az0")
         assert (found.verdict, found.code) == (verdict, code)

@@ -15,7 +15,10 @@ VALUE: t.Final = ".spec.template.spec.providerSpec.value."
 
 
 def machine_set(**value: t.Any) -> Data:
-    return {"metadata": {"name": "demo-gpu-a"}, "spec": {"template": {"spec": {"providerSpec": {"value": copy.deepcopy(value)}}}}}
+    return {
+        "metadata": {"name": "demo-gpu-a"},
+        "spec": {"template": {"spec": {"providerSpec": {"value": copy.deepcopy(value)}}}},
+    }
 
 
 @pytest.mark.parametrize(
@@ -57,7 +60,10 @@ def test_nothing_was_dropped() -> None:
     ("conflicts", "is_about_images"),
     [
         ([f'{VALUE}disks: conflict with "machine-config-controller"'], True),
-        ([f'{VALUE}ami.id: conflict with "machine-config-controller"', f'{VALUE}image: conflict with "x"'], True),
+        (
+            [f'{VALUE}ami.id: conflict with "machine-config-controller"', f'{VALUE}image: conflict with "x"'],
+            True,
+        ),
         ([f'{VALUE}disks: conflict with "x"', '.spec.replicas: conflict with "x"'], False),
         ([f'{VALUE}instanceType: conflict with "x"'], False),
         ([], False),

@@ -11,7 +11,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _mac
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 
 Data = dict[str, t.Any]
-POOL = {"name": "t4", "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}], "replicas": 1}
+POOL = {
+    "name": "t4",
+    "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
+    "replicas": 1,
+}
 BLOCK = {"type": "capacity_block", "reservation": "cr-0123456789abcdef0"}
 LABELS = {"accelerators.openshift/pool": "t4"}
 OURS = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
@@ -27,7 +31,10 @@ def planned(value: t.Any, **more: t.Any) -> Data:
         ({}, {"max_unhealthy": 1}),
         (True, {"max_unhealthy": 1}),
         (False, False),
-        ({"max_unhealthy": "40%", "startup_timeout": "45m"}, {"max_unhealthy": "40%", "startup_timeout": "45m"}),
+        (
+            {"max_unhealthy": "40%", "startup_timeout": "45m"},
+            {"max_unhealthy": "40%", "startup_timeout": "45m"},
+        ),
         ({"max_unhealthy": 0, "unhealthy_after": "1h30m"}, {"max_unhealthy": 0, "unhealthy_after": "1h30m"}),
     ],
 )
@@ -62,18 +69,35 @@ def test_wrong_options(value: t.Any, more: Data, code: str, path: str) -> None:
 
 def test_nothing_is_replaced_at_the_end_of_a_capacity_block() -> None:
     assert planned({}, market=BLOCK)["health"] == {"max_unhealthy": 0}
-    candidates = [POOL["candidates"][0], {"instance_type": "p5.48xlarge", "zones": ["us-east-2a"], "market": BLOCK}]
+    candidates = [
+        POOL["candidates"][0],
+        {"instance_type": "p5.48xlarge", "zones": ["us-east-2a"], "market": BLOCK},
+    ]
     assert planned({}, candidates=candidates)["health"] == {"max_unhealthy": 0}
 
 
 def test_existing_nodes_have_no_machines() -> None:
     with pytest.raises(InputError) as caught:
-        _pools.plan([{"name": "t4", "existing": {"node_selector": {"a": "b"}, "expected": {"nvidia.com/gpu": 1}}, "health": {}}])
-    assert (caught.value.code, caught.value.facts["problems"][0]["path"]) == ("POOL-CONFLICT", "gpu_pools[0].health")
+        _pools.plan(
+            [
+                {
+                    "name": "t4",
+                    "existing": {"node_selector": {"a": "b"}, "expected": {"nvidia.com/gpu": 1}},
+                    "health": {},
+                }
+            ]
+        )
+    assert (caught.value.code, caught.value.facts["problems"][0]["path"]) == (
+        "POOL-CONFLICT",
+        "gpu_pools[0].health",
+    )
 
 
 def test_a_pool_by_its_name_alone() -> None:
-    assert health.single("t4", {"unhealthy_after": "1h"}) == {"name": "t4", "health": {"max_unhealthy": 1, "unhealthy_after": "1h"}}
+    assert health.single("t4", {"unhealthy_after": "1h"}) == {
+        "name": "t4",
+        "health": {"max_unhealthy": 1, "unhealthy_after": "1h"},
+    }
     with pytest.raises(InputError) as caught:
         health.single("T 4", {"max_unhealthy": "x"})
     assert [one["path"] for one in caught.value.facts["problems"]] == ["name", "max_unhealthy"]
@@ -85,16 +109,33 @@ def test_the_defaults_fit_the_platform(is_metal: bool, startup: str, after: str)
     assert check["metadata"] == {"name": "demo-x7k2p-t4", "namespace": "ns", "labels": LABELS}
     assert check["spec"] == {
         "selector": {"matchLabels": LABELS},
-        "unhealthyConditions": [{"type": "Ready", "status": status, "timeout": after} for status in ("False", "Unknown")],
+        "unhealthyConditions": [
+            {"type": "Ready", "status": status, "timeout": after} for status in ("False", "Unknown")
+        ],
         "maxUnhealthy": 1,
         "nodeStartupTimeout": startup,
     }
-    assert health.build("demo-x7k2p", "t4", "ns", {"max_unhealthy": 1, "startup_timeout": "1h"}, is_metal)["spec"]["nodeStartupTimeout"] == "1h"
+    assert (
+        health.build("demo-x7k2p", "t4", "ns", {"max_unhealthy": 1, "startup_timeout": "1h"}, is_metal)[
+            "spec"
+        ]["nodeStartupTimeout"]
+        == "1h"
+    )
 
 
-def check(name: str = "c", selector: Data | None = None, annotations: Data | None = None, labels: Data | None = None, **status: t.Any) -> Data:
+def check(
+    name: str = "c",
+    selector: Data | None = None,
+    annotations: Data | None = None,
+    labels: Data | None = None,
+    **status: t.Any,
+) -> Data:
     metadata = {"name": name, "annotations": annotations or {}, "labels": labels or {}}
-    return {"metadata": metadata, "spec": {"selector": selector or {}, "unhealthyConditions": [{"timeout": "5m"}]}, "status": status}
+    return {
+        "metadata": metadata,
+        "spec": {"selector": selector or {}, "unhealthyConditions": [{"timeout": "5m"}]},
+        "status": status,
+    }
 
 
 @pytest.mark.parametrize(
@@ -123,27 +164,65 @@ def test_pausing_ends_only_our_own_pause(found: str | None, wanted: bool, value:
         ({"matchLabels": {"role": "infra"}}, False),
         ({"matchExpressions": [{"key": "role", "operator": "In", "values": ["worker", "x"]}]}, True),
         ({"matchExpressions": [{"key": "role", "operator": "NotIn", "values": ["worker"]}]}, False),
-        ({"matchExpressions": [{"key": "role", "operator": "Exists"}, {"key": "spot", "operator": "DoesNotExist"}]}, True),
-        ({"matchLabels": {"role": "worker"}, "matchExpressions": [{"key": "spot", "operator": "Exists"}]}, False),
+        (
+            {
+                "matchExpressions": [
+                    {"key": "role", "operator": "Exists"},
+                    {"key": "spot", "operator": "DoesNotExist"},
+                ]
+            },
+            True,
+        ),
+        (
+            {"matchLabels": {"role": "worker"}, "matchExpressions": [{"key": "spot", "operator": "Exists"}]},
+            False,
+        ),
     ],
 )
 def test_checks_of_others(selector: Data, is_selected: bool) -> None:
     checks = [check("theirs", selector), check("ours", labels=OURS), check("machine-api-termination-handler")]
     foreign = health.foreign(checks)
     assert [one["metadata"]["name"] for one in foreign] == ["theirs"]
-    assert health.selecting(foreign, [{"metadata": {"labels": {"role": "worker"}}}]) == (["theirs"] if is_selected else [])
+    assert health.selecting(foreign, [{"metadata": {"labels": {"role": "worker"}}}]) == (
+        ["theirs"] if is_selected else []
+    )
     assert health.selecting(foreign, []) == []
 
 
 def test_what_its_owner_should_know() -> None:
-    held = {"type": "RemediationAllowed", "status": "False", "reason": "TooManyUnhealthy", "message": "2 of 2 are unhealthy"}
-    said = " ".join(health.remarks(check("mine", annotations={health.PAUSED: "somebody"}, conditions=[held]), ["theirs"]))
-    assert all(words in said for words in ("theirs is not ours", "mine replaces nothing now: 2 of 2", "mine is paused by somebody else"))
-    assert health.remarks(check(annotations={health.PAUSED: "accelerators.openshift"}, conditions=[{**held, "status": "True"}]), []) == []
+    held = {
+        "type": "RemediationAllowed",
+        "status": "False",
+        "reason": "TooManyUnhealthy",
+        "message": "2 of 2 are unhealthy",
+    }
+    said = " ".join(
+        health.remarks(check("mine", annotations={health.PAUSED: "somebody"}, conditions=[held]), ["theirs"])
+    )
+    assert all(
+        words in said
+        for words in (
+            "theirs is not ours",
+            "mine replaces nothing now: 2 of 2",
+            "mine is paused by somebody else",
+        )
+    )
+    assert (
+        health.remarks(
+            check(
+                annotations={health.PAUSED: "accelerators.openshift"}, conditions=[{**held, "status": "True"}]
+            ),
+            [],
+        )
+        == []
+    )
 
 
 def test_summary() -> None:
-    found = health.summarize(health.build("i", "t4", "ns", {"max_unhealthy": 1}, False) | {"status": {"expectedMachines": 2, "currentHealthy": 1}})
+    found = health.summarize(
+        health.build("i", "t4", "ns", {"max_unhealthy": 1}, False)
+        | {"status": {"expectedMachines": 2, "currentHealthy": 1}}
+    )
     assert found == {
         "name": "i-t4",
         "startup_timeout": "20m",

@@ -19,7 +19,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import PLATFORMS, unknown_fields
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
+    PLATFORMS,
+    unknown_fields,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Wanted
 
 Data = dict[str, t.Any]
@@ -39,7 +42,15 @@ def worker(zone: str = "us-east-2a", **provider: t.Any) -> Data:
 
 
 def cluster(platform: str = "AWS", topology: str = "HighlyAvailable") -> _infrastructure.Infrastructure:
-    return _infrastructure.read({"status": {"infrastructureName": "demo-x7k2p", "platformStatus": {"type": platform}, "controlPlaneTopology": topology}})
+    return _infrastructure.read(
+        {
+            "status": {
+                "infrastructureName": "demo-x7k2p",
+                "platformStatus": {"type": platform},
+                "controlPlaneTopology": topology,
+            }
+        }
+    )
 
 
 def params(**changes: t.Any) -> Data:
@@ -57,12 +68,16 @@ def params(**changes: t.Any) -> Data:
     }
 
 
-def plan(live: list[Data] | None = None, on: _infrastructure.Infrastructure | None = None, **changes: t.Any) -> MachinePlan:
+def plan(
+    live: list[Data] | None = None, on: _infrastructure.Infrastructure | None = None, **changes: t.Any
+) -> MachinePlan:
     options = params(**changes)
     on = on or cluster()
     pool = _pools.single(_machine_plan.entry(options), on.cloud, on.name)
     live = [worker()] if live is None else live
-    return _machine_plan.plan(on, pool, _search.start(pool, _machine_plan.held(on, pool, live)).shares, live, options)
+    return _machine_plan.plan(
+        on, pool, _search.start(pool, _machine_plan.held(on, pool, live)).shares, live, options
+    )
 
 
 def lived(planned: MachinePlan) -> list[Data]:
@@ -81,14 +96,19 @@ def code(**more: t.Any) -> str:
 
 
 def test_the_gpu_copy_of_a_worker_set() -> None:
-    (manifest,) = plan(taints=TAINTS, labels={"team": "ml"}, disk={"size_gib": 200, "iops": 6000}).manifests.values()
+    (manifest,) = plan(
+        taints=TAINTS, labels={"team": "ml"}, disk={"size_gib": 200, "iops": 6000}
+    ).manifests.values()
     name = "demo-x7k2p-t4-us-east-2a"
     template = manifest["spec"]["template"]
     selector = manifest["spec"]["selector"]["matchLabels"]
     assert manifest["metadata"] == {
         "name": name,
         "namespace": "openshift-machine-api",
-        "labels": {"machine.openshift.io/cluster-api-cluster": "demo-x7k2p", "accelerators.openshift/pool": "t4"},
+        "labels": {
+            "machine.openshift.io/cluster-api-cluster": "demo-x7k2p",
+            "accelerators.openshift/pool": "t4",
+        },
         "annotations": {"accelerators.openshift/candidate": "g4dn.xlarge"},
     }
     assert selector["machine.openshift.io/cluster-api-machineset"] == name
@@ -102,10 +122,29 @@ def test_the_gpu_copy_of_a_worker_set() -> None:
     assert template["spec"]["taints"] == TAINTS
     provider = template["spec"]["providerSpec"]["value"]
     source = WORKER["spec"]["template"]["spec"]["providerSpec"]["value"]
-    for key in ("ami", "subnet", "securityGroups", "iamInstanceProfile", "tags", "userDataSecret", "credentialsSecret", "placement"):
+    for key in (
+        "ami",
+        "subnet",
+        "securityGroups",
+        "iamInstanceProfile",
+        "tags",
+        "userDataSecret",
+        "credentialsSecret",
+        "placement",
+    ):
         assert provider[key] == source[key], key
     assert provider["instanceType"] == "g4dn.xlarge"
-    assert provider["blockDevices"] == [{"ebs": {"encrypted": True, "iops": 6000, "kmsKey": {"arn": ""}, "volumeSize": 200, "volumeType": "gp3"}}]
+    assert provider["blockDevices"] == [
+        {
+            "ebs": {
+                "encrypted": True,
+                "iops": 6000,
+                "kmsKey": {"arn": ""},
+                "volumeSize": 200,
+                "volumeType": "gp3",
+            }
+        }
+    ]
     assert not {"spotMarketOptions", "loadBalancers", "placementGroupName", "metadata"} & set(provider)
     assert set(manifest) == {"apiVersion", "kind", "metadata", "spec"}
 
@@ -119,9 +158,13 @@ def test_replicas_are_spread(replicas: int, zones: str, counts: list[int]) -> No
 
 
 def test_one_set_a_zone() -> None:
-    planned = plan([worker("us-east-2a"), worker("us-east-2b")], zones=["us-east-2b", "us-east-2a"], replicas=3)
+    planned = plan(
+        [worker("us-east-2a"), worker("us-east-2b")], zones=["us-east-2b", "us-east-2a"], replicas=3
+    )
     assert planned.replicas == {"demo-x7k2p-t4-us-east-2b": 2, "demo-x7k2p-t4-us-east-2a": 1}
-    subnets = [_machine_set.provider_of(one)["placement"]["availabilityZone"] for one in planned.manifests.values()]
+    subnets = [
+        _machine_set.provider_of(one)["placement"]["availabilityZone"] for one in planned.manifests.values()
+    ]
     assert subnets == ["us-east-2b", "us-east-2a"]
 
 
@@ -129,16 +172,26 @@ def test_one_set_a_zone() -> None:
     ("market", "fields"),
     [
         ("on_demand", {}),
-        ({"type": "on_demand", "reservation": "cr-0123456789abcdef0"}, {"capacityReservationId": "cr-0123456789abcdef0"}),
+        (
+            {"type": "on_demand", "reservation": "cr-0123456789abcdef0"},
+            {"capacityReservationId": "cr-0123456789abcdef0"},
+        ),
         ("spot", {"spotMarketOptions": {}}),
         ({"type": "spot", "max_price": "1.5"}, {"spotMarketOptions": {"maxPrice": "1.5"}}),
-        ({"type": "capacity_block", "reservation": "cr-0123456789abcdef0"}, {"marketType": "CapacityBlock", "capacityReservationId": "cr-0123456789abcdef0"}),
+        (
+            {"type": "capacity_block", "reservation": "cr-0123456789abcdef0"},
+            {"marketType": "CapacityBlock", "capacityReservationId": "cr-0123456789abcdef0"},
+        ),
     ],
 )
 def test_markets(market: t.Any, fields: Data) -> None:
     (manifest,) = plan(market=market).manifests.values()
     provider = _machine_set.provider_of(manifest)
-    assert {key: provider[key] for key in ("spotMarketOptions", "marketType", "capacityReservationId") if key in provider} == fields
+    assert {
+        key: provider[key]
+        for key in ("spotMarketOptions", "marketType", "capacityReservationId")
+        if key in provider
+    } == fields
 
 
 @pytest.mark.parametrize(
@@ -147,7 +200,11 @@ def test_markets(market: t.Any, fields: Data) -> None:
         ([], {}, {"encrypted": True, "volumeType": "gp3", "volumeSize": 120}),
         ([{"ebs": {"volumeSize": 64, "volumeType": "gp2"}}], {}, {"volumeSize": 120, "volumeType": "gp2"}),
         ([{"ebs": {"volumeSize": 64}}], {"size_gib": 100}, {"volumeSize": 100, "volumeType": "gp3"}),
-        ([{"ebs": {"volumeSize": 300, "volumeType": "io1", "iops": 9000}}], {"type": "gp3"}, {"volumeSize": 300, "volumeType": "gp3"}),
+        (
+            [{"ebs": {"volumeSize": 300, "volumeType": "io1", "iops": 9000}}],
+            {"type": "gp3"},
+            {"volumeSize": 300, "volumeType": "gp3"},
+        ),
     ],
 )
 def test_disks(source: list[Data], disk: Data, ebs: Data) -> None:
@@ -157,7 +214,9 @@ def test_disks(source: list[Data], disk: Data, ebs: Data) -> None:
 
 def test_unknown_fields_of_the_reference_are_told_and_not_copied() -> None:
     planned = plan([worker(fancy=1, blockDevices=[{"ebs": {"volumeSize": 120, "turbo": True}}])])
-    assert planned.remarks == ["Machine set demo-x7k2p-worker-us-east-2a has fields that are not known and were not copied: blockDevices[0].ebs.turbo, fancy."]
+    assert planned.remarks == [
+        "Machine set demo-x7k2p-worker-us-east-2a has fields that are not known and were not copied: blockDevices[0].ebs.turbo, fancy."
+    ]
     assert "turbo" not in str(planned.manifests)
     assert "fancy" not in _machine_set.provider_of(next(iter(planned.manifests.values())))
     assert unknown_fields(AWS, _machine_set.provider_of(worker())) == []
@@ -199,7 +258,14 @@ def test_zones_that_are_given_up() -> None:
         ({"on": cluster("None")}, "MACH-NO-API"),
         ({"on": cluster("External")}, "MACH-NO-API"),
         ({"on": cluster(topology="External")}, "MACH-NO-API"),
-        ({"on": cluster("PowerVS"), "instance_type": None, "candidates": [{"instance_type": "s922", "gpus": 1}]}, "POOL-REQUIRED"),
+        (
+            {
+                "on": cluster("PowerVS"),
+                "instance_type": None,
+                "candidates": [{"instance_type": "s922", "gpus": 1}],
+            },
+            "POOL-REQUIRED",
+        ),
     ],
     ids=str,
 )
@@ -221,7 +287,9 @@ def test_zones_with_a_reference_are_named() -> None:
 def test_a_reference_that_would_do_is_named() -> None:
     with pytest.raises(AcceleratorError) as caught:
         plan(reference="nobody")
-    assert caught.value.remedy == "Leave reference out, or name one of the zone: demo-x7k2p-worker-us-east-2a."
+    assert (
+        caught.value.remedy == "Leave reference out, or name one of the zone: demo-x7k2p-worker-us-east-2a."
+    )
 
 
 def test_gpu_and_infrastructure_sets_are_no_reference() -> None:
@@ -243,8 +311,18 @@ def test_another_instance_type_is_never_written_over() -> None:
 
 
 def test_a_plan_s_candidate_is_an_entry() -> None:
-    candidate = _pools.plan([{"name": "t4", "candidates": [{"instance_type": "p9.xlarge", "zones": ["a"], "gpus": 2, "gpu_model": "R1"}], "replicas": 1}])
-    entry = _machine_plan.entry({**params(instance_type=None), "candidates": candidate["pools"][0]["candidates"]})
+    candidate = _pools.plan(
+        [
+            {
+                "name": "t4",
+                "candidates": [{"instance_type": "p9.xlarge", "zones": ["a"], "gpus": 2, "gpu_model": "R1"}],
+                "replicas": 1,
+            }
+        ]
+    )
+    entry = _machine_plan.entry(
+        {**params(instance_type=None), "candidates": candidate["pools"][0]["candidates"]}
+    )
     (again,) = _pools.plan([entry | {"name": "t4"}], cloud="aws")["pools"]
     assert again["candidates"] == candidate["pools"][0]["candidates"]
 

@@ -13,22 +13,47 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._search imp
 
 Data = dict[str, t.Any]
 NAME = "demo-t4-a"
-LABELS = {"cluster-api/accelerator": "nvidia-t4", "accelerators.openshift/pool": "t4", "node-role.kubernetes.io/gpu": ""}
+LABELS = {
+    "cluster-api/accelerator": "nvidia-t4",
+    "accelerators.openshift/pool": "t4",
+    "node-role.kubernetes.io/gpu": "",
+}
 TAINT = {"key": "nvidia.com/gpu", "effect": "NoSchedule"}
 
 
 def plan(replicas: int = 1) -> MachinePlan:
-    candidate = {"instance_type": "g4dn.xlarge", "accelerator": "nvidia-t4", "expected": {"nvidia.com/gpu": 1}}
-    pool = {"name": "t4", "candidates": [candidate], "accelerator": "nvidia-t4", "labels": {}, "taints": [TAINT]}
-    manifest: Data = {"metadata": {"name": NAME}, "spec": {"replicas": replicas, "template": {"spec": {"metadata": {"labels": LABELS}, "taints": [TAINT]}}}}
+    candidate = {
+        "instance_type": "g4dn.xlarge",
+        "accelerator": "nvidia-t4",
+        "expected": {"nvidia.com/gpu": 1},
+    }
+    pool = {
+        "name": "t4",
+        "candidates": [candidate],
+        "accelerator": "nvidia-t4",
+        "labels": {},
+        "taints": [TAINT],
+    }
+    manifest: Data = {
+        "metadata": {"name": NAME},
+        "spec": {
+            "replicas": replicas,
+            "template": {"spec": {"metadata": {"labels": LABELS}, "taints": [TAINT]}},
+        },
+    }
     return MachinePlan(pool, {NAME: manifest}, {NAME: Share(candidate, "us-east-2a", replicas)}, [], [])
 
 
 def machine(name: str, node: str = "", phase: str = "Running", of: str = NAME, **metadata: t.Any) -> Data:
-    return {"metadata": {"name": name, "labels": {SET: of}, **metadata}, "status": {"phase": phase, "nodeRef": {"name": node}}}
+    return {
+        "metadata": {"name": name, "labels": {SET: of}, **metadata},
+        "status": {"phase": phase, "nodeRef": {"name": node}},
+    }
 
 
-def node(name: str, labels: Data | None = None, taints: list[Data] | None = None, ready: str = "True") -> Data:
+def node(
+    name: str, labels: Data | None = None, taints: list[Data] | None = None, ready: str = "True"
+) -> Data:
     return {
         "metadata": {"name": name, "labels": LABELS if labels is None else labels},
         "spec": {"taints": [TAINT] if taints is None else taints},
@@ -37,7 +62,11 @@ def node(name: str, labels: Data | None = None, taints: list[Data] | None = None
 
 
 def snapshot(machines: list[Data], nodes: list[Data], **status: t.Any) -> dict[str, list[Data]]:
-    return {"machine_sets": [{"metadata": {"name": NAME}, "spec": {"replicas": 1}, "status": status}], "machines": machines, "nodes": nodes}
+    return {
+        "machine_sets": [{"metadata": {"name": NAME}, "spec": {"replicas": 1}, "status": status}],
+        "machines": machines,
+        "nodes": nodes,
+    }
 
 
 def judge(replicas: int = 1) -> _machine_pool.Present:
@@ -51,7 +80,12 @@ def judge(replicas: int = 1) -> _machine_pool.Present:
         ([machine("m", phase="Provisioning")], [], "pending", "is Provisioning"),
         ([machine("m", "n")], [node("n")], "ready", "1 of 1 machines are ready nodes"),
         ([machine("m", "n")], [node("n", ready="False")], "pending", "node n is not Ready"),
-        ([machine("m", "n")], [node("n", labels={"accelerators.openshift/pool": "t4"})], "pending", "label cluster-api/accelerator=nvidia-t4"),
+        (
+            [machine("m", "n")],
+            [node("n", labels={"accelerators.openshift/pool": "t4"})],
+            "pending",
+            "label cluster-api/accelerator=nvidia-t4",
+        ),
         ([machine("m", "n")], [node("n", taints=[])], "pending", "taint nvidia.com/gpu:NoSchedule"),
         ([machine("m", "n"), machine("o", "n2")], [node("n"), node("n2")], "pending", "has 2 of 1 machines"),
         ([machine("m", "n"), machine("x", of="other", phase="Failed")], [node("n")], "ready", "1 of 1"),
@@ -95,7 +129,11 @@ def test_an_empty_pool_is_ready() -> None:
 def test_what_the_provider_refused() -> None:
     present = judge(3)
     refused = machine("r", phase="Provisioning")
-    refused["status"]["providerStatus"] = {"conditions": [{"type": "MachineCreation", "status": "False", "message": "InsufficientInstanceCapacity"}]}
+    refused["status"]["providerStatus"] = {
+        "conditions": [
+            {"type": "MachineCreation", "status": "False", "message": "InsufficientInstanceCapacity"}
+        ]
+    }
     present(snapshot([machine("m", "n"), refused, machine("f", phase="Failed", of="other")], [node("n")]))
     assert present.refused() == {}
     present.capacity_timeout = 0
@@ -115,7 +153,9 @@ def test_what_a_machine_said_stays_when_it_is_gone_but_not_when_it_is_well() -> 
     going = machine("r", phase="Failed", deletionTimestamp="x")
     present(snapshot([machine("l", "n"), going], [node("n")]))
     present(snapshot([machine("l", "n")], [node("n")]))
-    assert [(one["name"], one["phase"], one["code"]) for one in present.troubled.values()] == [("r", "Failed", "MACH-CONFIG")]
+    assert [(one["name"], one["phase"], one["code"]) for one in present.troubled.values()] == [
+        ("r", "Failed", "MACH-CONFIG")
+    ]
 
 
 def test_a_server_without_room_is_no_instance() -> None:
@@ -125,9 +165,21 @@ def test_a_server_without_room_is_no_instance() -> None:
 
 
 def test_facts() -> None:
-    facts = _machine_pool.facts(snapshot([machine("m", "n"), machine("x", "y", of="other")], [node("n"), node("y")]), plan())
-    assert facts["machine_sets"] == [{"name": NAME, "zone": "us-east-2a", "instance_type": "g4dn.xlarge", "replicas": 1, "ready_replicas": 0}]
-    assert facts["nodes"] == [{"name": "n", "zone": "", "instance_type": "", "ready": True, "expected": {"nvidia.com/gpu": 1}}]
+    facts = _machine_pool.facts(
+        snapshot([machine("m", "n"), machine("x", "y", of="other")], [node("n"), node("y")]), plan()
+    )
+    assert facts["machine_sets"] == [
+        {
+            "name": NAME,
+            "zone": "us-east-2a",
+            "instance_type": "g4dn.xlarge",
+            "replicas": 1,
+            "ready_replicas": 0,
+        }
+    ]
+    assert facts["nodes"] == [
+        {"name": "n", "zone": "", "instance_type": "", "ready": True, "expected": {"nvidia.com/gpu": 1}}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +187,12 @@ def test_facts() -> None:
     [
         ((), snapshot([], []), "pending", "machine set demo-t4-a is still there"),
         ((NAME,), snapshot([machine("m", "n")], [node("n")]), "ready", ""),
-        ((NAME,), snapshot([machine("m", "n"), machine("x", "y", of="gone")], [node("n"), node("y")]), "pending", "machine x: Running"),
+        (
+            (NAME,),
+            snapshot([machine("m", "n"), machine("x", "y", of="gone")], [node("n"), node("y")]),
+            "pending",
+            "machine x: Running",
+        ),
         ((NAME,), snapshot([], [node("y")]), "pending", "node y is still there"),
         ((), {"machine_sets": [], "machines": [], "nodes": []}, "ready", ""),
     ],
@@ -148,7 +205,9 @@ def test_absent(kept: tuple[str, ...], seen: dict[str, list[Data]], verdict: str
 
 def test_sets_that_are_given_back() -> None:
     gone = _machine_pool.Gone(frozenset({"old"}))
-    assert not gone(snapshot([machine("m", "n"), machine("x", "y", of="old")], [node("n"), node("y")])).is_ready
+    assert not gone(
+        snapshot([machine("m", "n"), machine("x", "y", of="old")], [node("n"), node("y")])
+    ).is_ready
     assert gone(snapshot([machine("m", "n")], [node("n")])).is_ready
 
 

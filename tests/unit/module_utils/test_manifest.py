@@ -18,17 +18,26 @@ def obj(kind: str = "ConfigMap", name: str = "a", **metadata: t.Any) -> dict[str
 @pytest.mark.parametrize(
     ("objects", "words"),
     [
-        ([obj(), obj(name="b"), {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}}], "objects[2].metadata.name is missing"),
+        (
+            [obj(), obj(name="b"), {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}}],
+            "objects[2].metadata.name is missing",
+        ),
         ([{"apiVersion": "v1", "kind": "ConfigMap"}], "objects[0].metadata.name is missing"),
         ([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": "a"}], "objects[0].metadata is a text"),
         ([{"apiVersion": "v1", "metadata": {"name": "a"}}], "objects[0].kind is empty"),
         ([{"kind": "ConfigMap", "metadata": {"name": "a"}}], "objects[0].apiVersion is empty"),
-        ([{"apiVersion": 1, "kind": "ConfigMap", "metadata": {"name": "a"}}], "objects[0].apiVersion is a number"),
+        (
+            [{"apiVersion": 1, "kind": "ConfigMap", "metadata": {"name": "a"}}],
+            "objects[0].apiVersion is a number",
+        ),
         ([obj(name=5)], "objects[0].metadata.name is a number"),  # type: ignore[arg-type]
         ([obj(), 7], "objects[1] is a number"),
         (7, "objects is a number"),
         ([obj(), obj()], "objects[1] is the same object as objects[0]"),
-        ([{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "a-"}}], "objects[0].metadata.generateName would make a new object"),
+        (
+            [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"generateName": "a-"}}],
+            "objects[0].metadata.generateName would make a new object",
+        ),
         ([obj(resourceVersion="7")], "objects[0].metadata.resourceVersion is set by the API server"),
         (["apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n"], "objects[0][0].metadata.name is missing"),
         (["a: [1"], "objects[0] is not YAML"),
@@ -59,7 +68,14 @@ def test_every_way_to_hand_objects_in(objects: t.Any) -> None:
 def test_what_others_stand_on_comes_first() -> None:
     kinds = ["Widget", "ConfigMap", "CustomResourceDefinition", "Deployment", "Namespace", "Role"]
     entries = manifests.read([obj(kind) for kind in kinds])
-    assert [entry.kind for entry in entries] == ["Namespace", "CustomResourceDefinition", "Role", "ConfigMap", "Widget", "Deployment"]
+    assert [entry.kind for entry in entries] == [
+        "Namespace",
+        "CustomResourceDefinition",
+        "Role",
+        "ConfigMap",
+        "Widget",
+        "Deployment",
+    ]
     assert [entry.is_ground for entry in entries] == [True, True, False, False, False, False]
 
 
@@ -87,6 +103,13 @@ def test_namespaces(given: str | None, namespaced: bool, default: str | None, ou
         assert manifests.settle(entry, namespaced, default).namespace == outcome
 
 
-@pytest.mark.parametrize(("found", "ready"), [([], False), ([{}], False), ([{"status": {"conditions": [{"type": "Established", "status": "True"}]}}], True)])
+@pytest.mark.parametrize(
+    ("found", "ready"),
+    [
+        ([], False),
+        ([{}], False),
+        ([{"status": {"conditions": [{"type": "Established", "status": "True"}]}}], True),
+    ],
+)
 def test_definitions_are_served(found: list[dict[str, t.Any]], ready: bool) -> None:
     assert manifests.judge_established({"widgets.example.com": found}).is_ready is ready

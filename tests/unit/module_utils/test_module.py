@@ -15,25 +15,36 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._api import
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 
-MAP = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "x"}, "data": {"k": "v"}}
+MAP = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "a", "namespace": "x"},
+    "data": {"k": "v"},
+}
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> FakeServer:
     server = FakeServer()
     monkeypatch.setattr(_secrets, "_seen", set())
-    monkeypatch.setattr(_credentials, "connect", lambda _params, **_more: Connection("https://a", server, False, list))
+    monkeypatch.setattr(
+        _credentials, "connect", lambda _params, **_more: Connection("https://a", server, False, list)
+    )
     return server
 
 
-def run(ensure: t.Callable[[Api, t.Any], t.Any], check_mode: bool = False, diff: bool = True) -> dict[str, t.Any]:
+def run(
+    ensure: t.Callable[[Api, t.Any], t.Any], check_mode: bool = False, diff: bool = True
+) -> dict[str, t.Any]:
     return _module.execute("some_module", ensure, {"wait": True, "wait_timeout": 5}, check_mode, diff)
 
 
 def test_what_was_written_is_the_change_and_the_diff(server: FakeServer) -> None:
     result = run(lambda api, _params: {"map": api.apply(MAP)["data"]})
     assert (result["changed"], result["map"]) == (True, {"k": "v"})
-    assert [(one["before_header"], one["before"], one["after"]["data"]) for one in result["diff"]] == [("ConfigMap x/a", {}, {"k": "v"})]
+    assert [(one["before_header"], one["before"], one["after"]["data"]) for one in result["diff"]] == [
+        ("ConfigMap x/a", {}, {"k": "v"})
+    ]
     assert "anyone in between can read the token" in result["warnings"][0]
     assert run(lambda api, _params: {"map": api.apply(MAP)["data"]})["changed"] is False
     assert len(server.writes()) == 1
@@ -87,11 +98,19 @@ def test_wrong_input_is_told_before_credentials_are_looked_for(monkeypatch: pyte
 
 @pytest.mark.parametrize("seconds", [0, -5])
 def test_no_time_is_no_default_time(seconds: int) -> None:
-    result = _module.execute("some_module", lambda _api, _params: {}, {"wait_timeout": seconds}, check_mode=False, diff=False)
-    assert (result["failed"], result["code"], f"wait_timeout is {seconds}" in result["message"]) == (True, "INPUT-VALUE", True)
+    result = _module.execute(
+        "some_module", lambda _api, _params: {}, {"wait_timeout": seconds}, check_mode=False, diff=False
+    )
+    assert (result["failed"], result["code"], f"wait_timeout is {seconds}" in result["message"]) == (
+        True,
+        "INPUT-VALUE",
+        True,
+    )
 
 
 def test_a_misspelt_option_is_named_with_its_nearest() -> None:
     result = _module.complaint("gpu_quota", ["gpus", "namespace"], ["gpsu"], ["one of gpus, hard is missing"])
-    assert result["msg"].startswith("Unsupported parameters for (gpu_quota) module: gpsu (did you mean gpus?).")
+    assert result["msg"].startswith(
+        "Unsupported parameters for (gpu_quota) module: gpsu (did you mean gpus?)."
+    )
     assert _module.complaint("gpu_quota", ["gpus"], [], ["gpus is missing"])["msg"] == "gpus is missing"

@@ -30,34 +30,77 @@ POOL: Data = {"name": "ib", "node_selector": {"pool": "ib"}}
 
 def params(**more: t.Any) -> Data:
     asked = {"ofed_driver": {}, "rdma_shared_device_plugin": RDMA}
-    return {"name": nic.NAME, "state": "present", "spec": {}, "tolerations": [], "nic_cluster_policy": asked, "pools": [POOL], "grace": 0, **more}
+    return {
+        "name": nic.NAME,
+        "state": "present",
+        "spec": {},
+        "tolerations": [],
+        "nic_cluster_policy": asked,
+        "pools": [POOL],
+        "grace": 0,
+        **more,
+    }
 
 
 def node(**labels: str) -> Data:
     marks = {"pool": "ib", nodes.PRESENT: "true", nodes.WAITS: "false", **labels}
-    return {"metadata": {"name": "n1", "labels": marks}, "spec": {}, "status": {"conditions": READY, "allocatable": {"rdma/rdma_a": "63"}}}
+    return {
+        "metadata": {"name": "n1", "labels": marks},
+        "spec": {},
+        "status": {"conditions": READY, "allocatable": {"rdma/rdma_a": "63"}},
+    }
 
 
 def daemonset(name: str, selector: Data, **labels: str) -> Data:
     owner = {"kind": "NicClusterPolicy", "name": nic.NAME, "uid": "p"}
-    metadata = {"name": name, "uid": name, "namespace": "nvidia-network-operator", "labels": labels, "ownerReferences": [owner], "generation": 1}
-    return {"metadata": metadata, "spec": {"template": {"spec": {"nodeSelector": selector}}}, "status": {"observedGeneration": 1}}
+    metadata = {
+        "name": name,
+        "uid": name,
+        "namespace": "nvidia-network-operator",
+        "labels": labels,
+        "ownerReferences": [owner],
+        "generation": 1,
+    }
+    return {
+        "metadata": metadata,
+        "spec": {"template": {"spec": {"nodeSelector": selector}}},
+        "status": {"observedGeneration": 1},
+    }
 
 
 def pod(of: str, is_ready: bool = True, **status: t.Any) -> Data:
-    metadata = {"name": f"{of}-x", "namespace": "nvidia-network-operator", "labels": {}, "ownerReferences": [{"kind": "DaemonSet", "name": of, "uid": of}]}
-    return {"metadata": metadata, "spec": {"nodeName": "n1"}, "status": {"conditions": [{"type": "Ready", "status": str(is_ready)}], **status}}
+    metadata = {
+        "name": f"{of}-x",
+        "namespace": "nvidia-network-operator",
+        "labels": {},
+        "ownerReferences": [{"kind": "DaemonSet", "name": of, "uid": of}],
+    }
+    return {
+        "metadata": metadata,
+        "spec": {"nodeName": "n1"},
+        "status": {"conditions": [{"type": "Ready", "status": str(is_ready)}], **status},
+    }
 
 
 def policy(state: str = "ready", **status: t.Any) -> Data:
     spec = nic.wished(params(), IMAGES)
-    return {"metadata": {"name": nic.NAME, "uid": "p", "generation": 2}, "spec": spec, "status": {"state": state, **status}}
+    return {
+        "metadata": {"name": nic.NAME, "uid": "p", "generation": 2},
+        "spec": spec,
+        "status": {"state": state, **status},
+    }
 
 
 def world(**more: t.Any) -> dict[str, list[Data]]:
     driver = daemonset("mofed", {nodes.PRESENT: "true"}, **{nodes.DRIVER: ""})
     plugin = daemonset("rdma-shared-dp-ds", {nodes.PRESENT: "true", nodes.WAITS: "false"})
-    found = {"policies": [policy()], "nodes": [node()], "daemonsets": [driver, plugin], "pods": [pod("mofed"), pod("rdma-shared-dp-ds")], "revisions": []}
+    found = {
+        "policies": [policy()],
+        "nodes": [node()],
+        "daemonsets": [driver, plugin],
+        "pods": [pod("mofed"), pod("rdma-shared-dp-ds")],
+        "revisions": [],
+    }
     return found | more
 
 
@@ -67,9 +110,21 @@ def verdict(snapshot: dict[str, list[Data]], **more: t.Any) -> t.Any:
 
 def test_images_are_written_out() -> None:
     spec = nic.wished(params(), IMAGES)
-    assert spec["ofedDriver"] == {"image": "doca-driver", "repository": "nvcr.io/nvidia/mellanox", "version": "doca3.5.0"}
+    assert spec["ofedDriver"] == {
+        "image": "doca-driver",
+        "repository": "nvcr.io/nvidia/mellanox",
+        "version": "doca3.5.0",
+    }
     config = json.loads(spec["rdmaSharedDevicePlugin"]["config"])
-    assert config == {"configList": [{"resourceName": "rdma_a", "rdmaHcaMax": 63, "selectors": {"vendors": ["15b3"], "linkTypes": ["infiniband"]}}]}
+    assert config == {
+        "configList": [
+            {
+                "resourceName": "rdma_a",
+                "rdmaHcaMax": 63,
+                "selectors": {"vendors": ["15b3"], "linkTypes": ["infiniband"]},
+            }
+        ]
+    }
 
 
 def test_options_reach_their_fields() -> None:
@@ -86,7 +141,9 @@ def test_options_reach_their_fields() -> None:
         "version": "v",
         "resources": [{"name": "vf", "pf_names": ["ens2f0"], "is_rdma": True, "device_ids": ["101e"]}],
     }
-    spec = nic.wished(params(nic_cluster_policy={"ofed_driver": driver, "sriov_device_plugin": sriov}), IMAGES)
+    spec = nic.wished(
+        params(nic_cluster_policy={"ofed_driver": driver, "sriov_device_plugin": sriov}), IMAGES
+    )
     assert spec["ofedDriver"] == {
         "image": "doca-driver",
         "repository": "mirror.example.com/nvidia",
@@ -96,12 +153,21 @@ def test_options_reach_their_fields() -> None:
         "upgradePolicy": {"autoUpgrade": True},
     }
     (entry,) = json.loads(spec["sriovDevicePlugin"]["config"])["resourceList"]
-    assert entry["selectors"] == {"vendors": ["15b3"], "deviceIDs": ["101e"], "pfNames": ["ens2f0"], "isRdma": True}
+    assert entry["selectors"] == {
+        "vendors": ["15b3"],
+        "deviceIDs": ["101e"],
+        "pfNames": ["ens2f0"],
+        "isRdma": True,
+    }
 
 
 def test_the_raw_spec_has_the_last_word_and_tolerations_are_joined() -> None:
     mine, theirs = {"key": "a", "operator": "Exists"}, {"key": "b", "operator": "Exists"}
-    built = nic.build(params(spec={"ofedDriver": {"version": "raw"}}, tolerations=[mine]), IMAGES, {"spec": {"tolerations": [theirs]}})
+    built = nic.build(
+        params(spec={"ofedDriver": {"version": "raw"}}, tolerations=[mine]),
+        IMAGES,
+        {"spec": {"tolerations": [theirs]}},
+    )
     assert built["spec"]["ofedDriver"]["version"] == "raw"
     assert built["spec"]["tolerations"] == [theirs, mine]
 
@@ -111,8 +177,14 @@ def test_the_raw_spec_has_the_last_word_and_tolerations_are_joined() -> None:
     [
         ({"name": "mine"}, "name is 'mine'"),
         ({"nic_cluster_policy": {}}, "no component"),
-        ({"nic_cluster_policy": {"rdma_shared_device_plugin": {}}}, "rdma_shared_device_plugin.resources is empty"),
-        ({"nic_cluster_policy": {"sriov_device_plugin": {"resources": [{"name": "a-b"}]}}}, "sriov_device_plugin.resources[0].name"),
+        (
+            {"nic_cluster_policy": {"rdma_shared_device_plugin": {}}},
+            "rdma_shared_device_plugin.resources is empty",
+        ),
+        (
+            {"nic_cluster_policy": {"sriov_device_plugin": {"resources": [{"name": "a-b"}]}}},
+            "sriov_device_plugin.resources[0].name",
+        ),
     ],
 )
 def test_bad_input_names_its_option(changes: Data, said: str) -> None:
@@ -124,18 +196,25 @@ def test_bad_input_names_its_option(changes: Data, said: str) -> None:
 def test_an_image_from_nowhere_names_what_to_give() -> None:
     with pytest.raises(InputError) as caught:
         nic.wished(params(), {})
-    assert caught.value.message.startswith("nic_cluster_policy.ofed_driver.repository and nic_cluster_policy.ofed_driver.version must be given")
+    assert caught.value.message.startswith(
+        "nic_cluster_policy.ofed_driver.repository and nic_cluster_policy.ofed_driver.version must be given"
+    )
 
 
 @pytest.mark.parametrize(
     ("image", "expected"),
     [
         ("nvcr.io/nvidia/mellanox/doca-driver:1", {"repository": "nvcr.io/nvidia/mellanox", "version": "1"}),
-        ("r.example.com:5000/x/doca-driver@sha256:ab", {"repository": "r.example.com:5000/x", "version": "sha256:ab"}),
+        (
+            "r.example.com:5000/x/doca-driver@sha256:ab",
+            {"repository": "r.example.com:5000/x", "version": "sha256:ab"},
+        ),
     ],
 )
 def test_images_of_the_installed_operator(image: str, expected: Data) -> None:
-    assert nic.images_of([{"spec": {"relatedImages": [{"name": "any", "image": image}]}}]) == {"doca-driver": expected}
+    assert nic.images_of([{"spec": {"relatedImages": [{"name": "any", "image": image}]}}]) == {
+        "doca-driver": expected
+    }
 
 
 @pytest.mark.parametrize(
@@ -144,10 +223,26 @@ def test_images_of_the_installed_operator(image: str, expected: Data) -> None:
         ("ready", {}, ("ready", "")),
         ("ready", {"conditions": [{"type": "Ready", "status": "True"}]}, ("ready", "")),
         ("ready", {"conditions": [{"type": "Ready", "status": "False"}]}, ("pending", "NIC-STATE")),
-        ("ready", {"conditions": [{"type": "Ready", "status": "True", "observedGeneration": 2}]}, ("ready", "")),
-        ("ready", {"conditions": [{"type": "Ready", "status": "True", "observedGeneration": 1}]}, ("pending", "NIC-STATE")),
-        ("notReady", {"appliedStates": [{"name": "state-OFED", "state": "notReady"}]}, ("pending", "NIC-STATE")),
-        ("error", {"appliedStates": [{"name": "state-OFED", "state": "error", "message": "no matches for kind"}]}, ("failed", "NIC-STATE")),
+        (
+            "ready",
+            {"conditions": [{"type": "Ready", "status": "True", "observedGeneration": 2}]},
+            ("ready", ""),
+        ),
+        (
+            "ready",
+            {"conditions": [{"type": "Ready", "status": "True", "observedGeneration": 1}]},
+            ("pending", "NIC-STATE"),
+        ),
+        (
+            "notReady",
+            {"appliedStates": [{"name": "state-OFED", "state": "notReady"}]},
+            ("pending", "NIC-STATE"),
+        ),
+        (
+            "error",
+            {"appliedStates": [{"name": "state-OFED", "state": "error", "message": "no matches for kind"}]},
+            ("failed", "NIC-STATE"),
+        ),
         ("ignore", {"reason": "Unsupported"}, ("failed", "NIC-IGNORED")),
         ("", {}, ("pending", "NIC-STATE")),
     ],
@@ -163,7 +258,11 @@ def test_all_is_well() -> None:
 
 def crashing() -> Data:
     waiting = {"reason": "CrashLoopBackOff", "message": "back-off"}
-    return pod("mofed", False, containerStatuses=[{"name": "mofed-container", "restartCount": 4, "state": {"waiting": waiting}}])
+    return pod(
+        "mofed",
+        False,
+        containerStatuses=[{"name": "mofed-container", "restartCount": 4, "state": {"waiting": waiting}}],
+    )
 
 
 def offering(number: int) -> Data:
@@ -221,7 +320,9 @@ def test_a_gpu_driver_that_is_older_than_the_nic_driver() -> None:
 def stages(snapshot: dict[str, list[Data]], *pools: Data, **more: t.Any) -> dict[str, tuple[str, str]]:
     """Stage -> verdict, and what it waits for, as a judge without patience leaves them."""
     found = told(snapshot, *pools, **more)["stages"]
-    return {one["name"]: (one["verdict"], one["consequence_of"]) for one in found if one["verdict"] != "ready"}
+    return {
+        one["name"]: (one["verdict"], one["consequence_of"]) for one in found if one["verdict"] != "ready"
+    }
 
 
 def told(snapshot: dict[str, list[Data]], *pools: Data, **more: t.Any) -> Data:
@@ -233,7 +334,17 @@ def told(snapshot: dict[str, list[Data]], *pools: Data, **more: t.Any) -> Data:
 
 def test_every_stage_is_told() -> None:
     found = told(world(pods=[pod("mofed", conditions=READY), pod("rdma-shared-dp-ds", conditions=READY)]))
-    names = ["catalogue", "install plan", "csv", "crd", "nfd labels", "driver", "device plugin", "secondary", "allocatable"]
+    names = [
+        "catalogue",
+        "install plan",
+        "csv",
+        "crd",
+        "nfd labels",
+        "driver",
+        "device plugin",
+        "secondary",
+        "allocatable",
+    ]
     assert [(one["name"], one["verdict"]) for one in found["stages"]] == [(name, "ready") for name in names]
     assert found["lines"] == [f"ready: {', '.join(names)}"]
     by_name = {one["name"]: one for one in found["stages"]}
@@ -242,7 +353,13 @@ def test_every_stage_is_told() -> None:
     assert by_name["csv"]["evidence"] == ["not looked at, since what it brings is there"]
 
 
-NEWER: Data = {"metadata": {"labels": {"controller-revision-hash": "b"}, "ownerReferences": [{"kind": "DaemonSet", "uid": "mofed"}]}, "revision": 2}
+NEWER: Data = {
+    "metadata": {
+        "labels": {"controller-revision-hash": "b"},
+        "ownerReferences": [{"kind": "DaemonSet", "uid": "mofed"}],
+    },
+    "revision": 2,
+}
 BEHIND: Data = {"device plugin": ("waiting", "driver"), "allocatable": ("waiting", "driver")}
 
 
@@ -254,15 +371,28 @@ BEHIND: Data = {"device plugin": ("waiting", "driver"), "allocatable": ("waiting
         ({"pods": [], "nodes": [offering(0)]}, {"driver": ("pending", ""), **BEHIND}),
         (
             {"nodes": [unlabelled()], "pods": []},
-            {"nfd labels": ("failed", ""), "driver": ("waiting", "nfd labels"), "device plugin": ("waiting", "nfd labels")},
+            {
+                "nfd labels": ("failed", ""),
+                "driver": ("waiting", "nfd labels"),
+                "device plugin": ("waiting", "nfd labels"),
+            },
         ),
-        ({"pods": [pod("mofed")], "nodes": [offering(0)]}, {"device plugin": ("pending", ""), "allocatable": ("waiting", "device plugin")}),
+        (
+            {"pods": [pod("mofed")], "nodes": [offering(0)]},
+            {"device plugin": ("pending", ""), "allocatable": ("waiting", "device plugin")},
+        ),
         ({"nodes": [offering(0)]}, {"allocatable": ("failed", "")}),
         ({"nodes": [tainted()]}, {"driver": ("pending", "")}),
         ({"nodes": [node(**{nodes.UPGRADE: "upgrade-failed"})]}, {"driver": ("failed", "")}),
-        ({"nodes": [node(**{nodes.UPGRADE: "pod-restart-required"})], "revisions": [NEWER]}, {"driver": ("pending", "")}),
+        (
+            {"nodes": [node(**{nodes.UPGRADE: "pod-restart-required"})], "revisions": [NEWER]},
+            {"driver": ("pending", "")},
+        ),
         ({"revisions": [NEWER]}, {"driver": ("failed", "")}),
-        ({"nodes": [node(**{nodes.WAITS: "true"})]}, {"driver": ("pending", ""), "device plugin": ("waiting", "driver")}),
+        (
+            {"nodes": [node(**{nodes.WAITS: "true"})]},
+            {"driver": ("pending", ""), "device plugin": ("waiting", "driver")},
+        ),
         (
             {"nodes": []},
             {
@@ -318,12 +448,17 @@ def test_nodes_of_nobody_hold_nothing_up() -> None:
 
 def test_pools_are_judged_each_by_itself() -> None:
     found = told(elsewhere(), POOL, {"name": "theirs", "node_selector": {"pool": "theirs"}})
-    assert [(one["name"], one["ready"], one["code"]) for one in found["pools"]] == [("ib", True, ""), ("theirs", False, "NIC-DRV")]
+    assert [(one["name"], one["ready"], one["code"]) for one in found["pools"]] == [
+        ("ib", True, ""),
+        ("theirs", False, "NIC-DRV"),
+    ]
 
 
 def test_ready_before_the_new_version_reached_its_daemonset() -> None:
     """The operator compares no generations."""
     old = world()
-    old["daemonsets"][0]["spec"]["template"]["spec"]["containers"] = [{"name": "mofed-container", "image": "nvcr.io/nvidia/mellanox/doca-driver:doca3.4.0"}]
+    old["daemonsets"][0]["spec"]["template"]["spec"]["containers"] = [
+        {"name": "mofed-container", "image": "nvcr.io/nvidia/mellanox/doca-driver:doca3.4.0"}
+    ]
     assert "version doca3.5.0" in verdict(old).message
     assert stages(old) == {"crd": ("pending", "")}

@@ -8,12 +8,20 @@ import pytest
 import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_expectation as expectation_noun
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _node_feature_expectation as expectation_noun,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_report as report
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pci_class as pci_class
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_config import merge_classes, merge_config
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    InputError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_config import (
+    merge_classes,
+    merge_config,
+)
 
 PCI = "feature.node.kubernetes.io/pci-10de.present"
 MISSPELT = "AllInstanceComponentsAreDeployedSuccessfuly"
@@ -37,15 +45,26 @@ def params(**given: t.Any) -> dict[str, t.Any]:
 
 
 def instance(name: str = "nfd-instance", config: str | None = None, **conditions: str) -> dict[str, t.Any]:
-    found = [{"type": kind, "status": value, "reason": MISSPELT, "message": "m"} for kind, value in conditions.items()]
+    found = [
+        {"type": kind, "status": value, "reason": MISSPELT, "message": "m"}
+        for kind, value in conditions.items()
+    ]
     spec = {} if config is None else {"workerConfig": {"configData": config}}
     metadata = {"name": name, "namespace": "openshift-nfd", "uid": f"uid-{name}"}
-    return {"kind": "NodeFeatureDiscovery", "metadata": metadata, "spec": spec, "status": {"conditions": found}}
+    return {
+        "kind": "NodeFeatureDiscovery",
+        "metadata": metadata,
+        "spec": spec,
+        "status": {"conditions": found},
+    }
 
 
 def node(name: str = "gpu-0", taints: list[dict[str, str]] | None = None, **labels: str) -> dict[str, t.Any]:
     return {
-        "metadata": {"name": name, "labels": {"pool": "a"} | {key.replace("__", "/"): value for key, value in labels.items()}},
+        "metadata": {
+            "name": name,
+            "labels": {"pool": "a"} | {key.replace("__", "/"): value for key, value in labels.items()},
+        },
         "spec": {"taints": taints or []},
     }
 
@@ -60,7 +79,9 @@ def node(name: str = "gpu-0", taints: list[dict[str, str]] | None = None, **labe
         ([12, "03"], ["12"], ["12", "03"]),
     ],
 )
-def test_classes_match_by_prefix_and_none_is_lost(existing: list[t.Any], wanted: list[str], expected: list[str]) -> None:
+def test_classes_match_by_prefix_and_none_is_lost(
+    existing: list[t.Any], wanted: list[str], expected: list[str]
+) -> None:
     assert merge_classes(existing, wanted) == expected
 
 
@@ -74,11 +95,19 @@ def test_what_is_missing_is_added_and_the_rest_kept() -> None:
     merged = yaml.safe_load(merge_config(config, ["02", "03"], ["vendor"]))
     assert merged["core"] == {"sleepInterval": "30s"}
     assert merged["sources"]["usb"] == {"deviceClassWhitelist": ["0e"]}
-    assert merged["sources"]["pci"] == {"deviceClassWhitelist": ["0c03", "02", "03"], "deviceLabelFields": ["vendor"]}
+    assert merged["sources"]["pci"] == {
+        "deviceClassWhitelist": ["0c03", "02", "03"],
+        "deviceLabelFields": ["vendor"],
+    }
 
 
 def test_setting_the_list_keeps_what_the_worker_took_before() -> None:
-    assert yaml.safe_load(merge_config("", ["02"], ["vendor"]))["sources"]["pci"]["deviceClassWhitelist"] == ["03", "0b40", "12", "02"]
+    assert yaml.safe_load(merge_config("", ["02"], ["vendor"]))["sources"]["pci"]["deviceClassWhitelist"] == [
+        "03",
+        "0b40",
+        "12",
+        "02",
+    ]
 
 
 @pytest.mark.parametrize("config", ["a: [", "- list", "just text"])
@@ -89,7 +118,9 @@ def test_a_broken_configuration_is_not_replaced(config: str) -> None:
 
 
 def test_the_image_is_never_pinned() -> None:
-    manifest = node_feature.build(params(worker_tolerations=[{"key": "a", "operator": "Exists", "value": None}]), None)
+    manifest = node_feature.build(
+        params(worker_tolerations=[{"key": "a", "operator": "Exists", "value": None}]), None
+    )
     assert "image" not in manifest["spec"]["operand"]
     assert manifest["spec"]["operand"]["workerTolerations"] == [{"key": "a", "operator": "Exists"}]
 
@@ -100,7 +131,10 @@ def test_a_second_run_builds_the_same() -> None:
 
 
 def test_a_foreign_instance_is_completed_only() -> None:
-    live = instance("theirs", "sources: {pci: {deviceClassWhitelist: ['02', '03', '12'], deviceLabelFields: [class, vendor]}}")
+    live = instance(
+        "theirs",
+        "sources: {pci: {deviceClassWhitelist: ['02', '03', '12'], deviceLabelFields: [class, vendor]}}",
+    )
     assert node_feature.difference(params(), live) == {}
     assert node_feature.choose([live], "nfd-instance", "openshift-nfd") is live
     first, second = node_feature.doubts(params(), [live], live)
@@ -110,10 +144,20 @@ def test_a_foreign_instance_is_completed_only() -> None:
 
 
 def expect(**labels: t.Any) -> dict[str, t.Any]:
-    return {"nodes": None, "node_selector": {"pool": "a"}, "count": 1, "labels": {key.replace("__", "/"): value for key, value in labels.items()}}
+    return {
+        "nodes": None,
+        "node_selector": {"pool": "a"},
+        "count": 1,
+        "labels": {key.replace("__", "/"): value for key, value in labels.items()},
+    }
 
 
-def judged(nodes: list[dict[str, t.Any]], expectation: dict[str, t.Any], live: dict[str, t.Any] | None = None, clock: float = 0.0) -> t.Any:
+def judged(
+    nodes: list[dict[str, t.Any]],
+    expectation: dict[str, t.Any],
+    live: dict[str, t.Any] | None = None,
+    clock: float = 0.0,
+) -> t.Any:
     now = [0.0]
     judge = expectation_noun.Judge(params(expect=[expectation]), lambda: now[0])
     snapshot = {"instances": [live or instance(Available="True")], "nodes": nodes}
@@ -123,7 +167,10 @@ def judged(nodes: list[dict[str, t.Any]], expectation: dict[str, t.Any], live: d
 
 
 GPU = {"metadata": {"name": "gpu-0", "labels": {"pool": "a", PCI: "true"}}, "spec": {}}
-LONG = {"metadata": {"name": "gpu-0", "labels": {"pool": "a", PCI.replace("10de", "0302_10de"): "true"}}, "spec": {}}
+LONG = {
+    "metadata": {"name": "gpu-0", "labels": {"pool": "a", PCI.replace("10de", "0302_10de"): "true"}},
+    "spec": {},
+}
 NO_EXECUTE = [{"key": "maintenance", "effect": "NoExecute"}]
 PASSING_TAINT = [{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]
 
@@ -142,7 +189,9 @@ PASSING_TAINT = [{"key": "node.kubernetes.io/not-ready", "effect": "NoExecute"}]
         ([node(taints=PASSING_TAINT)], {PCI: True}, "pending", "NFD-LABEL-MISSING", "lacks"),
     ],
 )
-def test_expectations(nodes: list[dict[str, t.Any]], wanted: dict[str, t.Any], verdict: str, code: str, words: str) -> None:
+def test_expectations(
+    nodes: list[dict[str, t.Any]], wanted: dict[str, t.Any], verdict: str, code: str, words: str
+) -> None:
     found = judged(nodes, expect() | {"labels": wanted})
     assert (found.verdict, found.code) == (verdict, code)
     assert words in f"{found.message} {' '.join(found.details)}"
@@ -177,16 +226,22 @@ def test_the_instance(live: dict[str, t.Any], clock: float, verdict: str, code: 
         (instance(Available="False", Progressing="True"), 300, "pending"),
     ],
 )
-def test_a_label_that_no_running_worker_publishes_is_not_waited_for(live: dict[str, t.Any], clock: float, verdict: str) -> None:
+def test_a_label_that_no_running_worker_publishes_is_not_waited_for(
+    live: dict[str, t.Any], clock: float, verdict: str
+) -> None:
     found = judged([node()], expect() | {"labels": {PCI: True}}, live, clock)
     assert found.verdict == verdict
     assert f"gpu-0: lacks {PCI}=true" in " ".join(found.details)
 
 
 def test_the_summary_shows_feature_labels() -> None:
-    facts = report.summarize({"instances": [instance(Available="True")], "nodes": [GPU]}, params(expect=[expect()]), [])
+    facts = report.summarize(
+        {"instances": [instance(Available="True")], "nodes": [GPU]}, params(expect=[expect()]), []
+    )
     assert facts["available"] is True
-    assert facts["nodes"] == [{"name": "gpu-0", "labels": {PCI: "true"}, "families": {"pci": {"10de.present": "true"}}}]
+    assert facts["nodes"] == [
+        {"name": "gpu-0", "labels": {PCI: "true"}, "families": {"pci": {"10de.present": "true"}}}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -207,17 +262,24 @@ def test_the_selector_that_all_share(selectors: list[dict[str, t.Any]], expected
 
 def test_a_null_in_a_selector_means_that_the_label_is_absent() -> None:
     nodes = [node("gpu-0", gpu="true"), node("cpu-0")]
-    assert [one["metadata"]["name"] for one in node_labels.selected(nodes, {"node_selector": {"pool": "a", "gpu": None}})] == ["cpu-0"]
+    assert [
+        one["metadata"]["name"]
+        for one in node_labels.selected(nodes, {"node_selector": {"pool": "a", "gpu": None}})
+    ] == ["cpu-0"]
 
 
 # Brownfield
 
-TAINTED = [{"name": "r", "rules": [{"name": "x", "taints": [{"key": "example.com/a", "effect": "NoSchedule"}]}]}]
+TAINTED = [
+    {"name": "r", "rules": [{"name": "x", "taints": [{"key": "example.com/a", "effect": "NoSchedule"}]}]}
+]
 COMPLETE = "sources: {pci: {deviceClassWhitelist: ['02', '03', '0b40', '12'], deviceLabelFields: [class]}}"
 
 
 def of_argo(live: dict[str, t.Any]) -> dict[str, t.Any]:
-    live["metadata"]["annotations"] = {"argocd.argoproj.io/tracking-id": "gitops:nfd.openshift.io/NodeFeatureDiscovery:openshift-nfd/nfd-instance"}
+    live["metadata"]["annotations"] = {
+        "argocd.argoproj.io/tracking-id": "gitops:nfd.openshift.io/NodeFeatureDiscovery:openshift-nfd/nfd-instance"
+    }
     return live
 
 
@@ -248,12 +310,22 @@ def test_our_instance_gets_taints_with_the_first_rule_that_sets_some_and_keeps_t
 
 def test_adoption_takes_the_fields_that_were_asked_for() -> None:
     live = instance("theirs", COMPLETE)
-    live["spec"]["operand"] = {"image": "example.com/nfd:v1", "workerTolerations": [{"key": "b", "operator": "Exists"}]}
-    taken = node_feature.adopted(params(rules=TAINTED, worker_tolerations=[{"key": "a", "operator": "Exists", "value": None}]), live)
+    live["spec"]["operand"] = {
+        "image": "example.com/nfd:v1",
+        "workerTolerations": [{"key": "b", "operator": "Exists"}],
+    }
+    taken = node_feature.adopted(
+        params(rules=TAINTED, worker_tolerations=[{"key": "a", "operator": "Exists", "value": None}]), live
+    )
     assert taken["metadata"] == {"name": "theirs", "namespace": "openshift-nfd"}
     config = yaml.safe_load(taken["spec"]["workerConfig"]["configData"])
-    assert config["sources"]["pci"] == {"deviceClassWhitelist": ["02", "03", "0b40", "12"], "deviceLabelFields": ["vendor"]}
-    assert taken["spec"]["operand"] == {"workerTolerations": [{"key": "b", "operator": "Exists"}, {"key": "a", "operator": "Exists"}]}
+    assert config["sources"]["pci"] == {
+        "deviceClassWhitelist": ["02", "03", "0b40", "12"],
+        "deviceLabelFields": ["vendor"],
+    }
+    assert taken["spec"]["operand"] == {
+        "workerTolerations": [{"key": "b", "operator": "Exists"}, {"key": "a", "operator": "Exists"}]
+    }
     assert taken["spec"]["enableTaints"] is True
 
 
@@ -274,11 +346,18 @@ def test_an_instance_without_a_node_for_its_workers_says_by_what() -> None:
     live["spec"]["operand"] = {"workerNodeSelector": {"gpu": "yes"}}
     live["status"]["conditions"][1]["message"] = "number of desired nodes for scheduling is 0"
     found = node_feature.judge(live, "nfd-instance")
-    assert (found.code, "operand.workerNodeSelector {'gpu': 'yes'}" in found.message) == ("NFD-DEGRADED", True)
+    assert (found.code, "operand.workerNodeSelector {'gpu': 'yes'}" in found.message) == (
+        "NFD-DEGRADED",
+        True,
+    )
 
 
 def deployment(name: str, available: str) -> dict[str, t.Any]:
-    metadata = {"name": name, "namespace": "node-feature-discovery", "annotations": {"meta.helm.sh/release-name": "nfd"}}
+    metadata = {
+        "name": name,
+        "namespace": "node-feature-discovery",
+        "annotations": {"meta.helm.sh/release-name": "nfd"},
+    }
     return {"metadata": metadata, "status": {"conditions": [{"type": "Available", "status": available}]}}
 
 
@@ -289,8 +368,14 @@ def test_an_nfd_of_a_chart(available: str, verdict: str) -> None:
     judge = expectation_noun.Judge(params(expect=[expect() | {"labels": {PCI: True}}]), lambda: 0.0)
     assert judge(snapshot).verdict == verdict
     facts = report.summarize(snapshot, params(), [])
-    assert (facts["name"], facts["namespace"], facts["manager"]) == ("", "node-feature-discovery", "Helm (nfd)")
-    assert "Namespace node-feature-discovery has an NFD of its own (Helm (nfd))" in report.upstream_found(charts, False)
+    assert (facts["name"], facts["namespace"], facts["manager"]) == (
+        "",
+        "node-feature-discovery",
+        "Helm (nfd)",
+    )
+    assert "Namespace node-feature-discovery has an NFD of its own (Helm (nfd))" in report.upstream_found(
+        charts, False
+    )
 
 
 # PCI classes
@@ -304,7 +389,9 @@ def test_what_is_no_pci_class(entry: str) -> None:
 
 
 def test_classes_are_explained() -> None:
-    words = {one["class"]: one["lets_through"] for one in pci_class.explain(["0200", "02", "0302", "0b40", "ff"])}
+    words = {
+        one["class"]: one["lets_through"] for one in pci_class.explain(["0200", "02", "0302", "0b40", "ff"])
+    }
     assert words["0200"] == "nothing more: 02 covers it"
     assert "InfiniBand (0207)" in words["02"]
     assert "no word" in words["ff"]
@@ -360,5 +447,7 @@ def test_the_rest_are_workers() -> None:
     assert [one["kind"] for one in facts["difference"]["labels"]] == ["only gpu"]
     with pytest.raises(InputError):
         report.summarize({"instances": [], "nodes": [GPU]}, params(compare=compare), [])
-    foretold = report.summarize({"instances": [], "nodes": [GPU]}, params(compare=compare), [], foretold=True)["difference"]
+    foretold = report.summarize(
+        {"instances": [], "nodes": [GPU]}, params(compare=compare), [], foretold=True
+    )["difference"]
     assert (foretold["labels"], foretold["table"]) == ([], ["compare.cpu finds no node yet."])

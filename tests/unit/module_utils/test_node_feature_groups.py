@@ -10,7 +10,10 @@ from unit.fake_server import FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._node_feature_groups import keep_rule, kind_of_rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._node_feature_groups import (
+    keep_rule,
+    kind_of_rules,
+)
 
 NEWER = Kind("nfd.k8s-sigs.io/v1alpha1", "NodeFeatureRule", "nodefeaturerules")
 OLDER = Kind("nfd.openshift.io/v1alpha1", "NodeFeatureRule", "nodefeaturerules")
@@ -35,7 +38,9 @@ def test_group_and_scope(served: list[Kind], found: Kind | None) -> None:
     assert asked <= 3
     if found:
         assert kind_of_rules(api) == found
-        assert len(server.requests) <= asked + 1  # a group that is not served is asked again, what was found is not
+        assert (
+            len(server.requests) <= asked + 1
+        )  # a group that is not served is asked again, what was found is not
 
 
 PLACE = ("openshift-nfd", "mine")
@@ -54,8 +59,20 @@ def with_older(labels: dict[str, str], is_copied: bool) -> FakeServer:
     old = {**WANTED, "apiVersion": OLDER.api_version, "spec": {"rules": [{"name": "old"}]}}
     source = server.put({**old, "metadata": {**WANTED["metadata"], "labels": labels}})
     if is_copied:
-        owner = {"apiVersion": OLDER.api_version, "kind": "NodeFeatureRule", "name": "mine", "uid": source["metadata"]["uid"], "controller": True}
-        server.put({**old, "apiVersion": NEWER.api_version, "metadata": {**WANTED["metadata"], "ownerReferences": [owner]}})
+        owner = {
+            "apiVersion": OLDER.api_version,
+            "kind": "NodeFeatureRule",
+            "name": "mine",
+            "uid": source["metadata"]["uid"],
+            "controller": True,
+        }
+        server.put(
+            {
+                **old,
+                "apiVersion": NEWER.api_version,
+                "metadata": {**WANTED["metadata"], "ownerReferences": [owner]},
+            }
+        )
     return server
 
 
@@ -65,9 +82,15 @@ def test_a_rule_of_ours_is_moved_and_stands_for_itself_before_the_older_one_goes
     api = api_on(server)
     keep_rule(api, NEWER, WANTED, take=False)
     (moved,) = (
-        one for (version, plural, *_place), one in server.objects.items() if plural == NEWER.plural and version in (NEWER.api_version, OLDER.api_version)
+        one
+        for (version, plural, *_place), one in server.objects.items()
+        if plural == NEWER.plural and version in (NEWER.api_version, OLDER.api_version)
     )
-    assert (moved["apiVersion"], moved["spec"], moved["metadata"]["labels"]) == (NEWER.api_version, WANTED["spec"], MANAGED_BY)
+    assert (moved["apiVersion"], moved["spec"], moved["metadata"]["labels"]) == (
+        NEWER.api_version,
+        WANTED["spec"],
+        MANAGED_BY,
+    )
     assert not moved["metadata"].get("ownerReferences")
     assert server.writes()[-1] == ("DELETE", OLDER.path(*PLACE))
     assert [text.partition(":")[0] for text in api.warnings] == ["NodeFeatureRule mine"]

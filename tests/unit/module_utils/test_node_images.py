@@ -13,13 +13,19 @@ from unit.fake_server import FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds, _node_images
 
-IMAGES = [{"names": ["registry.example.com/a@sha256:00", "registry.example.com/a:1"], "sizeBytes": 5}, {"names": ["b:2"], "sizeBytes": 6}]
+IMAGES = [
+    {"names": ["registry.example.com/a@sha256:00", "registry.example.com/a:1"], "sizeBytes": 5},
+    {"names": ["b:2"], "sizeBytes": 6},
+]
 # What a text that looks like images is inside of a text, escaped as it has to be.
 LOOKALIKE = '"images":[{"names":["x"],"sizeBytes":1}]'
 
 
 def node(name: str, images: object) -> dict[str, object]:
-    return {"metadata": {"name": name, "annotations": {"note": LOOKALIKE}}, "status": {"capacity": {"cpu": "4"}, "images": images, "phase": "Running"}}
+    return {
+        "metadata": {"name": name, "annotations": {"note": LOOKALIKE}},
+        "status": {"capacity": {"cpu": "4"}, "images": images, "phase": "Running"},
+    }
 
 
 def text(*nodes: object) -> bytes:
@@ -61,5 +67,7 @@ def test_a_long_list_that_is_sifted_never_has_them() -> None:
         server.put({"apiVersion": "v1", "kind": "Node", **node(f"n{number:02}", IMAGES * 60)})
     api = api_on(server, FakeClock())
     sifted = api.list(_kinds.known("Node"), keep=lambda one: one)
-    assert [(one["metadata"]["name"], one["status"]["images"]) for one in sifted] == [(f"n{number:02}", []) for number in range(100)]
+    assert [(one["metadata"]["name"], one["status"]["images"]) for one in sifted] == [
+        (f"n{number:02}", []) for number in range(100)
+    ]
     assert all(one["status"]["images"] == IMAGES * 60 for one in api.list(_kinds.known("Node")))

@@ -44,9 +44,20 @@ def node(name: str, **labels: str) -> Data:
 
 
 def test_one_for_each_pool() -> None:
-    policy = {"enabled": True, **TRIPLE, "repoConfig": {"configMapName": "repos"}, "certConfig": {"name": ""}, "rdma": {"enabled": True}}
-    parts = [pool("b") | {"node_selector": {POOL: "b", "node.kubernetes.io/instance-type": kind}} for kind in ("x", "y")]
-    one, two = nvidia_driver.build(params(pool("a", driver=OLDER), *parts), policy, {"driverType": "gpu", "version": "0", "manager": {}})
+    policy = {
+        "enabled": True,
+        **TRIPLE,
+        "repoConfig": {"configMapName": "repos"},
+        "certConfig": {"name": ""},
+        "rdma": {"enabled": True},
+    }
+    parts = [
+        pool("b") | {"node_selector": {POOL: "b", "node.kubernetes.io/instance-type": kind}}
+        for kind in ("x", "y")
+    ]
+    one, two = nvidia_driver.build(
+        params(pool("a", driver=OLDER), *parts), policy, {"driverType": "gpu", "version": "0", "manager": {}}
+    )
     assert one["metadata"] == {"name": "a"}
     assert one["spec"] == {
         "driverType": "gpu",
@@ -61,21 +72,35 @@ def test_one_for_each_pool() -> None:
 
 
 def test_entries_win_over_pools_and_the_raw_spec_over_entries() -> None:
-    given = [entry("a", kernel_module_type="open", spec={"kernelModuleType": "auto", "labels": {"a_b": "c"}}), entry("rest", default=True)]
-    one, rest = nvidia_driver.build(params(pool("a", driver=TRIPLE), nvidia_drivers=[*given, entry("old", state="absent")]), {}, {})
-    assert (one["spec"]["kernelModuleType"], one["spec"]["labels"], one["spec"]["version"]) == ("auto", {"a_b": "c"}, "595.91.07")
+    given = [
+        entry("a", kernel_module_type="open", spec={"kernelModuleType": "auto", "labels": {"a_b": "c"}}),
+        entry("rest", default=True),
+    ]
+    one, rest = nvidia_driver.build(
+        params(pool("a", driver=TRIPLE), nvidia_drivers=[*given, entry("old", state="absent")]), {}, {}
+    )
+    assert (one["spec"]["kernelModuleType"], one["spec"]["labels"], one["spec"]["version"]) == (
+        "auto",
+        {"a_b": "c"},
+        "595.91.07",
+    )
     assert (rest["spec"]["default"], "nodeSelector" in rest["spec"]) == (True, False)
 
 
 def test_a_driver_that_is_to_go_alone_leaves_those_of_the_pools() -> None:
     """A pool's driver is removed by name; that says nothing of the others."""
-    wanted = params(pool("a", driver=TRIPLE), pool("gone"), nvidia_drivers=[entry("gone") | {"state": "absent"}])
+    wanted = params(
+        pool("a", driver=TRIPLE), pool("gone"), nvidia_drivers=[entry("gone") | {"state": "absent"}]
+    )
     assert [nvidia_driver.name(one) for one in nvidia_driver.build(wanted, {}, {})] == ["a"]
 
 
 def test_ours_that_nothing_asks_for_any_more() -> None:
     ours = {"labels": {"app.kubernetes.io/managed-by": "accelerators.openshift"}}
-    live = [{"metadata": {"name": title} | (ours if title != "theirs" else {}), "spec": {}} for title in ("a", "old", "leaving", "theirs")]
+    live = [
+        {"metadata": {"name": title} | (ours if title != "theirs" else {}), "spec": {}}
+        for title in ("a", "old", "leaving", "theirs")
+    ]
     given = {"nvidia_drivers": [entry("leaving") | {"state": "absent"}]}
     assert [nvidia_driver.name(one) for one in nvidia_driver.unlisted(given, [driver("a")], live)] == ["old"]
 
@@ -85,9 +110,15 @@ def test_a_leaving_driver_goes_first_where_its_nodes_are_wanted() -> None:
     assert nvidia_driver.clashing([driver("new", x="1")], leaving, [node("n", x="1")]) == ["renamed"]
 
 
-@pytest.mark.parametrize(("kind", "version", "fits"), [("auto", "2.20.5", False), ("auto", "v2.16.1", True), ("open", "2.20.5", True), ("auto", "", True)])
+@pytest.mark.parametrize(
+    ("kind", "version", "fits"),
+    [("auto", "2.20.5", False), ("auto", "v2.16.1", True), ("open", "2.20.5", True), ("auto", "", True)],
+)
 def test_gpudirect_storage_wants_open_modules(kind: str, version: str, fits: bool) -> None:
-    given = params(pool("a"), nvidia_drivers=[entry("a", kernel_module_type=kind, gds={"enabled": True, "version": version})])
+    given = params(
+        pool("a"),
+        nvidia_drivers=[entry("a", kernel_module_type=kind, gds={"enabled": True, "version": version})],
+    )
     if fits:
         assert nvidia_driver.build(given, {}, {})
         return
@@ -100,7 +131,9 @@ def test_a_version_that_nobody_named_has_to_fit_as_well() -> None:
         nvidia_driver.build(params(pool("a", gpu_models=["V100"])), {}, {"version": "595.91.07"})
 
 
-@pytest.mark.parametrize(("version", "serves"), [("26.3.2", False), ("25.10.1", False), ("26.7.0", True), ("27.1.0", True)])
+@pytest.mark.parametrize(
+    ("version", "serves"), [("26.3.2", False), ("25.10.1", False), ("26.7.0", True), ("27.1.0", True)]
+)
 def test_an_operator_that_knows_no_owners_is_refused(version: str, serves: bool) -> None:
     csvs = [
         {"metadata": {"name": f"gpu-operator-certified.v{version}"}, "spec": {"version": version}},
@@ -116,7 +149,10 @@ def test_an_operator_that_knows_no_owners_is_refused(version: str, serves: bool)
 
 def test_going_over_keeps_the_policys_driver() -> None:
     wanted = {"metadata": {"name": "a"}, "spec": OLDER | {"nodeSelector": {}}}
-    assert nvidia_driver.as_before(wanted, TRIPLE | {"kernelModuleType": "open"})["spec"] == TRIPLE | {"kernelModuleType": "open", "nodeSelector": {}}
+    assert nvidia_driver.as_before(wanted, TRIPLE | {"kernelModuleType": "open"})["spec"] == TRIPLE | {
+        "kernelModuleType": "open",
+        "nodeSelector": {},
+    }
     assert nvidia_driver.as_before(wanted, {"enabled": True}) is wanted
 
 
@@ -129,11 +165,20 @@ def test_going_over_keeps_the_policys_driver() -> None:
         ({"nvidia_drivers": [entry("a"), entry("b")]}, "nvidia_drivers[1]"),
         ({"nvidia_drivers": [entry("a", default=True, node_selector={"a": "b"})]}, "nvidia_drivers[0]"),
         ({"nvidia_drivers": [entry("a", use_precompiled=True, gds={"enabled": True})]}, "nvidia_drivers[0]"),
-        ({"nvidia_drivers": [entry("a", upgrade_policy={"max_unavailable": "x"})]}, "nvidia_drivers[0].upgrade_policy.max_unavailable"),
+        (
+            {"nvidia_drivers": [entry("a", upgrade_policy={"max_unavailable": "x"})]},
+            "nvidia_drivers[0].upgrade_policy.max_unavailable",
+        ),
         ({"pools": []}, "nvidia_drivers nor pools"),
         ({"pools": [pool("a", driver={"version": "1"})]}, "pools[0].driver.version"),
-        ({"pools": [pool("a", driver=TRIPLE, gpu_models=["V100"])]}, "pools[0].driver.version is 595.91.07, and 580 is the last branch"),
-        ({"pools": [pool("a", gpu_models=["V100"])], "nvidia_drivers": [entry("a", **TRIPLE)]}, "nvidia_drivers[0].version is 595.91.07, and 580"),
+        (
+            {"pools": [pool("a", driver=TRIPLE, gpu_models=["V100"])]},
+            "pools[0].driver.version is 595.91.07, and 580 is the last branch",
+        ),
+        (
+            {"pools": [pool("a", gpu_models=["V100"])], "nvidia_drivers": [entry("a", **TRIPLE)]},
+            "nvidia_drivers[0].version is 595.91.07, and 580",
+        ),
     ],
 )
 def test_what_cannot_work_is_refused_by_its_path(given: Data, path: str) -> None:
@@ -148,7 +193,11 @@ def test_what_cannot_work_is_refused_by_its_path(given: Data, path: str) -> None
         ([driver("a", x="1"), driver("b", y="1")], [], [node("n", x="1", y="1")]),
         ([driver("a", x="1"), driver("b", x="1", y="1")], [], []),
         ([driver("a", x="1")], [driver("theirs")], []),
-        ([driver("a", x="1")], [driver("theirs", y="1")], [{"metadata": {"name": "no-gpu", "labels": {"x": "1", "y": "1"}}}]),
+        (
+            [driver("a", x="1")],
+            [driver("theirs", y="1")],
+            [{"metadata": {"name": "no-gpu", "labels": {"x": "1", "y": "1"}}}],
+        ),
         ([driver("a", x="1")], [driver("theirs", y="1")], [node("n", x="1", y="1")]),
         ([{"metadata": {"name": name}, "spec": {"default": True}} for name in "ab"], [], []),
     ],
@@ -160,7 +209,11 @@ def test_overlaps_are_refused(wanted: list[Data], others: list[Data], nodes: lis
 
 
 def test_selectors_that_no_node_has_both_of() -> None:
-    wanted = [driver("a", x="1"), driver("b", x="2"), {"metadata": {"name": "rest"}, "spec": {"default": True}}]
+    wanted = [
+        driver("a", x="1"),
+        driver("b", x="2"),
+        {"metadata": {"name": "rest"}, "spec": {"default": True}},
+    ]
     nvidia_driver.refuse_overlap(wanted, [driver("a", x="1")], [node("n", x="1"), node("m", x="2")])
     assert nvidia_driver.undecided(wanted) == []
     assert "a and c both" in nvidia_driver.undecided([driver("a", x="1"), driver("c", y="1")])[0]
@@ -169,12 +222,37 @@ def test_selectors_that_no_node_has_both_of() -> None:
 OWNED = {POOL: "a", truth.PRESENT: "true", truth.OWNER: "a", truth.MAJOR: "9", truth.UPGRADE: "upgrade-done"}
 
 
-def snapshot(state: str = "ready", error: str = "", image: str = "nvcr.io/nvidia/driver:595.91.07", **labels: str | None) -> dict[str, list[Data]]:
-    conditions = [{"type": "Ready", "status": "False" if error else "True", "reason": "Error" if error else "Reconciled"}]
-    conditions += [{"type": "Error", "status": "True" if error else "False", "reason": error or "Ready", "message": error}]
-    live = {"metadata": {"name": "a"}, "spec": TRIPLE | {"nodeSelector": {POOL: "a"}}, "status": {"state": state, "conditions": conditions}}
+def snapshot(
+    state: str = "ready",
+    error: str = "",
+    image: str = "nvcr.io/nvidia/driver:595.91.07",
+    **labels: str | None,
+) -> dict[str, list[Data]]:
+    conditions = [
+        {
+            "type": "Ready",
+            "status": "False" if error else "True",
+            "reason": "Error" if error else "Reconciled",
+        }
+    ]
+    conditions += [
+        {
+            "type": "Error",
+            "status": "True" if error else "False",
+            "reason": error or "Ready",
+            "message": error,
+        }
+    ]
+    live = {
+        "metadata": {"name": "a"},
+        "spec": TRIPLE | {"nodeSelector": {POOL: "a"}},
+        "status": {"state": state, "conditions": conditions},
+    }
     template = {"spec": {"nodeSelector": {truth.OWNER: "a"}, "containers": [{"image": image}]}}
-    daemonset = {"metadata": {"name": "d", "ownerReferences": [{"kind": "NVIDIADriver", "name": "a"}]}, "spec": {"template": template}}
+    daemonset = {
+        "metadata": {"name": "d", "ownerReferences": [{"kind": "NVIDIADriver", "name": "a"}]},
+        "spec": {"template": template},
+    }
     marks = {key: value for key, value in {**OWNED, **labels}.items() if value is not None}
     return {"drivers": [live], "nodes": [node("n", **marks)], "daemonsets": [daemonset] if image else []}
 
@@ -182,7 +260,14 @@ def snapshot(state: str = "ready", error: str = "", image: str = "nvcr.io/nvidia
 def test_the_truth() -> None:
     assert truth.judge(snapshot(), [driver("a")]) == []
     (found,) = truth.summarize(snapshot(), [driver("a")])
-    assert found == {"name": "a", "state": "ready", "reason": "Reconciled", "version": "595.91.07", "node_selector": {POOL: "a"}, "nodes": ["n"]}
+    assert found == {
+        "name": "a",
+        "state": "ready",
+        "reason": "Reconciled",
+        "version": "595.91.07",
+        "node_selector": {POOL: "a"},
+        "nodes": ["n"],
+    }
 
 
 @pytest.mark.parametrize(
@@ -195,7 +280,12 @@ def test_the_truth() -> None:
         (snapshot(image=""), "pending", "GPU-NVD-EMPTY", "has no DaemonSet"),
         (snapshot(**{truth.OWNER: "b"}), "pending", "GPU-NVD-OWNER", "owner is b"),
         (snapshot(**{truth.OWNER: None}), "pending", "GPU-NVD-OWNER", "does not own it yet"),
-        (snapshot(image="nvcr.io/nvidia/driver:580.82.07"), "pending", "GPU-NVD-NOTREADY", "version 595.91.07"),
+        (
+            snapshot(image="nvcr.io/nvidia/driver:580.82.07"),
+            "pending",
+            "GPU-NVD-NOTREADY",
+            "version 595.91.07",
+        ),
         (snapshot(**{truth.UPGRADE: "cordon-required"}), "pending", "GPU-UPG-RUNNING", "cordon-required"),
         ({**snapshot(), "drivers": []}, "pending", "GPU-NVD-NOTREADY", "is not there"),
     ],
@@ -214,9 +304,17 @@ def paths(options: t.Mapping[str, t.Any], prefix: str = "") -> t.Iterator[str]:
         yield from paths(one.get("options") or {}, path)
 
 
-@pytest.mark.skipif(not CRDS.is_file(), reason="the CRDs of the GPU operator were not built yet (sandbox build)")
+@pytest.mark.skipif(
+    not CRDS.is_file(), reason="the CRDs of the GPU operator were not built yet (sandbox build)"
+)
 def test_every_option_is_a_field_of_the_api() -> None:
-    crd = overlaid(next(one for one in json.loads(CRDS.read_text()) if one["metadata"]["name"] == "nvidiadrivers.nvidia.com"))
+    crd = overlaid(
+        next(
+            one
+            for one in json.loads(CRDS.read_text())
+            if one["metadata"]["name"] == "nvidiadrivers.nvidia.com"
+        )
+    )
     schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     for path in paths(_nvidia_driver_options.FIELDS):
         field = schema

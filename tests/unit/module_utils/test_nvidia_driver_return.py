@@ -19,32 +19,57 @@ def driver(name: str, state: str = "disabled", **labels: str) -> Data:
 
 
 def daemonset(owner: str, **labels: str) -> Data:
-    metadata = {"name": f"ds-{owner}", "ownerReferences": [{"kind": "NVIDIADriver", "name": owner, "uid": owner}]}
+    metadata = {
+        "name": f"ds-{owner}",
+        "ownerReferences": [{"kind": "NVIDIADriver", "name": owner, "uid": owner}],
+    }
     return {"metadata": metadata, "spec": {"template": {"metadata": {"labels": labels}}}}
 
 
 def pod(node: str, *owners: str) -> Data:
-    return {"metadata": {"name": f"pod-{node}", "ownerReferences": [{"uid": one} for one in owners]}, "spec": {"nodeName": node}}
+    return {
+        "metadata": {"name": f"pod-{node}", "ownerReferences": [{"uid": one} for one in owners]},
+        "spec": {"nodeName": node},
+    }
 
 
 def node(name: str, state: str | None = None, **annotations: str) -> Data:
-    return {"metadata": {"name": name, "labels": {way.UPGRADE: state} if state else {}, "annotations": annotations}}
+    return {
+        "metadata": {
+            "name": name,
+            "labels": {way.UPGRADE: state} if state else {},
+            "annotations": annotations,
+        }
+    }
 
 
 def test_somebody_elses_that_drives_is_refused_and_one_that_does_not_is_told() -> None:
     drivers = [driver("ours", **OURS), driver("theirs")]
-    assert way.refuse_strangers(drivers, [daemonset("ours")]) == ["NVIDIADriver theirs was made by somebody else; it stays, and is disabled."]
+    assert way.refuse_strangers(drivers, [daemonset("ours")]) == [
+        "NVIDIADriver theirs was made by somebody else; it stays, and is disabled."
+    ]
     with pytest.raises(NotReadyError) as caught:
         way.refuse_strangers(drivers, [daemonset("theirs")])
-    assert (caught.value.code, "oc label nvidiadriver theirs" in (caught.value.remedy or "")) == ("GPU-NVD-FOREIGN", True)
+    assert (caught.value.code, "oc label nvidiadriver theirs" in (caught.value.remedy or "")) == (
+        "GPU-NVD-FOREIGN",
+        True,
+    )
 
 
 @pytest.mark.parametrize(
     ("spec", "marks", "cause"),
     [
         ({"driver": {}}, {"openshift.driver-toolkit": "true"}, "auto_upgrade"),
-        ({"driver": GOOD["driver"] | {"enabled": False}}, {"openshift.driver-toolkit": "true"}, "driver.enabled"),
-        (GOOD | {"sandboxWorkloads": {"enabled": True}}, {"openshift.driver-toolkit": "true"}, "sandbox_workloads"),
+        (
+            {"driver": GOOD["driver"] | {"enabled": False}},
+            {"openshift.driver-toolkit": "true"},
+            "driver.enabled",
+        ),
+        (
+            GOOD | {"sandboxWorkloads": {"enabled": True}},
+            {"openshift.driver-toolkit": "true"},
+            "sandbox_workloads",
+        ),
         (GOOD, {}, "DaemonSet ds-a has a precompiled driver"),
     ],
 )
@@ -62,7 +87,14 @@ def test_the_operator_has_to_have_seen_the_switch_before_anything_is_taken_from_
 
 
 def test_an_upgrade_is_asked_for_once_and_only_where_a_pod_is_left_over() -> None:
-    nodes = [node("a"), node("b", "upgrade-done"), node("c", "cordon-required"), node("d", "upgrade-failed"), node("e"), node("f", **{way.REQUESTED: "true"})]
+    nodes = [
+        node("a"),
+        node("b", "upgrade-done"),
+        node("c", "cordon-required"),
+        node("d", "upgrade-failed"),
+        node("e"),
+        node("f", **{way.REQUESTED: "true"}),
+    ]
     pods = [*(pod(name) for name in "abcdf"), pod("e", "uid")]
     assert way.unasked(pods, nodes) == ["a", "b"]
 
@@ -70,4 +102,7 @@ def test_an_upgrade_is_asked_for_once_and_only_where_a_pod_is_left_over() -> Non
 def test_it_is_over_when_no_pod_is_left_over() -> None:
     assert way.judge_replaced({"pods": [pod("a", "uid")]}).is_ready
     late = way.judge_replaced({"pods": [pod("a", "uid"), pod("b")]})
-    assert (late.code, late.message) == ("GPU-UPG-RUNNING", "Driver pods of NVIDIADriver objects still run on b.")
+    assert (late.code, late.message) == (
+        "GPU-UPG-RUNNING",
+        "Driver pods of NVIDIADriver objects still run on b.",
+    )

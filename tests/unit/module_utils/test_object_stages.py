@@ -19,7 +19,10 @@ LATE = pending("NotReady", "x is not ready.", code="GPU-CR-NOTREADY", remedy="Wa
 
 
 def node(devices: str = "2", is_ready: str = "True") -> Data:
-    status = {"conditions": [{"type": "Ready", "status": is_ready}], "allocatable": {"example.com/card": devices}}
+    status = {
+        "conditions": [{"type": "Ready", "status": is_ready}],
+        "allocatable": {"example.com/card": devices},
+    }
     return {"metadata": {"name": "n1", "labels": {"pool": "cards"}}, "status": status}
 
 
@@ -27,10 +30,42 @@ def node(devices: str = "2", is_ready: str = "True") -> Data:
     ("live", "own", "nodes", "failed", "lines"),
     [
         (LIVE, ready(), [node()], "", ["ready: crd, nodes, allocatable"]),
-        (LIVE, ready(), [], "", ["ready: crd", "nodes PENDING on 1 of 1 nodes: pool cards: 0 of 1 nodes match pool=cards", "allocatable waits for nodes"]),
-        (LIVE, ready(), [node(is_ready="False")], "", ["ready: crd, allocatable", "nodes PENDING on 1 of 1 nodes: n1: the node is not Ready"]),
-        (LIVE, LATE, [node("0")], "", ["ready: nodes", "crd PENDING since 2026-11-22T01:00:00Z: not ready", "allocatable waits for crd"]),
-        (LIVE, ready(), [node("1")], "GPU-ALLOC", ["ready: crd, nodes", "allocatable FAILED on 1 of 1 nodes: n1: offers example.com/card 1 of 2"]),
+        (
+            LIVE,
+            ready(),
+            [],
+            "",
+            [
+                "ready: crd",
+                "nodes PENDING on 1 of 1 nodes: pool cards: 0 of 1 nodes match pool=cards",
+                "allocatable waits for nodes",
+            ],
+        ),
+        (
+            LIVE,
+            ready(),
+            [node(is_ready="False")],
+            "",
+            ["ready: crd, allocatable", "nodes PENDING on 1 of 1 nodes: n1: the node is not Ready"],
+        ),
+        (
+            LIVE,
+            LATE,
+            [node("0")],
+            "",
+            [
+                "ready: nodes",
+                "crd PENDING since 2026-11-22T01:00:00Z: not ready",
+                "allocatable waits for crd",
+            ],
+        ),
+        (
+            LIVE,
+            ready(),
+            [node("1")],
+            "GPU-ALLOC",
+            ["ready: crd, nodes", "allocatable FAILED on 1 of 1 nodes: n1: offers example.com/card 1 of 2"],
+        ),
         (None, LATE, [], "GPU-CR-NOTREADY", ["crd FAILED: not ready"]),
     ],
 )

@@ -7,7 +7,9 @@ import typing as t
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_operator as cluster_operator
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _cluster_operator as cluster_operator,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _helm_values as helm_values
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_extension as extension
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
@@ -16,8 +18,14 @@ Object = dict[str, t.Any]
 
 
 def operator(**conditions: str) -> Object:
-    found = [{"type": kind, "status": status, "reason": "R", "message": "said"} for kind, status in conditions.items()]
-    return {"metadata": {"name": "node-tuning"}, "status": {"conditions": found, "versions": [{"name": "operator", "version": "4.22.5"}]}}
+    found = [
+        {"type": kind, "status": status, "reason": "R", "message": "said"}
+        for kind, status in conditions.items()
+    ]
+    return {
+        "metadata": {"name": "node-tuning"},
+        "status": {"conditions": found, "versions": [{"name": "operator", "version": "4.22.5"}]},
+    }
 
 
 def test_a_cluster_operator_is_reported() -> None:
@@ -25,9 +33,10 @@ def test_a_cluster_operator_is_reported() -> None:
     name = cluster_operator.behind("cluster-node-tuning-operator")
     assert name == "node-tuning"
     live = cluster_operator.check("node-tuning", name, operator(Available="True", Degraded="False"))
-    assert cluster_operator.summarize("node-tuning", name, live) | {"version": "4.22.5", "subscription": None} == cluster_operator.summarize(
-        "node-tuning", name, live
-    )
+    assert cluster_operator.summarize("node-tuning", name, live) | {
+        "version": "4.22.5",
+        "subscription": None,
+    } == cluster_operator.summarize("node-tuning", name, live)
     assert "version 4.22.5" in cluster_operator.told("node-tuning", name, live)
 
 
@@ -53,7 +62,11 @@ def test_a_package_that_olm_v1_owns() -> None:
         "install": {"bundle": {"name": "nfd.v1", "version": "1"}},
         "conditions": [{"type": "Installed", "status": "True", "reason": "Succeeded", "message": "m"}],
     }
-    found = {"metadata": {"name": "my-nfd"}, "spec": {"namespace": "openshift-nfd", "source": source}, "status": status}
+    found = {
+        "metadata": {"name": "my-nfd"},
+        "spec": {"namespace": "openshift-nfd", "source": source},
+        "status": status,
+    }
     extension.refuse([found], "gpu-operator-certified")
     with pytest.raises(AcceleratorError, match="ClusterExtension my-nfd") as caught:
         extension.refuse([{"metadata": {"name": "x"}, "spec": {}}, found], "nfd")
@@ -65,7 +78,11 @@ def test_the_charts_names_of_what_the_policy_says() -> None:
     toleration = {"key": "dedicated", "operator": "Exists", "effect": "NoSchedule"}
     spec = {
         "operator": {"use_ocp_driver_toolkit": True, "runtimeClass": "nvidia", "initContainer": {}},
-        "driver": {"useNvidiaDriverCRD": False, "version": "580.1", "upgradePolicy": {"autoUpgrade": True, "podDeletion": {"force": True}}},
+        "driver": {
+            "useNvidiaDriverCRD": False,
+            "version": "580.1",
+            "upgradePolicy": {"autoUpgrade": True, "podDeletion": {"force": True}},
+        },
         "mig": {"strategy": "mixed"},
         "cdi": {"enabled": True, "default": False},
         "daemonsets": {"tolerations": [toleration]},
@@ -88,7 +105,9 @@ def test_the_charts_names_of_what_the_policy_says() -> None:
     assert found["daemonsets"]["tolerations"] == [toleration]
     assert found["node-feature-discovery"]["worker"]["tolerations"][1:] == [toleration]
     assert "gfd" not in found
-    assert spec["driver"]["upgradePolicy"] == {"autoUpgrade": True, "podDeletion": {"force": True}}, "the input is left as it is"
+    assert spec["driver"]["upgradePolicy"] == {"autoUpgrade": True, "podDeletion": {"force": True}}, (
+        "the input is left as it is"
+    )
     text = helm_values.text(spec)
     assert text.startswith("# helm upgrade --install gpu-operator nvidia/gpu-operator --version v26.7.0")
     assert "&id" not in text

@@ -10,9 +10,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _bun
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_progress as progress
 from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_offers as offers
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _operator_unpack as unpack
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    NotReadyError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _operator_offers as offers,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _operator_unpack as unpack,
+)
 
 Object = dict[str, t.Any]
 IMAGE: t.Final = "registry.example.com/nfd-bundle@sha256:0"
@@ -20,16 +27,31 @@ ASK: t.Final = olm.Ask("nfd", path=frozenset({"nfd.v1"}), head="nfd.v1")
 
 
 def job(name: str = "9c4e", *conditions: Object, extract: str = "extract") -> Object:
-    pod = {"initContainers": [{"name": "util", "image": "u"}, {"name": "pull", "image": IMAGE}], "containers": [{"name": extract, "image": "opm"}]}
-    return {"metadata": {"name": name}, "spec": {"template": {"spec": pod}}, "status": {"conditions": list(conditions)}}
+    pod = {
+        "initContainers": [{"name": "util", "image": "u"}, {"name": "pull", "image": IMAGE}],
+        "containers": [{"name": extract, "image": "opm"}],
+    }
+    return {
+        "metadata": {"name": name},
+        "spec": {"template": {"spec": pod}},
+        "status": {"conditions": list(conditions)},
+    }
 
 
 def pod(owner: str, reason: str, message: str = "") -> Object:
     waiting = {"name": "pull", "state": {"waiting": {"reason": reason, "message": message}}}
-    return {"metadata": {"name": "p", "ownerReferences": [{"name": owner}]}, "status": {"initContainerStatuses": [{"name": "util", "state": {}}, waiting]}}
+    return {
+        "metadata": {"name": "p", "ownerReferences": [{"name": owner}]},
+        "status": {"initContainerStatuses": [{"name": "util", "state": {}}, waiting]},
+    }
 
 
-LATE: t.Final = {"type": "Failed", "status": "True", "reason": "DeadlineExceeded", "message": "Job was active longer than specified deadline"}
+LATE: t.Final = {
+    "type": "Failed",
+    "status": "True",
+    "reason": "DeadlineExceeded",
+    "message": "Job was active longer than specified deadline",
+}
 BACK_OFF: t.Final = f'Back-off pulling image "{IMAGE}": ErrImagePull: manifest unknown'
 
 
@@ -43,7 +65,9 @@ BACK_OFF: t.Final = f'Back-off pulling image "{IMAGE}": ErrImagePull: manifest u
         ([job(extract="backup")], [], []),
     ],
 )
-def test_what_keeps_a_bundle_from_being_unpacked(jobs: list[Object], pods: list[Object], said: list[str]) -> None:
+def test_what_keeps_a_bundle_from_being_unpacked(
+    jobs: list[Object], pods: list[Object], said: list[str]
+) -> None:
     assert [one.said for one in bundle_job.stuck(jobs, pods)] == said
 
 
@@ -63,7 +87,11 @@ class Lists:
 @pytest.mark.parametrize(
     ("lists", "message", "remedy"),
     [
-        (Lists(Job=[job("9c4e", LATE)], Pod=[]), f"unpacking failed. Bundle image {IMAGE}: DeadlineExceeded", "oc -n market delete job 9c4e"),
+        (
+            Lists(Job=[job("9c4e", LATE)], Pod=[]),
+            f"unpacking failed. Bundle image {IMAGE}: DeadlineExceeded",
+            "oc -n market delete job 9c4e",
+        ),
         (Lists(Job=[], Pod=[]), "unpacking failed.", "see"),
         (Lists(Job=AcceleratorError("API-FORBIDDEN", "jobs is forbidden")), "unpacking failed.", "see"),
     ],
@@ -82,14 +110,20 @@ def subscription(*conditions: tuple[str, str], **status: t.Any) -> Object:
     return {"metadata": {"name": "nfd"}, "spec": {"name": "nfd"}, "status": {"conditions": told, **status}}
 
 
-FAILED, PULLS, BUSY = ("BundleUnpackFailed", "late"), ("BundleUnpacking", "Bundle image pull failed."), ("BundleUnpacking", "")
+FAILED, PULLS, BUSY = (
+    ("BundleUnpackFailed", "late"),
+    ("BundleUnpacking", "Bundle image pull failed."),
+    ("BundleUnpacking", ""),
+)
 
 
 @pytest.mark.parametrize(
     ("conditions", "patience"),
     [([FAILED], 10), ([PULLS], 60), ([FAILED, PULLS], 60), ([FAILED, BUSY], 60)],
 )
-def test_unpacking_that_fails_is_believed_when_it_lasts(conditions: list[tuple[str, str]], patience: float) -> None:
+def test_unpacking_that_fails_is_believed_when_it_lasts(
+    conditions: list[tuple[str, str]], patience: float
+) -> None:
     now = [0.0]
     judge = progress.Judge(ASK, lambda: now[0])
     for second, verdict in [(0, "pending"), (patience - 1, "pending"), (patience, "failed")]:
@@ -98,16 +132,27 @@ def test_unpacking_that_fails_is_believed_when_it_lasts(conditions: list[tuple[s
         assert (judged.verdict, judged.code) == (verdict, "OLM-UNPACK")
 
 
-@pytest.mark.parametrize(("phase", "code"), [("Installing", "OLM-PLAN-PENDING"), ("Complete", "OLM-CSV-PENDING")])
+@pytest.mark.parametrize(
+    ("phase", "code"), [("Installing", "OLM-PLAN-PENDING"), ("Complete", "OLM-CSV-PENDING")]
+)
 def test_conditions_of_unpacking_that_olm_never_takes_back(phase: str, code: str) -> None:
     live = subscription(FAILED, BUSY, currentCSV="nfd.v1", installPlanRef={"name": "p"})
-    plan = {"metadata": {"name": "p"}, "spec": {"clusterServiceVersionNames": ["nfd.v1"], "approved": True}, "status": {"phase": phase}}
+    plan = {
+        "metadata": {"name": "p"},
+        "spec": {"clusterServiceVersionNames": ["nfd.v1"], "approved": True},
+        "status": {"phase": phase},
+    }
     judged = progress.judge({"subscription": [live], "plans": [plan], "csvs": []}, ASK)
     assert (judged.verdict, judged.code) == ("pending", code)
 
 
 def catalogs(**states: str) -> dict[str, list[Object]]:
-    return {"catalogs": [{"metadata": {"name": name}, "status": {"connectionState": {"lastObservedState": state}}} for name, state in states.items()]}
+    return {
+        "catalogs": [
+            {"metadata": {"name": name}, "status": {"connectionState": {"lastObservedState": state}}}
+            for name, state in states.items()
+        ]
+    }
 
 
 def test_a_catalogue_that_is_away_is_waited_for_and_then_looked_into() -> None:
@@ -120,7 +165,10 @@ def test_a_catalogue_that_is_away_is_waited_for_and_then_looked_into() -> None:
         return {"found": found}
 
     judge = offers._Return(look, packages.AwayError("OLM-CATALOG", "away"), lambda: now[0], 60)
-    assert [judge(catalogs(mine=state)).verdict for state in ("TRANSIENT_FAILURE", "CONNECTING")] == ["pending", "pending"]
+    assert [judge(catalogs(mine=state)).verdict for state in ("TRANSIENT_FAILURE", "CONNECTING")] == [
+        "pending",
+        "pending",
+    ]
     assert len(looks) == 2, "nothing is read while it is away"
     assert judge(catalogs(mine="READY")).code == "OLM-NO-PACKAGE"
     assert judge(catalogs(mine="READY")).is_ready

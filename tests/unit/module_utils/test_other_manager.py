@@ -15,8 +15,21 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._other_mana
         ({}, ""),
         ({"labels": {"app.kubernetes.io/managed-by": "accelerators.openshift"}}, ""),
         ({"labels": {"app.kubernetes.io/managed-by": "ops-tool"}}, "ops-tool"),
-        ({"annotations": {"argocd.argoproj.io/tracking-id": "gitops:nfd.openshift.io/NodeFeatureDiscovery:ns/x"}}, "Argo CD (gitops)"),
-        ({"annotations": {"meta.helm.sh/release-name": "nfd"}, "labels": {"app.kubernetes.io/managed-by": "Helm"}}, "Helm (nfd)"),
+        (
+            {
+                "annotations": {
+                    "argocd.argoproj.io/tracking-id": "gitops:nfd.openshift.io/NodeFeatureDiscovery:ns/x"
+                }
+            },
+            "Argo CD (gitops)",
+        ),
+        (
+            {
+                "annotations": {"meta.helm.sh/release-name": "nfd"},
+                "labels": {"app.kubernetes.io/managed-by": "Helm"},
+            },
+            "Helm (nfd)",
+        ),
         ({"ownerReferences": [{"kind": "ClusterExtension", "name": "nfd"}]}, "OLM v1 (nfd)"),
         ({"ownerReferences": [{"kind": "Deployment", "name": "nfd"}]}, ""),
         ({"managedFields": [{"manager": "kubectl"}, {"manager": "argocd-controller"}]}, "Argo CD"),

@@ -15,13 +15,24 @@ Object = dict[str, t.Any]
 STABLE: Object = {
     "name": "stable",
     "currentCSV": "nfd.v4.22.0-20",
-    "currentCSVDesc": {"installModes": [{"type": "OwnNamespace", "supported": True}, {"type": "AllNamespaces", "supported": False}]},
+    "currentCSVDesc": {
+        "installModes": [
+            {"type": "OwnNamespace", "supported": True},
+            {"type": "AllNamespaces", "supported": False},
+        ]
+    },
     "entries": [{"name": f"nfd.v4.22.0-{stamp}", "version": f"4.22.0-{stamp}"} for stamp in (20, 10, 9)],
 }
 
 
 def package(name: str = "nfd", catalog: str = "redhat-operators") -> Object:
-    status = {"catalogSource": catalog, "catalogSourceNamespace": "m", "packageName": name, "defaultChannel": "stable", "channels": [STABLE]}
+    status = {
+        "catalogSource": catalog,
+        "catalogSourceNamespace": "m",
+        "packageName": name,
+        "defaultChannel": "stable",
+        "channels": [STABLE],
+    }
     return {"metadata": {"name": name}, "status": status}
 
 
@@ -39,13 +50,29 @@ READY = [catalog("redhat-operators", "READY"), catalog("certified-operators", "R
         ("gpu-operator", None, READY, "OLM-NO-PACKAGE", "Did you mean gpu-operator-certified?"),
         ("nf", None, READY, "OLM-NO-PACKAGE", "certified-operators, redhat-operators"),
         ("nfd", "certified-operators", READY, "OLM-NO-PACKAGE", "none with a similar name"),
-        ("nfd", "mirror", READY, "OLM-CATALOG", "There is no CatalogSource mirror; there are: certified-operators, redhat-operators"),
-        ("x", None, [catalog("redhat-operators", "TRANSIENT_FAILURE")], "OLM-CATALOG", "redhat-operators (TRANSIENT_FAILURE)"),
+        (
+            "nfd",
+            "mirror",
+            READY,
+            "OLM-CATALOG",
+            "There is no CatalogSource mirror; there are: certified-operators, redhat-operators",
+        ),
+        (
+            "x",
+            None,
+            [catalog("redhat-operators", "TRANSIENT_FAILURE")],
+            "OLM-CATALOG",
+            "redhat-operators (TRANSIENT_FAILURE)",
+        ),
         ("x", None, [], "OLM-CATALOG", "no CatalogSource exists"),
     ],
 )
-def test_why_there_is_no_such_package(name: str, source: str | None, catalogs: list[Object], code: str, words: str) -> None:
-    error = packages.missing(name, source, [package(), package("gpu-operator-certified", "certified-operators")], catalogs)
+def test_why_there_is_no_such_package(
+    name: str, source: str | None, catalogs: list[Object], code: str, words: str
+) -> None:
+    error = packages.missing(
+        name, source, [package(), package("gpu-operator-certified", "certified-operators")], catalogs
+    )
     assert error.code == code
     assert words in error.message + error.remedy
 
@@ -74,17 +101,26 @@ def test_the_way_to_a_csv() -> None:
     assert packages.path_to(STABLE, "nfd.v4.22.0-10") == {"nfd.v4.22.0-9", "nfd.v4.22.0-10"}
     assert packages.path_to(STABLE, None) == {"nfd.v4.22.0-9", "nfd.v4.22.0-10", "nfd.v4.22.0-20"}
     assert packages.path_to({**STABLE, "entries": None}, None) == {"nfd.v4.22.0-20"}
-    with pytest.raises(AcceleratorError, match=r"no CSV nfd\.v5; it has: nfd\.v4\.22\.0-9, nfd\.v4\.22\.0-10, nfd\.v4\.22\.0-20"):
+    with pytest.raises(
+        AcceleratorError,
+        match=r"no CSV nfd\.v5; it has: nfd\.v4\.22\.0-9, nfd\.v4\.22\.0-10, nfd\.v4\.22\.0-20",
+    ):
         packages.path_to(STABLE, "nfd.v5")
 
 
-@pytest.mark.parametrize(("older", "newer"), [("26.3.2", "26.7.0"), ("1.9.0", "1.10.0"), ("4.22.0-202607", "4.22.0-202608"), ("1.0.0", "1.0.0-1")])
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [("26.3.2", "26.7.0"), ("1.9.0", "1.10.0"), ("4.22.0-202607", "4.22.0-202608"), ("1.0.0", "1.0.0-1")],
+)
 def test_versions_are_ordered_by_number(older: str, newer: str) -> None:
     assert packages.order(older) < packages.order(newer)
 
 
 def group(*targets: str, name: str = "g", **spec: t.Any) -> Object:
-    return {"metadata": {"name": name}, "spec": ({"targetNamespaces": list(targets)} if targets else {}) | spec}
+    return {
+        "metadata": {"name": name},
+        "spec": ({"targetNamespaces": list(targets)} if targets else {}) | spec,
+    }
 
 
 @pytest.mark.parametrize(
@@ -130,7 +166,9 @@ def test_the_install_mode(wanted: str | None, supported: set[str], mode: str) ->
     assert olm_group.mode(wanted, supported, "nfd") == mode
 
 
-@pytest.mark.parametrize(("wanted", "supported"), [("OwnNamespace", {"AllNamespaces"}), (None, {"MultiNamespace"})])
+@pytest.mark.parametrize(
+    ("wanted", "supported"), [("OwnNamespace", {"AllNamespaces"}), (None, {"MultiNamespace"})]
+)
 def test_an_install_mode_that_the_operator_lacks(wanted: str | None, supported: set[str]) -> None:
     with pytest.raises(AcceleratorError, match="does not support install mode"):
         olm_group.mode(wanted, supported, "nfd")
@@ -155,8 +193,17 @@ def test_a_package_of_two_catalogues_is_not_guessed() -> None:
     ("spec", "words"),
     [
         ({"disableAllDefaultSources": True}, "disableAllDefaultSources is true"),
-        ({"sources": [{"name": "certified-operators", "disabled": True}]}, "sources has certified-operators with disabled: true"),
-        ({"disableAllDefaultSources": True, "sources": [{"name": "certified-operators", "disabled": False}]}, ""),
+        (
+            {"sources": [{"name": "certified-operators", "disabled": True}]},
+            "sources has certified-operators with disabled: true",
+        ),
+        (
+            {
+                "disableAllDefaultSources": True,
+                "sources": [{"name": "certified-operators", "disabled": False}],
+            },
+            "",
+        ),
         ({"sources": [{"name": "redhat-operators", "disabled": True}]}, ""),
         ({}, ""),
     ],

@@ -15,7 +15,12 @@ RESERVATION: t.Final = "cr-0123456789abcdef0"
 
 
 def pool(instance_type: str = "p4d.24xlarge", **more: t.Any) -> Data:
-    return {"name": "p", "candidates": [{"instance_type": instance_type, "zones": ["us-east-2a"]}], "replicas": 1, **more}
+    return {
+        "name": "p",
+        "candidates": [{"instance_type": instance_type, "zones": ["us-east-2a"]}],
+        "replicas": 1,
+        **more,
+    }
 
 
 def value(source: Data = SOURCE, **more: t.Any) -> Data:
@@ -23,16 +28,33 @@ def value(source: Data = SOURCE, **more: t.Any) -> Data:
 
 
 def test_nothing_is_chosen_unasked() -> None:
-    chosen = {"networkInterfaceType", "placementGroupName", "placementGroupPartition", "spotMarketOptions", "marketType", "capacityReservationId"}
-    given = {"networkInterfaceType": "EFA", "placementGroupName": "theirs", "placement": {**SOURCE["placement"], "tenancy": "dedicated"}}
+    chosen = {
+        "networkInterfaceType",
+        "placementGroupName",
+        "placementGroupPartition",
+        "spotMarketOptions",
+        "marketType",
+        "capacityReservationId",
+    }
+    given = {
+        "networkInterfaceType": "EFA",
+        "placementGroupName": "theirs",
+        "placement": {**SOURCE["placement"], "tenancy": "dedicated"},
+    }
     found = value({**SOURCE, **given, "spotMarketOptions": {}})
     assert not chosen & set(found)
     assert "tenancy" not in found["placement"]
 
 
 def test_placed_and_wired() -> None:
-    found = value(aws={"efa": True, "placement_group": "ours", "placement_partition": 3, "tenancy": "dedicated"})
-    assert {"networkInterfaceType": "EFA", "placementGroupName": "ours", "placementGroupPartition": 3}.items() <= found.items()
+    found = value(
+        aws={"efa": True, "placement_group": "ours", "placement_partition": 3, "tenancy": "dedicated"}
+    )
+    assert {
+        "networkInterfaceType": "EFA",
+        "placementGroupName": "ours",
+        "placementGroupPartition": 3,
+    }.items() <= found.items()
     assert found["placement"] == {**SOURCE["placement"], "tenancy": "dedicated"}
 
 
@@ -51,19 +73,43 @@ def test_a_capacity_block() -> None:
     ("changes", "problem"),
     [
         ({"instance_type": "g4dn.xlarge", "aws": {"efa": True}}, ("POOL-FABRIC", "aws.efa")),
-        ({"instance_type": "g4dn.xlarge", "provider_spec_patch": {"networkInterfaceType": "EFA"}}, ("POOL-FABRIC", "provider_spec_patch.networkInterfaceType")),
+        (
+            {"instance_type": "g4dn.xlarge", "provider_spec_patch": {"networkInterfaceType": "EFA"}},
+            ("POOL-FABRIC", "provider_spec_patch.networkInterfaceType"),
+        ),
         ({"aws": {"placement_partition": 1}}, ("POOL-PLACEMENT", "aws.placement_partition")),
-        ({"aws": {"placement_partition": 8, "placement_group": "a"}}, ("POOL-VALUE", "aws.placement_partition")),
+        (
+            {"aws": {"placement_partition": 8, "placement_group": "a"}},
+            ("POOL-VALUE", "aws.placement_partition"),
+        ),
         ({"aws": {"tenancy": "host"}}, ("POOL-VALUE", "aws.tenancy")),
         ({"aws": {"placment_group": "a"}}, ("POOL-UNKNOWN-KEY", "aws.placment_group")),
         ({"market": {"type": "on_demand", "reservation": "cr-123"}}, ("POOL-MARKET", "market.reservation")),
         ({"market": {"type": "spot", "max_price": "0"}}, ("POOL-VALUE", "market.max_price")),
-        ({"provider_spec_patch": {"capacityReservationId": "cr-123"}}, ("POOL-MARKET", "provider_spec_patch.capacityReservationId")),
-        ({"market": "spot", "provider_spec_patch": {"capacityReservationId": RESERVATION}}, ("POOL-MARKET", "provider_spec_patch.spotMarketOptions")),
-        ({"market": "spot", "provider_spec_patch": {"marketType": "OnDemand"}}, ("POOL-MARKET", "provider_spec_patch.marketType")),
-        ({"provider_spec_patch": {"marketType": "CapacityBlock"}}, ("POOL-MARKET", "provider_spec_patch.marketType")),
-        ({"provider_spec_patch": {"marketType": "Blocks"}}, ("POOL-MARKET", "provider_spec_patch.marketType")),
-        ({"provider_spec_patch": {"capacityReservationID": RESERVATION}}, ("POOL-PROVIDER-FIELD", "provider_spec_patch.capacityReservationID")),
+        (
+            {"provider_spec_patch": {"capacityReservationId": "cr-123"}},
+            ("POOL-MARKET", "provider_spec_patch.capacityReservationId"),
+        ),
+        (
+            {"market": "spot", "provider_spec_patch": {"capacityReservationId": RESERVATION}},
+            ("POOL-MARKET", "provider_spec_patch.spotMarketOptions"),
+        ),
+        (
+            {"market": "spot", "provider_spec_patch": {"marketType": "OnDemand"}},
+            ("POOL-MARKET", "provider_spec_patch.marketType"),
+        ),
+        (
+            {"provider_spec_patch": {"marketType": "CapacityBlock"}},
+            ("POOL-MARKET", "provider_spec_patch.marketType"),
+        ),
+        (
+            {"provider_spec_patch": {"marketType": "Blocks"}},
+            ("POOL-MARKET", "provider_spec_patch.marketType"),
+        ),
+        (
+            {"provider_spec_patch": {"capacityReservationID": RESERVATION}},
+            ("POOL-PROVIDER-FIELD", "provider_spec_patch.capacityReservationID"),
+        ),
         ({"disk": {"type": "gp3", "iops": 1000}}, ("POOL-DISK", "disk.iops")),
         ({"disk": {"type": "st1"}}, ("POOL-DISK", "disk.type")),
         ({"azure": {}}, ("POOL-PLATFORM", "azure")),

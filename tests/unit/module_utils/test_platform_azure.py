@@ -9,7 +9,13 @@ from unit.platform_pools import Data, built, problems
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms, _pools
 
-IMAGE: t.Final = {"offer": "", "publisher": "", "resourceID": "/resourceGroups/g/images/i", "sku": "", "version": ""}
+IMAGE: t.Final = {
+    "offer": "",
+    "publisher": "",
+    "resourceID": "/resourceGroups/g/images/i",
+    "sku": "",
+    "version": "",
+}
 SOURCE: t.Final[Data] = {
     "apiVersion": "machine.openshift.io/v1beta1",
     "kind": "AzureMachineProviderSpec",
@@ -25,7 +31,11 @@ SOURCE: t.Final[Data] = {
         "diskSettings": {"ephemeralStorageLocation": "Local"},
         "cachingType": "ReadOnly",
         "diskSizeGB": 64,
-        "managedDisk": {"diskEncryptionSet": {"id": "/des"}, "securityProfile": {"diskEncryptionSet": {}}, "storageAccountType": "StandardSSD_LRS"},
+        "managedDisk": {
+            "diskEncryptionSet": {"id": "/des"},
+            "securityProfile": {"diskEncryptionSet": {}},
+            "storageAccountType": "StandardSSD_LRS",
+        },
         "osType": "Linux",
     },
     "publicIP": False,
@@ -40,11 +50,20 @@ SOURCE: t.Final[Data] = {
     "spotVMOptions": {},
     "securityProfile": {"encryptionAtHost": True, "settings": {"securityType": "TrustedLaunch"}},
 }
-GROUP: t.Final = "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/a100"
+GROUP: t.Final = (
+    "/subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/capacityReservationGroups/a100"
+)
 
 
-def pool(instance_type: str = "Standard_NC24ads_A100_v4", zones: t.Sequence[str] = ("1",), **more: t.Any) -> Data:
-    return {"name": "p", "candidates": [{"instance_type": instance_type, "zones": list(zones)}], "replicas": 1, **more}
+def pool(
+    instance_type: str = "Standard_NC24ads_A100_v4", zones: t.Sequence[str] = ("1",), **more: t.Any
+) -> Data:
+    return {
+        "name": "p",
+        "candidates": [{"instance_type": instance_type, "zones": list(zones)}],
+        "replicas": 1,
+        **more,
+    }
 
 
 def value(zone: str = "1", image: str = "", source: Data | None = None, **more: t.Any) -> Data:
@@ -66,7 +85,11 @@ def test_the_copy_of_a_worker() -> None:
         "credentialsSecret",
     )
     assert {key: found[key] for key in kept} == {key: SOURCE[key] for key in kept}
-    assert (found["vmSize"], found["zone"], found["acceleratedNetworking"]) == ("Standard_NC24ads_A100_v4", "1", True)
+    assert (found["vmSize"], found["zone"], found["acceleratedNetworking"]) == (
+        "Standard_NC24ads_A100_v4",
+        "1",
+        True,
+    )
     assert not {"availabilitySet", "spotVMOptions", "metadata"} & set(found)
     assert found["securityProfile"] == {"encryptionAtHost": True}
     disk = {"diskEncryptionSet": {"id": "/des"}, "storageAccountType": "StandardSSD_LRS"}
@@ -103,8 +126,14 @@ def test_markets(market: t.Any, fields: Data) -> None:
 
 
 def test_disks() -> None:
-    found = value(disk={"size_gib": 64, "type": "Premium_LRS"}, azure={"ultra_disks": True, "data_disks": [{"name": "a", "size_gib": 8}]})
-    assert (found["osDisk"]["diskSizeGB"], found["osDisk"]["managedDisk"]["storageAccountType"]) == (64, "Premium_LRS")
+    found = value(
+        disk={"size_gib": 64, "type": "Premium_LRS"},
+        azure={"ultra_disks": True, "data_disks": [{"name": "a", "size_gib": 8}]},
+    )
+    assert (found["osDisk"]["diskSizeGB"], found["osDisk"]["managedDisk"]["storageAccountType"]) == (
+        64,
+        "Premium_LRS",
+    )
     assert found["ultraSSDCapability"] == "Enabled"
     (disk,) = found["dataDisks"]
     assert disk == {
@@ -120,7 +149,13 @@ def test_disks() -> None:
 
 def test_images() -> None:
     assert value(image="/images/arm")["image"] == {**IMAGE, "resourceID": "/images/arm"}
-    urn = {"publisher": "azureopenshift", "offer": "aro4", "sku": "aro_422", "version": "1.2.3", "resourceID": ""}
+    urn = {
+        "publisher": "azureopenshift",
+        "offer": "aro4",
+        "sku": "aro_422",
+        "version": "1.2.3",
+        "resourceID": "",
+    }
     assert value(image="azureopenshift:aro4:aro_422:1.2.3")["image"] == urn
 
 
@@ -132,18 +167,36 @@ def test_images() -> None:
         ({"market": {"type": "capacity_block", "reservation": "cr-1"}}, ("POOL-MARKET", "market.type")),
         ({"market": {"type": "on_demand", "reservation": "a100"}}, ("POOL-MARKET", "market.reservation")),
         ({"market": {"type": "spot", "reservation": GROUP}}, ("POOL-MARKET", "market.reservation")),
-        ({"market": "spot", "provider_spec_patch": {"capacityReservationGroupID": GROUP}}, ("POOL-MARKET", "provider_spec_patch.capacityReservationGroupID")),
+        (
+            {"market": "spot", "provider_spec_patch": {"capacityReservationGroupID": GROUP}},
+            ("POOL-MARKET", "provider_spec_patch.capacityReservationGroupID"),
+        ),
         ({"disk": {"type": "UltraSSD_LRS"}}, ("POOL-DISK", "disk.type")),
         ({"disk": {"iops": 5000}}, ("POOL-DISK", "disk.iops")),
         ({"disk": {"size_gib": 40000}}, ("POOL-DISK", "disk.size_gib")),
         ({"zones": [], "azure": {"ultra_disks": True}}, ("POOL-DISK", "azure.ultra_disks")),
-        ({"azure": {"data_disks": [{"name": "a", "size_gib": 8}, {"name": "a", "size_gib": 8}]}}, ("POOL-DUPLICATE", "azure.data_disks")),
-        ({"azure": {"data_disks": [{"name": "a/b", "size_gib": 8}]}}, ("POOL-VALUE", "azure.data_disks[0].name")),
-        ({"instance_type": "Standard_NC6s_v3", "azure": {"accelerated_networking": True}}, ("POOL-FABRIC", "azure.accelerated_networking")),
-        ({"provider_spec_patch": {"osDisk": {"diskSizeGb": 1}}}, ("POOL-PROVIDER-FIELD", "provider_spec_patch.osDisk.diskSizeGb")),
+        (
+            {"azure": {"data_disks": [{"name": "a", "size_gib": 8}, {"name": "a", "size_gib": 8}]}},
+            ("POOL-DUPLICATE", "azure.data_disks"),
+        ),
+        (
+            {"azure": {"data_disks": [{"name": "a/b", "size_gib": 8}]}},
+            ("POOL-VALUE", "azure.data_disks[0].name"),
+        ),
+        (
+            {"instance_type": "Standard_NC6s_v3", "azure": {"accelerated_networking": True}},
+            ("POOL-FABRIC", "azure.accelerated_networking"),
+        ),
+        (
+            {"provider_spec_patch": {"osDisk": {"diskSizeGb": 1}}},
+            ("POOL-PROVIDER-FIELD", "provider_spec_patch.osDisk.diskSizeGb"),
+        ),
         ({"instance_type": "Standard_NP10s"}, ("POOL-VENDOR", "candidates[0].instance_type")),
         ({"instance_type": "Standard_ND96isr_MI300X_v5"}, ("POOL-VENDOR", "candidates[0].instance_type")),
-        ({"instance_type": "Standard_ND96isr_MI300X_v5", "accelerator": "nvidia-h100"}, ("POOL-VENDOR", "candidates[0].instance_type")),
+        (
+            {"instance_type": "Standard_ND96isr_MI300X_v5", "accelerator": "nvidia-h100"},
+            ("POOL-VENDOR", "candidates[0].instance_type"),
+        ),
     ],
     ids=str,
 )
@@ -154,12 +207,18 @@ def test_what_is_refused(changes: Data, problem: tuple[str, str]) -> None:
 def test_a_share_of_a_gpu_needs_another_driver() -> None:
     plan = _pools.plan([pool("Standard_NV6ads_A10_v5")], cloud="azure")
     (candidate,) = plan["pools"][0]["candidates"]
-    assert (candidate["gpu_share"], candidate["gpu_memory_gib"], candidate["expected"]) == ("1/6", 4, {"nvidia.com/gpu": 1})
+    assert (candidate["gpu_share"], candidate["gpu_memory_gib"], candidate["expected"]) == (
+        "1/6",
+        4,
+        {"nvidia.com/gpu": 1},
+    )
     assert "1/6 of its A10 as a vGPU: it needs NVIDIA's GRID guest driver" in plan["remarks"][0]
 
 
 def test_another_vendor_s_devices_are_made_when_they_are_meant() -> None:
-    plan = _pools.plan([pool("Standard_ND96isr_MI300X_v5", accelerator="amd-mi300x"), {**pool(), "name": "q"}], cloud="azure")
+    plan = _pools.plan(
+        [pool("Standard_ND96isr_MI300X_v5", accelerator="amd-mi300x"), {**pool(), "name": "q"}], cloud="azure"
+    )
     assert plan["pools"][0]["expected"] == {"amd.com/gpu": 8}
     assert [group["name"] for group in plan["groups"]] == ["q"]
     assert [one["pool"] for one in plan["validations"]] == ["q"]

@@ -33,10 +33,21 @@ CANDIDATES: t.Final[dict[str, Data]] = {
     "baremetal": {"instance_type": "l40s-server", **GPUS, "baremetal": {"host_selector": {"gpu": "l40s"}}},
     "vsphere": {"instance_type": "gpu-template", **GPUS, "zones": ["fd-cluster-b"]},
     "openstack": {"instance_type": "g1.l40s.2", **GPUS, "zones": ["az1"]},
-    "nutanix": {"instance_type": "two", **GPUS, "zones": ["fd-pe-2"], "nutanix": {"gpus": [{"name": "Ada L40S"}, {"device_id": 9909}]}},
+    "nutanix": {
+        "instance_type": "two",
+        **GPUS,
+        "zones": ["fd-pe-2"],
+        "nutanix": {"gpus": [{"name": "Ada L40S"}, {"device_id": 9909}]},
+    },
     "ibmcloud": {"instance_type": "gx3-16x80x1l4", "zones": ["us-east-2"]},
 }
-PLACES: t.Final = {"baremetal": "", "vsphere": "-fd-cluster-b", "openstack": "-az1", "nutanix": "-fd-pe-2", "ibmcloud": "-us-east-2"}
+PLACES: t.Final = {
+    "baremetal": "",
+    "vsphere": "-fd-cluster-b",
+    "openstack": "-az1",
+    "nutanix": "-fd-pe-2",
+    "ibmcloud": "-us-east-2",
+}
 
 
 def cluster(name: str) -> tuple[_infrastructure.Infrastructure, list[Data]]:
@@ -52,14 +63,20 @@ def cluster(name: str) -> tuple[_infrastructure.Infrastructure, list[Data]]:
 
 def single(name: str, **changes: t.Any) -> Data:
     found, _sets = cluster(name)
-    return _pools.single({"name": "gpu", "candidates": [CANDIDATES[name]], "replicas": 1, **changes}, found.cloud, found.name)
+    return _pools.single(
+        {"name": "gpu", "candidates": [CANDIDATES[name]], "replicas": 1, **changes}, found.cloud, found.name
+    )
 
 
-def planned(name: str, live: t.Sequence[Data] = (), image: str = "", **changes: t.Any) -> _machine_plan.MachinePlan:
+def planned(
+    name: str, live: t.Sequence[Data] = (), image: str = "", **changes: t.Any
+) -> _machine_plan.MachinePlan:
     found, workers = cluster(name)
     pool = single(name, **changes)
     held = _machine_plan.held(found, pool, live)
-    return _machine_plan.plan(found, pool, _search.start(pool, held).shares, [*workers, *live], {**PARAMS, "image": image})
+    return _machine_plan.plan(
+        found, pool, _search.start(pool, held).shares, [*workers, *live], {**PARAMS, "image": image}
+    )
 
 
 def lived(plan: _machine_plan.MachinePlan) -> list[Data]:
@@ -89,7 +106,9 @@ def test_a_set_is_derived_from_the_worker_set_of_its_zone(name: str) -> None:
     assert plan.remarks == []
     _found, workers = cluster(name)
     platform = _platforms.PLATFORMS[_found.platform]
-    assert [_platforms.unknown_fields(platform, _machine_set.provider_of(worker)) for worker in workers] == [[]] * len(workers)
+    assert [_platforms.unknown_fields(platform, _machine_set.provider_of(worker)) for worker in workers] == [
+        []
+    ] * len(workers)
     assert None not in value(plan).values()
 
 
@@ -110,30 +129,81 @@ def test_a_planned_pool_can_be_planned_again(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "changes", "asked"),
     [
-        ("baremetal", {}, {"hostSelector": {"matchLabels": {"gpu": "l40s"}}, "customDeploy": {"method": "install_coreos"}}),
         (
             "baremetal",
-            {"baremetal": {"host_expressions": [{"key": "rack", "operator": "DoesNotExist"}, {"key": "row", "operator": "In", "values": ["1"]}]}},
+            {},
+            {"hostSelector": {"matchLabels": {"gpu": "l40s"}}, "customDeploy": {"method": "install_coreos"}},
+        ),
+        (
+            "baremetal",
+            {
+                "baremetal": {
+                    "host_expressions": [
+                        {"key": "rack", "operator": "DoesNotExist"},
+                        {"key": "row", "operator": "In", "values": ["1"]},
+                    ]
+                }
+            },
             {
                 "hostSelector": {
                     "matchLabels": {"gpu": "l40s"},
-                    "matchExpressions": [{"key": "rack", "operator": "!"}, {"key": "row", "operator": "in", "values": ["1"]}],
+                    "matchExpressions": [
+                        {"key": "rack", "operator": "!"},
+                        {"key": "row", "operator": "in", "values": ["1"]},
+                    ],
                 }
             },
         ),
-        ("baremetal", {"baremetal": {"image": {"url": "http://i", "checksum": "c"}}}, {"image": {"url": "http://i", "checksum": "c"}, "customDeploy": None}),
+        (
+            "baremetal",
+            {"baremetal": {"image": {"url": "http://i", "checksum": "c"}}},
+            {"image": {"url": "http://i", "checksum": "c"}, "customDeploy": None},
+        ),
         ("vsphere", {}, {"template": "gpu-template", "numCPUs": 8, "snapshot": None, "dataDisks": None}),
         (
             "vsphere",
             {"vsphere": {"cpus": 16, "cores_per_socket": 8, "memory_gib": 64}, "disk": {"size_gib": 200}},
             {"numCPUs": 16, "numCoresPerSocket": 8, "memoryMiB": 65536, "diskGiB": 200},
         ),
-        ("openstack", {}, {"flavor": "g1.l40s.2", "serverGroupName": "demo-x7k2p-worker-az1", "image": "demo-x7k2p-rhcos", "availabilityZone": "az1"}),
-        ("openstack", {"openstack": {"server_group": "gpus"}, "disk": {"size_gib": 100}}, {"serverGroupName": "gpus", "rootVolume": {"diskSize": 100}}),
-        ("nutanix", {}, {"gpus": [{"type": "Name", "name": "Ada L40S"}, {"type": "DeviceID", "deviceID": 9909}], "dataDisks": None, "vcpuSockets": 8}),
-        ("nutanix", {"nutanix": {"cpus": 16, "cores_per_socket": 4, "memory_gib": 2048}}, {"vcpuSockets": 4, "vcpusPerSocket": 4, "memorySize": "2Ti"}),
-        ("ibmcloud", {"ibm": {"dedicated_host": "host-1"}}, {"profile": "gx3-16x80x1l4", "dedicatedHost": "host-1", "zone": "us-east-2"}),
-        ("ibmcloud", {"provider_spec_patch": {"bootVolume": {"encryptionKey": "crn"}}}, {"bootVolume": {"encryptionKey": "crn"}}),
+        (
+            "openstack",
+            {},
+            {
+                "flavor": "g1.l40s.2",
+                "serverGroupName": "demo-x7k2p-worker-az1",
+                "image": "demo-x7k2p-rhcos",
+                "availabilityZone": "az1",
+            },
+        ),
+        (
+            "openstack",
+            {"openstack": {"server_group": "gpus"}, "disk": {"size_gib": 100}},
+            {"serverGroupName": "gpus", "rootVolume": {"diskSize": 100}},
+        ),
+        (
+            "nutanix",
+            {},
+            {
+                "gpus": [{"type": "Name", "name": "Ada L40S"}, {"type": "DeviceID", "deviceID": 9909}],
+                "dataDisks": None,
+                "vcpuSockets": 8,
+            },
+        ),
+        (
+            "nutanix",
+            {"nutanix": {"cpus": 16, "cores_per_socket": 4, "memory_gib": 2048}},
+            {"vcpuSockets": 4, "vcpusPerSocket": 4, "memorySize": "2Ti"},
+        ),
+        (
+            "ibmcloud",
+            {"ibm": {"dedicated_host": "host-1"}},
+            {"profile": "gx3-16x80x1l4", "dedicatedHost": "host-1", "zone": "us-east-2"},
+        ),
+        (
+            "ibmcloud",
+            {"provider_spec_patch": {"bootVolume": {"encryptionKey": "crn"}}},
+            {"bootVolume": {"encryptionKey": "crn"}},
+        ),
     ],
 )
 def test_what_is_asked_for(name: str, changes: Data, asked: Data) -> None:
@@ -147,7 +217,12 @@ def test_what_is_asked_for(name: str, changes: Data, asked: Data) -> None:
         ("vsphere", "other-template", "template", "other-template"),
         ("openstack", "rhcos-arm", "image", "rhcos-arm"),
         ("nutanix", "rhcos", "image", {"type": "name", "name": "rhcos"}),
-        ("nutanix", "11111111-2222-3333-4444-555555555555", "image", {"type": "uuid", "uuid": "11111111-2222-3333-4444-555555555555"}),
+        (
+            "nutanix",
+            "11111111-2222-3333-4444-555555555555",
+            "image",
+            {"type": "uuid", "uuid": "11111111-2222-3333-4444-555555555555"},
+        ),
         ("ibmcloud", "rhcos", "image", "rhcos"),
     ],
 )
@@ -162,7 +237,9 @@ def test_an_image_that_one_word_cannot_name_is_refused() -> None:
     assert "baremetal.image" in caught.value.remedy
 
 
-@pytest.mark.parametrize(("name", "field"), [("vsphere", "template"), ("openstack", "image"), ("ibmcloud", "image")])
+@pytest.mark.parametrize(
+    ("name", "field"), [("vsphere", "template"), ("openstack", "image"), ("ibmcloud", "image")]
+)
 def test_a_boot_image_that_somebody_else_changed_stays(name: str, field: str) -> None:
     live = lived(planned(name))
     live[0]["spec"]["template"]["spec"]["providerSpec"]["value"][field] = "newer"
@@ -173,9 +250,21 @@ def test_a_boot_image_that_somebody_else_changed_stays(name: str, field: str) ->
 @pytest.mark.parametrize(
     ("name", "changes", "expected"),
     [
-        ("baremetal", {"candidates": [{"instance_type": "any", **GPUS}]}, ("POOL-REQUIRED", "candidates[0].baremetal.host_selector")),
-        ("baremetal", {"candidates": [{"instance_type": "any", "baremetal": {"host_selector": {"gpu": "l40s"}}}]}, ("POOL-REQUIRED", "candidates[0].gpus")),
-        ("baremetal", {"candidates": [{**CANDIDATES["baremetal"], "zones": ["rack-1"]}]}, ("POOL-ZONE", "candidates[0].zones")),
+        (
+            "baremetal",
+            {"candidates": [{"instance_type": "any", **GPUS}]},
+            ("POOL-REQUIRED", "candidates[0].baremetal.host_selector"),
+        ),
+        (
+            "baremetal",
+            {"candidates": [{"instance_type": "any", "baremetal": {"host_selector": {"gpu": "l40s"}}}]},
+            ("POOL-REQUIRED", "candidates[0].gpus"),
+        ),
+        (
+            "baremetal",
+            {"candidates": [{**CANDIDATES["baremetal"], "zones": ["rack-1"]}]},
+            ("POOL-ZONE", "candidates[0].zones"),
+        ),
         ("baremetal", {"disk": {"size_gib": 200}}, ("POOL-DISK", "disk.size_gib")),
         (
             "baremetal",
@@ -187,36 +276,85 @@ def test_a_boot_image_that_somebody_else_changed_stays(name: str, field: str) ->
             {"baremetal": {"host_expressions": [{"key": "a", "operator": "Exists", "values": ["b"]}]}},
             ("POOL-CONFLICT", "candidates[0].baremetal.host_expressions[0].values"),
         ),
-        ("vsphere", {"candidates": [{"instance_type": "gpu-template"}]}, ("POOL-REQUIRED", "candidates[0].gpus")),
-        ("vsphere", {"market": "spot"}, ("POOL-MARKET", "market.type")),
-        ("vsphere", {"market": {"type": "on_demand", "reservation": "r"}}, ("POOL-MARKET", "market.reservation")),
-        ("vsphere", {"disk": {"type": "thin"}}, ("POOL-DISK", "disk.type")),
-        ("vsphere", {"vsphere": {"cpus": 6, "cores_per_socket": 4}}, ("POOL-CONFLICT", "vsphere.cores_per_socket")),
-        ("vsphere", {"provider_spec_patch": {"pciDevices": []}}, ("POOL-PROVIDER-FIELD", "provider_spec_patch.pciDevices")),
         (
             "vsphere",
-            {"mixed": True, "candidates": [CANDIDATES["vsphere"], {**CANDIDATES["vsphere"], "instance_type": "one", "gpus": 1}]},
+            {"candidates": [{"instance_type": "gpu-template"}]},
+            ("POOL-REQUIRED", "candidates[0].gpus"),
+        ),
+        ("vsphere", {"market": "spot"}, ("POOL-MARKET", "market.type")),
+        (
+            "vsphere",
+            {"market": {"type": "on_demand", "reservation": "r"}},
+            ("POOL-MARKET", "market.reservation"),
+        ),
+        ("vsphere", {"disk": {"type": "thin"}}, ("POOL-DISK", "disk.type")),
+        (
+            "vsphere",
+            {"vsphere": {"cpus": 6, "cores_per_socket": 4}},
+            ("POOL-CONFLICT", "vsphere.cores_per_socket"),
+        ),
+        (
+            "vsphere",
+            {"provider_spec_patch": {"pciDevices": []}},
+            ("POOL-PROVIDER-FIELD", "provider_spec_patch.pciDevices"),
+        ),
+        (
+            "vsphere",
+            {
+                "mixed": True,
+                "candidates": [
+                    CANDIDATES["vsphere"],
+                    {**CANDIDATES["vsphere"], "instance_type": "one", "gpus": 1},
+                ],
+            },
             ("POOL-CONFLICT", "mixed"),
         ),
         ("openstack", {"openstack": {"server_grp": "a"}}, ("POOL-UNKNOWN-KEY", "openstack.server_grp")),
-        ("openstack", {"provider_spec_patch": {"flavour": "g1"}}, ("POOL-PROVIDER-FIELD", "provider_spec_patch.flavour")),
-        ("nutanix", {"candidates": [{"instance_type": "two", **GPUS}]}, ("POOL-REQUIRED", "candidates[0].nutanix.gpus")),
-        ("nutanix", {"candidates": [{"instance_type": "two", **GPUS, "nutanix": {"gpus": [{"name": "a"}]}}]}, ("POOL-GPUS", "candidates[0].nutanix.gpus")),
+        (
+            "openstack",
+            {"provider_spec_patch": {"flavour": "g1"}},
+            ("POOL-PROVIDER-FIELD", "provider_spec_patch.flavour"),
+        ),
+        (
+            "nutanix",
+            {"candidates": [{"instance_type": "two", **GPUS}]},
+            ("POOL-REQUIRED", "candidates[0].nutanix.gpus"),
+        ),
+        (
+            "nutanix",
+            {"candidates": [{"instance_type": "two", **GPUS, "nutanix": {"gpus": [{"name": "a"}]}}]},
+            ("POOL-GPUS", "candidates[0].nutanix.gpus"),
+        ),
         (
             "nutanix",
             {"candidates": [{"instance_type": "two", **GPUS, "nutanix": {"gpus": [{"name": "a"}, {}]}}]},
             ("POOL-CONFLICT", "candidates[0].nutanix.gpus[1]"),
         ),
         ("nutanix", {"nutanix": {"cores_per_socket": 2}}, ("POOL-REQUIRED", "candidates[0].nutanix.cpus")),
-        ("nutanix", {"provider_spec_patch": {"memorysize": "64Gi"}}, ("POOL-PROVIDER-FIELD", "provider_spec_patch.memorysize")),
-        ("ibmcloud", {"candidates": [{"instance_type": "gx3-16x80x1l4"}]}, ("POOL-REQUIRED", "candidates[0].zones")),
+        (
+            "nutanix",
+            {"provider_spec_patch": {"memorysize": "64Gi"}},
+            ("POOL-PROVIDER-FIELD", "provider_spec_patch.memorysize"),
+        ),
+        (
+            "ibmcloud",
+            {"candidates": [{"instance_type": "gx3-16x80x1l4"}]},
+            ("POOL-REQUIRED", "candidates[0].zones"),
+        ),
         ("ibmcloud", {"disk": {"size_gib": 200}}, ("POOL-DISK", "disk.size_gib")),
         (
             "ibmcloud",
-            {"ibm": {"dedicated_host": "h"}, "candidates": [{"instance_type": "gx3-16x80x1l4", "zones": ["us-east-1", "us-east-2"]}]},
+            {
+                "ibm": {"dedicated_host": "h"},
+                "candidates": [{"instance_type": "gx3-16x80x1l4", "zones": ["us-east-1", "us-east-2"]}],
+            },
             ("POOL-PLACEMENT", "ibm.dedicated_host"),
         ),
-        ("ibmcloud", {"candidates": [{"instance_type": "gx3d-208x1792x8mi300x", "zones": ["us-east-1"]}]}, ("POOL-VENDOR", "candidates[0].instance_type")),
+        (
+            "ibmcloud",
+            {"candidates": [{"instance_type": "gx3d-208x1792x8mi300x", "zones": ["us-east-1"]}]},
+            ("POOL-VENDOR", "candidates[0].instance_type"),
+        ),
         ("ibmcloud", {"vsphere": {"cpus": 4}}, ("POOL-PLATFORM", "vsphere")),
     ],
 )
@@ -238,7 +376,11 @@ def test_a_zone_of_vsphere_is_a_failure_domain() -> None:
 
 def test_vsphere_without_failure_domains_has_no_zones() -> None:
     found, workers = cluster("vsphere-one-zone")
-    pool = _pools.single({"name": "gpu", "candidates": [{"instance_type": "a", **GPUS}], "replicas": 1}, found.cloud, found.name)
+    pool = _pools.single(
+        {"name": "gpu", "candidates": [{"instance_type": "a", **GPUS}], "replicas": 1},
+        found.cloud,
+        found.name,
+    )
     plan = _machine_plan.plan(found, pool, _search.start(pool, []).shares, workers, PARAMS)
     assert list(plan.manifests) == ["demo-x7k2p-gpu"]
 
@@ -246,9 +388,17 @@ def test_vsphere_without_failure_domains_has_no_zones() -> None:
 def test_a_failure_domain_that_names_no_resource_pool_has_that_of_its_compute_cluster() -> None:
     workspace = {"server": "v", "datacenter": "dc", "datastore": "ds", "resourcePool": "/dc/host/c/Resources"}
     topology = {"datacenter": "dc", "datastore": "ds", "computeCluster": "/dc/host/c"}
-    domains = ({"name": "a", "server": "v", "topology": {**topology, "computeCluster": "/dc/host/d"}}, {"name": "b", "server": "v", "topology": topology})
+    domains = (
+        {"name": "a", "server": "v", "topology": {**topology, "computeCluster": "/dc/host/d"}},
+        {"name": "b", "server": "v", "topology": topology},
+    )
     assert _platforms.on(_platforms.PLATFORMS["VSphere"], domains).zone({"workspace": workspace}) == "b"
-    assert _platforms.on(_platforms.PLATFORMS["VSphere"], domains).zone({"workspace": {**workspace, "vmGroup": "hosts"}}) == ""
+    assert (
+        _platforms.on(_platforms.PLATFORMS["VSphere"], domains).zone(
+            {"workspace": {**workspace, "vmGroup": "hosts"}}
+        )
+        == ""
+    )
 
 
 class TestAnyOther:
@@ -275,7 +425,10 @@ class TestAnyOther:
     @pytest.mark.parametrize(
         ("changes", "expected"),
         [
-            ({"candidates": [{"instance_type": "big", **GPUS}]}, ("POOL-REQUIRED", "candidates[0].provider_spec_patch")),
+            (
+                {"candidates": [{"instance_type": "big", **GPUS}]},
+                ("POOL-REQUIRED", "candidates[0].provider_spec_patch"),
+            ),
             ({"candidates": [{**CANDIDATE, "zones": ["a"]}]}, ("POOL-ZONE", "candidates[0].zones")),
             ({"disk": {"size_gib": 200}}, ("POOL-DISK", "disk.size_gib")),
             ({"market": "spot"}, ("POOL-MARKET", "market.type")),
@@ -284,7 +437,9 @@ class TestAnyOther:
     )
     def test_what_is_refused(self, changes: Data, expected: tuple[str, str]) -> None:
         with pytest.raises(AcceleratorError) as caught:
-            _pools.single({"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1, **changes}, "powervs")
+            _pools.single(
+                {"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1, **changes}, "powervs"
+            )
         assert [(one["code"], one["path"]) for one in caught.value.facts["problems"]] == [expected]
 
 
@@ -294,14 +449,24 @@ class TestHosts:
             self.host("free"),
             self.host("taken", spec={"consumerRef": {"name": "m-1"}}),
             self.host("outside", spec={"externallyProvisioned": True}),
-            self.host("broken", status={"errorType": "inspection error", "errorMessage": "time\nout", "provisioning": {"state": "inspecting"}}),
+            self.host(
+                "broken",
+                status={
+                    "errorType": "inspection error",
+                    "errorMessage": "time\nout",
+                    "provisioning": {"state": "inspecting"},
+                },
+            ),
             self.host("soon", status={"provisioning": {"state": "deprovisioning"}}),
             self.host("new", status={}),
             self.host("other", labels={"gpu": "t4"}),
         ]
         supply = _bare_metal_hosts.supply(hosts, {"matchLabels": {"gpu": "h100"}})
         assert (supply.matching, supply.free, supply.coming) == (6, 1, 2)
-        assert supply.told({"matchLabels": {"gpu": "h100"}}) == "1 of 6 hosts that match gpu=h100 are free, 2 soon"
+        assert (
+            supply.told({"matchLabels": {"gpu": "h100"}})
+            == "1 of 6 hosts that match gpu=h100 are free, 2 soon"
+        )
         assert supply.lines == (
             "host broken: inspection error: time out",
             "host new: registering",
@@ -324,14 +489,24 @@ class TestHosts:
         assert _bare_metal_hosts.selects({"matchExpressions": [expression]}, self.host("a")) is matches
 
     @staticmethod
-    def host(name: str, labels: Data | None = None, spec: Data | None = None, status: Data | None = None) -> Data:
+    def host(
+        name: str, labels: Data | None = None, spec: Data | None = None, status: Data | None = None
+    ) -> Data:
         state = {"provisioning": {"state": "available"}} if status is None else status
-        return {"metadata": {"name": name, "labels": labels or {"gpu": "h100"}}, "spec": spec or {}, "status": state}
+        return {
+            "metadata": {"name": name, "labels": labels or {"gpu": "h100"}},
+            "spec": spec or {},
+            "status": state,
+        }
 
 
 @pytest.mark.parametrize(
     ("name", "words"),
-    [("hosted", "hcp create nodepool"), ("single-node", "oc adm node-image create"), ("oci-external", "oci compute instance launch")],
+    [
+        ("hosted", "hcp create nodepool"),
+        ("single-node", "oc adm node-image create"),
+        ("oci-external", "oci compute instance launch"),
+    ],
 )
 def test_what_to_use_instead_of_a_machine_api(name: str, words: str) -> None:
     found = _infrastructure.read(seed_cluster.infrastructure(scenario.load(name).cluster))
@@ -340,23 +515,38 @@ def test_what_to_use_instead_of_a_machine_api(name: str, words: str) -> None:
     assert "existing.node_selector" in found.instead
 
 
-@pytest.mark.parametrize(("wanted", "held"), [("ClusterAPI", "ClusterAPI"), ("MachineAPI", "Migrating"), ("ClusterAPI", ""), ("MachineAPI", "ClusterAPI")])
+@pytest.mark.parametrize(
+    ("wanted", "held"),
+    [
+        ("ClusterAPI", "ClusterAPI"),
+        ("MachineAPI", "Migrating"),
+        ("ClusterAPI", ""),
+        ("MachineAPI", "ClusterAPI"),
+    ],
+)
 def test_a_set_that_cluster_api_writes_is_not_ours_to_write(wanted: str, held: str) -> None:
     live = lived(planned("openstack"))[0]
     _machine_drift.check(live | {"spec": live["spec"] | {"authoritativeAPI": "MachineAPI"}})
     with pytest.raises(AcceleratorError) as caught:
-        _machine_drift.check(live | {"spec": live["spec"] | {"authoritativeAPI": wanted}, "status": {"authoritativeAPI": held}})
+        _machine_drift.check(
+            live | {"spec": live["spec"] | {"authoritativeAPI": wanted}, "status": {"authoritativeAPI": held}}
+        )
     assert caught.value.code == "MACH-MIRRORED"
 
 
 def test_rosa_has_a_tool_of_its_own() -> None:
     tags = [{"key": "red-hat-clustertype", "value": "rosa"}]
-    status = {"controlPlaneTopology": "External", "platformStatus": {"type": "AWS", "aws": {"resourceTags": tags}}}
+    status = {
+        "controlPlaneTopology": "External",
+        "platformStatus": {"type": "AWS", "aws": {"resourceTags": tags}},
+    }
     assert "rosa create machinepool" in _infrastructure.read({"status": status}).instead
 
 
 def test_an_instance_type_is_read_from_a_set_that_says_it() -> None:
     told = {"VSphere": {"template": "a"}, "OpenStack": {"flavor": "a"}, "IBMCloud": {"profile": "a"}}
-    assert [_platforms.PLATFORMS[name].instance_type(provider) for name, provider in told.items()] == ["a"] * 3
+    assert [_platforms.PLATFORMS[name].instance_type(provider) for name, provider in told.items()] == [
+        "a"
+    ] * 3
     assert [_platforms.PLATFORMS[name].instance_type({}) for name in ("BareMetal", "Nutanix")] == ["", ""]
     assert Wanted("a").is_new

@@ -10,7 +10,14 @@ from unit.platform_pools import Data, built, problems
 from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms, _pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
 
-BOOT: t.Final = {"autoDelete": True, "boot": True, "image": "projects/p/global/images/i", "labels": {"a": "b"}, "sizeGb": 64, "type": "pd-balanced"}
+BOOT: t.Final = {
+    "autoDelete": True,
+    "boot": True,
+    "image": "projects/p/global/images/i",
+    "labels": {"a": "b"},
+    "sizeGb": 64,
+    "type": "pd-balanced",
+}
 SOURCE: t.Final[Data] = {
     "apiVersion": "machine.openshift.io/v1beta1",
     "kind": "GCPMachineProviderSpec",
@@ -19,7 +26,10 @@ SOURCE: t.Final[Data] = {
     "credentialsSecret": {"name": "gcp-cloud-credentials"},
     "userDataSecret": {"name": "worker-user-data"},
     "deletionProtection": True,
-    "disks": [{"autoDelete": False, "boot": False, "image": "", "labels": None, "sizeGb": 10, "type": "pd-ssd"}, BOOT],
+    "disks": [
+        {"autoDelete": False, "boot": False, "image": "", "labels": None, "sizeGb": 10, "type": "pd-ssd"},
+        BOOT,
+    ],
     "machineType": "n2-standard-4",
     "networkInterfaces": [{"network": "demo-network", "subnetwork": "demo-worker-subnet"}],
     "projectID": "demo",
@@ -38,7 +48,12 @@ T4: t.Final = {"gpus": {"type": "nvidia-tesla-t4", "count": 2}}
 
 
 def pool(instance_type: str = "g2-standard-8", **more: t.Any) -> Data:
-    return {"name": "p", "candidates": [{"instance_type": instance_type, "zones": ["us-central1-a"]}], "replicas": 1, **more}
+    return {
+        "name": "p",
+        "candidates": [{"instance_type": instance_type, "zones": ["us-central1-a"]}],
+        "replicas": 1,
+        **more,
+    }
 
 
 def value(image: str = "", **more: t.Any) -> Data:
@@ -47,10 +62,32 @@ def value(image: str = "", **more: t.Any) -> Data:
 
 def test_the_copy_of_a_worker() -> None:
     found = value()
-    kept = ("networkInterfaces", "serviceAccounts", "tags", "projectID", "region", "userDataSecret", "credentialsSecret", "canIPForward")
+    kept = (
+        "networkInterfaces",
+        "serviceAccounts",
+        "tags",
+        "projectID",
+        "region",
+        "userDataSecret",
+        "credentialsSecret",
+        "canIPForward",
+    )
     assert {key: found[key] for key in kept} == {key: SOURCE[key] for key in kept}
-    assert (found["machineType"], found["zone"], found["onHostMaintenance"]) == ("g2-standard-8", "us-central1-a", "Terminate")
-    foreign = {"gpus", "preemptible", "provisioningModel", "restartPolicy", "confidentialCompute", "deletionProtection", "targetPools", "metadata"}
+    assert (found["machineType"], found["zone"], found["onHostMaintenance"]) == (
+        "g2-standard-8",
+        "us-central1-a",
+        "Terminate",
+    )
+    foreign = {
+        "gpus",
+        "preemptible",
+        "provisioningModel",
+        "restartPolicy",
+        "confidentialCompute",
+        "deletionProtection",
+        "targetPools",
+        "metadata",
+    }
     assert not foreign & set(found)
     assert found["disks"] == [{**BOOT, "sizeGb": 128}]
     assert found["shieldedInstanceConfig"] == {"integrityMonitoring": "Enabled"}
@@ -58,11 +95,17 @@ def test_the_copy_of_a_worker() -> None:
 
 
 @pytest.mark.parametrize(
-    "described", [{"instance_type": "n1-standard-8", "gcp": T4}, {"instance_type": "n1-standard-8+nvidia-tesla-t4:2"}], ids=["gcp.gpus", "name"]
+    "described",
+    [{"instance_type": "n1-standard-8", "gcp": T4}, {"instance_type": "n1-standard-8+nvidia-tesla-t4:2"}],
+    ids=["gcp.gpus", "name"],
 )
 def test_gpus_that_are_attached(described: Data) -> None:
     found = value(**described)
-    assert (found["machineType"], found["gpus"], found["onHostMaintenance"]) == ("n1-standard-8", [{"type": "nvidia-tesla-t4", "count": 2}], "Terminate")
+    assert (found["machineType"], found["gpus"], found["onHostMaintenance"]) == (
+        "n1-standard-8",
+        [{"type": "nvidia-tesla-t4", "count": 2}],
+        "Terminate",
+    )
     (planned,) = _pools.plan([pool(**described)], cloud="gcp")["pools"]
     assert (planned["expected"], planned["accelerator"]) == ({"nvidia.com/gpu": 2}, "nvidia-t4")
     assert _platforms.PLATFORMS["GCP"].instance_type(found) == planned["candidates"][0]["instance_type"]
@@ -74,7 +117,10 @@ def test_nodes_are_known_by_the_machine_type_alone() -> None:
         {"instance_type": "g2-standard-8", "zones": ["us-central1-a"]},
     ]
     groups = _pools.plan([pool(candidates=candidates)], cloud="gcp")["groups"]
-    assert [group["node_selector"]["node.kubernetes.io/instance-type"] for group in groups] == ["n1-standard-8", "g2-standard-8"]
+    assert [group["node_selector"]["node.kubernetes.io/instance-type"] for group in groups] == [
+        "n1-standard-8",
+        "g2-standard-8",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -108,9 +154,19 @@ def test_a_disk_that_the_machine_boots_from(instance_type: str, disk: Data, kind
 
 
 def test_shielded_and_another_image() -> None:
-    found = value("projects/p/global/images/arm", gcp={"shielded": {"secure_boot": True, "vtpm": True, "integrity_monitoring": False}})
-    asked = {"secureBoot": "Enabled", "virtualizedTrustedPlatformModule": "Enabled", "integrityMonitoring": "Disabled"}
-    assert (found["shieldedInstanceConfig"], found["disks"][0]["image"]) == (asked, "projects/p/global/images/arm")
+    found = value(
+        "projects/p/global/images/arm",
+        gcp={"shielded": {"secure_boot": True, "vtpm": True, "integrity_monitoring": False}},
+    )
+    asked = {
+        "secureBoot": "Enabled",
+        "virtualizedTrustedPlatformModule": "Enabled",
+        "integrityMonitoring": "Disabled",
+    }
+    assert (found["shieldedInstanceConfig"], found["disks"][0]["image"]) == (
+        asked,
+        "projects/p/global/images/arm",
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,9 +175,18 @@ def test_shielded_and_another_image() -> None:
         ({"gcp": T4}, ("POOL-GPUS", "gcp.gpus")),
         ({"instance_type": "n1-standard-8"}, ("POOL-GPUS", "candidates[0].instance_type")),
         ({"instance_type": "n1-standard-8+nvidia-tesla-t4:3"}, ("POOL-GPUS", "candidates[0].instance_type")),
-        ({"instance_type": "n1-standard-8+nvidia-tesla-t4:1", "gcp": T4}, ("POOL-CONFLICT", "candidates[0].gcp.gpus")),
-        ({"instance_type": "n1-standard-8", "gcp": {"gpus": {"type": "nvidia-tesla-t4", "count": 3}}}, ("POOL-GPUS", "candidates[0].gcp.gpus")),
-        ({"instance_type": "n1-standard-8", "gcp": {"gpus": {"type": "nvidia-tesla-a100"}}}, ("POOL-GPUS", "candidates[0].gcp.gpus")),
+        (
+            {"instance_type": "n1-standard-8+nvidia-tesla-t4:1", "gcp": T4},
+            ("POOL-CONFLICT", "candidates[0].gcp.gpus"),
+        ),
+        (
+            {"instance_type": "n1-standard-8", "gcp": {"gpus": {"type": "nvidia-tesla-t4", "count": 3}}},
+            ("POOL-GPUS", "candidates[0].gcp.gpus"),
+        ),
+        (
+            {"instance_type": "n1-standard-8", "gcp": {"gpus": {"type": "nvidia-tesla-a100"}}},
+            ("POOL-GPUS", "candidates[0].gcp.gpus"),
+        ),
         ({"market": {"type": "on_demand", "reservation": "r"}}, ("POOL-MARKET", "market.reservation")),
         ({"market": {"type": "capacity_block", "reservation": "r"}}, ("POOL-MARKET", "market.type")),
         ({"market": {"type": "spot", "max_price": "1"}}, ("POOL-MARKET", "market.max_price")),
@@ -132,11 +197,23 @@ def test_shielded_and_another_image() -> None:
         ({"disk": {"type": "hyperdisk-balanced"}}, ("POOL-DISK", "disk.type")),
         ({"instance_type": "a4-highgpu-8g", "disk": {"type": "pd-ssd"}}, ("POOL-DISK", "disk.type")),
         ({"disk": {"throughput_mib": 200}}, ("POOL-DISK", "disk.throughput_mib")),
-        ({"provider_spec_patch": {"onHostMaintenance": "Migrate"}}, ("POOL-PLATFORM", "provider_spec_patch.onHostMaintenance")),
+        (
+            {"provider_spec_patch": {"onHostMaintenance": "Migrate"}},
+            ("POOL-PLATFORM", "provider_spec_patch.onHostMaintenance"),
+        ),
         ({"provider_spec_patch": {"gpus": []}}, ("POOL-PLATFORM", "provider_spec_patch.gpus")),
-        ({"provider_spec_patch": {"provisioningModel": "Spot"}}, ("POOL-PLATFORM", "provider_spec_patch.provisioningModel")),
-        ({"provider_spec_patch": {"confidentialCompute": "Enabled"}}, ("POOL-PLATFORM", "provider_spec_patch.confidentialCompute")),
-        ({"provider_spec_patch": {"onHostMaintenence": "Terminate"}}, ("POOL-PROVIDER-FIELD", "provider_spec_patch.onHostMaintenence")),
+        (
+            {"provider_spec_patch": {"provisioningModel": "Spot"}},
+            ("POOL-PLATFORM", "provider_spec_patch.provisioningModel"),
+        ),
+        (
+            {"provider_spec_patch": {"confidentialCompute": "Enabled"}},
+            ("POOL-PLATFORM", "provider_spec_patch.confidentialCompute"),
+        ),
+        (
+            {"provider_spec_patch": {"onHostMaintenence": "Terminate"}},
+            ("POOL-PROVIDER-FIELD", "provider_spec_patch.onHostMaintenence"),
+        ),
     ],
     ids=str,
 )
@@ -146,11 +223,15 @@ def test_what_is_refused(changes: Data, problem: tuple[str, str]) -> None:
 
 def test_the_same_machine_with_different_devices_is_two_pools() -> None:
     zones = ["us-central1-a"]
-    candidates = [{"instance_type": f"n1-standard-8+nvidia-tesla-t4:{count}", "zones": zones} for count in (1, 2)]
+    candidates = [
+        {"instance_type": f"n1-standard-8+nvidia-tesla-t4:{count}", "zones": zones} for count in (1, 2)
+    ]
     assert problems("gcp", pool(candidates=candidates)) == [("POOL-CONFLICT", "candidates")]
 
 
 def test_allowed_numbers_are_told() -> None:
     with pytest.raises(InputError, match="cannot be attached to n1-standard-8") as caught:
-        _pools.plan([pool("n1-standard-8", gcp={"gpus": {"type": "nvidia-tesla-t4", "count": 3}})], cloud="gcp")
+        _pools.plan(
+            [pool("n1-standard-8", gcp={"gpus": {"type": "nvidia-tesla-t4", "count": 3}})], cloud="gcp"
+        )
     assert caught.value.remedy == "Allowed: 1, 2, 4."

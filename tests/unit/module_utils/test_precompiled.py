@@ -11,9 +11,13 @@ import pytest
 from unit.engine import api_on
 from unit.fake_server import Answer, FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._backends import _nvidiadriver as nvidiadriver
+from ansible_collections.accelerators.openshift.plugins.module_utils._backends import (
+    _nvidiadriver as nvidiadriver,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _precompiled as precompiled
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
+    _precompiled as precompiled,
+)
 
 Data = dict[str, t.Any]
 FEATURE = "feature.node.kubernetes.io/"
@@ -23,8 +27,18 @@ MANAGED = {"labels": {"app.kubernetes.io/managed-by": "accelerators.openshift"}}
 
 
 def node(name: str, pool: str) -> Data:
-    marks = {"kernel-version.full": f"5.14.0-{name}", "system-os_release.ID": "rhcos", "system-os_release.VERSION_ID": "4.18", "pci-10de.present": "true"}
-    return {"metadata": {"name": name, "labels": {f"{FEATURE}{key}": value for key, value in marks.items()} | {"pool": pool}}}
+    marks = {
+        "kernel-version.full": f"5.14.0-{name}",
+        "system-os_release.ID": "rhcos",
+        "system-os_release.VERSION_ID": "4.18",
+        "pci-10de.present": "true",
+    }
+    return {
+        "metadata": {
+            "name": name,
+            "labels": {f"{FEATURE}{key}": value for key, value in marks.items()} | {"pool": pool},
+        }
+    }
 
 
 NODES = {"items": [node("a", "one"), node("b", "two")]}
@@ -49,7 +63,10 @@ def test_a_policy_that_asks_for_other_precompiled_drivers() -> None:
     server = server_with(True, True)
     precompiled.refuse_unmade(api_on(server), PARAMS, {}, {"driver": DRIVER})
     assert (asked(server), server.writes()) == (BOTH, [])
-    with pytest.raises(NotReadyError, match=r"Node b: there is no precompiled driver for kernel 5.14.0-b: r.io/n/d:595-5.14.0-b-rhcos4.18"):
+    with pytest.raises(
+        NotReadyError,
+        match=r"Node b: there is no precompiled driver for kernel 5.14.0-b: r.io/n/d:595-5.14.0-b-rhcos4.18",
+    ):
         precompiled.refuse_unmade(api_on(server_with(True, False)), PARAMS, {}, {"driver": DRIVER})
 
 
@@ -71,7 +88,9 @@ def test_what_asks_nothing(live: Data, spec: Data) -> None:
 
 def test_nodes_of_no_pool_hold_nothing_up() -> None:
     api = api_on(server_with(True, False))
-    precompiled.refuse_unmade(api, PARAMS | {"pools": [{"node_selector": {"pool": "one"}}]}, {}, {"driver": DRIVER})
+    precompiled.refuse_unmade(
+        api, PARAMS | {"pools": [{"node_selector": {"pool": "one"}}]}, {}, {"driver": DRIVER}
+    )
     assert [text.partition(",")[0] for text in api.warnings] == ["Node b is in none of the pools"]
 
 
@@ -83,7 +102,9 @@ def test_an_nvidia_driver_is_about_its_own_nodes() -> None:
     one, rest = driver("one", nodeSelector={"pool": "one"}), driver("rest", default=True)
     server = server_with(False)
     with pytest.raises(NotReadyError, match="Node b: "):
-        nvidiadriver.refuse_unmade(api_on(server), PARAMS, [one, rest], [{**one, "metadata": {"name": "one", **MANAGED}}])
+        nvidiadriver.refuse_unmade(
+            api_on(server), PARAMS, [one, rest], [{**one, "metadata": {"name": "one", **MANAGED}}]
+        )
     assert asked(server) == BOTH
 
 
@@ -91,5 +112,7 @@ def test_an_nvidia_driver_is_about_its_own_nodes() -> None:
 def test_somebody_elses_is_looked_up_only_where_it_is_taken(adopt: str, requests: list[str]) -> None:
     server = server_with(True)
     theirs = driver("one", version="580", nodeSelector={"pool": "one"})
-    nvidiadriver.refuse_unmade(api_on(server), PARAMS | {"adopt": adopt}, [driver("one", nodeSelector={"pool": "one"})], [theirs])
+    nvidiadriver.refuse_unmade(
+        api_on(server), PARAMS | {"adopt": adopt}, [driver("one", nodeSelector={"pool": "one"})], [theirs]
+    )
     assert asked(server) == requests

@@ -39,6 +39,9 @@ def test_what_is_no_quantity(text: object) -> None:
         quantity.parse(text)
 
 
-@pytest.mark.parametrize(("text", "number"), [("1Gi", 2**30), ("2k", 2000), ("1m", Fraction(1, 1000)), ("2E", 2 * 10**18), ("12E2", 1200)])
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1Gi", 2**30), ("2k", 2000), ("1m", Fraction(1, 1000)), ("2E", 2 * 10**18), ("12E2", 1200)],
+)
 def test_parse(text: str, number: object) -> None:
     assert quantity.parse(text) == number

@@ -14,9 +14,16 @@ GPU = "requests.nvidia.com/gpu"
 CLAIMED = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"
 
 
-def live(hard: dict[str, str], used: dict[str, str] | None = None, name: str = "gpu-quota", **spec: t.Any) -> dict[str, t.Any]:
+def live(
+    hard: dict[str, str], used: dict[str, str] | None = None, name: str = "gpu-quota", **spec: t.Any
+) -> dict[str, t.Any]:
     status = {} if used is None else {"hard": hard, "used": used}
-    return {"kind": "ResourceQuota", "metadata": {"name": name, "namespace": "a"}, "spec": {"hard": hard, **spec}, "status": status}
+    return {
+        "kind": "ResourceQuota",
+        "metadata": {"name": name, "namespace": "a"},
+        "spec": {"hard": hard, **spec},
+        "status": status,
+    }
 
 
 def test_the_shorthand() -> None:
@@ -28,7 +35,10 @@ def test_the_shorthand() -> None:
     [
         *(GPU, "requests.nvidia.com/mig-1g.5gb", "requests.nvidia.com/gpu.shared"),
         *("cpu", "limits.memory", "pods", "count/jobs.batch", "requests.hugepages-2Mi"),
-        *("gold.storageclass.storage.k8s.io/requests.storage", "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"),
+        *(
+            "gold.storageclass.storage.k8s.io/requests.storage",
+            "gpu.nvidia.com.deviceclass.resource.k8s.io/devices",
+        ),
     ],
 )
 def test_keys_that_count(name: str) -> None:
@@ -59,7 +69,10 @@ def test_what_is_refused_says_why_and_what_instead(name: str, value: object, cod
     assert words in caught.value.message + caught.value.remedy
 
 
-@pytest.mark.parametrize(("gpus", "hard", "code"), [(-1, None, "QUOTA-QUANTITY"), (None, {}, "QUOTA-EMPTY"), (None, None, "QUOTA-EMPTY")])
+@pytest.mark.parametrize(
+    ("gpus", "hard", "code"),
+    [(-1, None, "QUOTA-QUANTITY"), (None, {}, "QUOTA-EMPTY"), (None, None, "QUOTA-EMPTY")],
+)
 def test_nothing_to_limit(gpus: int | None, hard: dict[str, str] | None, code: str) -> None:
     with pytest.raises(InputError) as caught:
         quotas.hard(gpus, hard)
@@ -67,7 +80,10 @@ def test_nothing_to_limit(gpus: int | None, hard: dict[str, str] | None, code: s
 
 
 def test_units_are_compared_as_the_server_keeps_them() -> None:
-    assert quotas.hard(None, {"requests.cpu": "4000m", "requests.memory": "1024Mi"}) == {"requests.cpu": "4", "requests.memory": "1Gi"}
+    assert quotas.hard(None, {"requests.cpu": "4000m", "requests.memory": "1024Mi"}) == {
+        "requests.cpu": "4",
+        "requests.memory": "1Gi",
+    }
 
 
 @pytest.mark.parametrize(
@@ -87,7 +103,11 @@ def test_ready_means_counted(found: list[dict[str, t.Any]], ready: bool) -> None
 
 def test_usage_per_resource() -> None:
     facts = quotas.summarize(live({GPU: "8", "pods": "9"}, {GPU: "2"}))
-    assert facts == {"name": "gpu-quota", "namespace": "a", "resources": {GPU: {"hard": "8", "used": "2"}, "pods": {"hard": "9", "used": None}}}
+    assert facts == {
+        "name": "gpu-quota",
+        "namespace": "a",
+        "resources": {GPU: {"hard": "8", "used": "2"}, "pods": {"hard": "9", "used": None}},
+    }
     assert quotas.is_used(facts)
 
 
@@ -106,14 +126,23 @@ NODES = [{"status": {"allocatable": {"cpu": "4", "nvidia.com/gpu": "0"}}}]
         ({GPU: "8"}, NODES, [live({GPU: "1"}, name="scoped", scopes=["BestEffort"])], []),
     ],
 )
-def test_doubts(limits: dict[str, str], nodes: list[dict[str, t.Any]] | None, others: list[dict[str, t.Any]], words: list[str]) -> None:
+def test_doubts(
+    limits: dict[str, str],
+    nodes: list[dict[str, t.Any]] | None,
+    others: list[dict[str, t.Any]],
+    words: list[str],
+) -> None:
     found = quotas.doubts("gpu-quota", limits, nodes, others)
     assert len(found) == len(words)
     assert all(part in text for part, text in zip(words, found, strict=True))
 
 
 def pod(name: str, gpus: int, phase: str = "Running") -> dict[str, t.Any]:
-    return {"metadata": {"name": name}, "spec": {"containers": [{"resources": {"requests": {"nvidia.com/gpu": str(gpus)}}}, {}]}, "status": {"phase": phase}}
+    return {
+        "metadata": {"name": name},
+        "spec": {"containers": [{"resources": {"requests": {"nvidia.com/gpu": str(gpus)}}}, {}]},
+        "status": {"phase": phase},
+    }
 
 
 def test_who_holds_what_is_limited() -> None:
@@ -121,7 +150,9 @@ def test_who_holds_what_is_limited() -> None:
     assert quotas.holders([GPU], pods) == [{"pod": "a", "requests": {"nvidia.com/gpu": 2}}]
 
 
-@pytest.mark.parametrize(("hard", "used", "asked"), [("1", "0", "2"), ("8", "6", "3"), ("2", "5", "1"), ("0", "0", "1")])
+@pytest.mark.parametrize(
+    ("hard", "used", "asked"), [("1", "0", "2"), ("8", "6", "3"), ("2", "5", "1"), ("0", "0", "1")]
+)
 def test_the_proof_asks_for_one_too_many(hard: str, used: str, asked: str) -> None:
     container = proof.too_much(live({GPU: hard}, {GPU: used}), {GPU: hard})["spec"]["containers"][0]
     assert container["resources"]["limits"] == container["resources"]["requests"]
@@ -131,9 +162,21 @@ def test_the_proof_asks_for_one_too_many(hard: str, used: str, asked: str) -> No
 @pytest.mark.parametrize(
     ("text", "quota", "transient"),
     [
-        ('pods "p" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=2, used: requests.nvidia.com/gpu=0', "gpu-quota", False),
-        ('pods "p" is forbidden: status unknown for quota: gpu-quota, resources: requests.nvidia.com/gpu', None, True),
-        ('pods "p" is forbidden: error looking up service account a/default: serviceaccount "default" not found', None, True),
+        (
+            'pods "p" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=2, used: requests.nvidia.com/gpu=0',
+            "gpu-quota",
+            False,
+        ),
+        (
+            'pods "p" is forbidden: status unknown for quota: gpu-quota, resources: requests.nvidia.com/gpu',
+            None,
+            True,
+        ),
+        (
+            'pods "p" is forbidden: error looking up service account a/default: serviceaccount "default" not found',
+            None,
+            True,
+        ),
         ('pods is forbidden: User "u" cannot create resource "pods"', None, False),
     ],
 )
@@ -149,13 +192,28 @@ def test_devices_that_pods_claim() -> None:
     proof.check(limits)
     over = proof.too_much(live(limits, {CLAIMED: "1"}), limits)
     assert (over["kind"], over["metadata"]["namespace"]) == ("ResourceClaim", "a")
-    assert over["spec"]["devices"]["requests"][0]["exactly"] == {"deviceClassName": "gpu.nvidia.com", "allocationMode": "ExactCount", "count": 2}
+    assert over["spec"]["devices"]["requests"][0]["exactly"] == {
+        "deviceClassName": "gpu.nvidia.com",
+        "allocationMode": "ExactCount",
+        "count": 2,
+    }
     assert quotas.is_used(quotas.summarize(live(limits, {CLAIMED: "1"}), limits))
-    asks = {"devices": {"requests": [{"name": "x", "exactly": {"deviceClassName": "gpu.nvidia.com"}}, {"name": "y", "firstAvailable": []}]}}
+    asks = {
+        "devices": {
+            "requests": [
+                {"name": "x", "exactly": {"deviceClassName": "gpu.nvidia.com"}},
+                {"name": "y", "firstAvailable": []},
+            ]
+        }
+    }
     taken = {"metadata": {"name": "c"}, "spec": asks, "status": {"reservedFor": [{"name": "p"}]}}
-    assert quotas.claimants(limits, [taken, {"metadata": {"name": "other"}, "spec": {}}]) == [{"pod": "p", "claim": "c", "requests": {"gpu.nvidia.com": 1}}]
+    assert quotas.claimants(limits, [taken, {"metadata": {"name": "other"}, "spec": {}}]) == [
+        {"pod": "p", "claim": "c", "requests": {"gpu.nvidia.com": 1}}
+    ]
     assert quotas.doubts("q", limits, None, [], [{"metadata": {"name": "gpu.nvidia.com"}}]) == []
-    assert quotas.doubts("q", limits, None, [], []) == ["There is no DeviceClass gpu.nvidia.com: quota q limits something that does not exist (yet)."]
+    assert quotas.doubts("q", limits, None, [], []) == [
+        "There is no DeviceClass gpu.nvidia.com: quota q limits something that does not exist (yet)."
+    ]
 
 
 def test_a_proof_needs_a_device() -> None:

@@ -9,18 +9,31 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._resource_slices import attribute, held, offer, resources
+from ansible_collections.accelerators.openshift.plugins.module_utils._resource_slices import (
+    attribute,
+    held,
+    offer,
+    resources,
+)
 
 Data = dict[str, t.Any]
 
 
 def device(name: str, kind: str = "gpu", **more: str) -> Data:
-    return {"name": name, "attributes": {"type": {"string": kind}, **{key: {"string": value} for key, value in more.items()}}}
+    return {
+        "name": name,
+        "attributes": {"type": {"string": kind}, **{key: {"string": value} for key, value in more.items()}},
+    }
 
 
-def part(*devices: Data, node: str = "n1", generation: int = 1, count: int = 1, driver: str = "gpu.nvidia.com") -> Data:
+def part(
+    *devices: Data, node: str = "n1", generation: int = 1, count: int = 1, driver: str = "gpu.nvidia.com"
+) -> Data:
     pool = {"name": node, "generation": generation, "resourceSliceCount": count}
-    return {"metadata": {"name": f"{node}-{generation}"}, "spec": {"driver": driver, "nodeName": node, "pool": pool, "devices": list(devices)}}
+    return {
+        "metadata": {"name": f"{node}-{generation}"},
+        "spec": {"driver": driver, "nodeName": node, "pool": pool, "devices": list(devices)},
+    }
 
 
 @pytest.mark.parametrize(
@@ -41,18 +54,28 @@ def test_what_a_node_offers(slices: list[Data], names: list[str], complete: bool
 
 
 def test_devices_count_as_the_device_plugin_would_name_them() -> None:
-    devices = [device("gpu-0"), device("mig-0", "mig", profile="1g.5gb"), device("mig-1", "mig", profile="1g.5gb"), device("vfio-0", "vfio")]
+    devices = [
+        device("gpu-0"),
+        device("mig-0", "mig", profile="1g.5gb"),
+        device("mig-1", "mig", profile="1g.5gb"),
+        device("vfio-0", "vfio"),
+    ]
     assert resources(devices) == {"nvidia.com/gpu": 1, "nvidia.com/mig-1g.5gb": 2}
 
 
 def test_an_attribute_by_either_name() -> None:
     assert attribute({"attributes": {"gpu.nvidia.com/uuid": {"string": "GPU-1"}}}, "uuid") == "GPU-1"
-    assert attribute({"attributes": {"driverVersion": {"version": "595.91.7"}}}, "driverVersion") == "595.91.7"
+    assert (
+        attribute({"attributes": {"driverVersion": {"version": "595.91.7"}}}, "driverVersion") == "595.91.7"
+    )
     assert attribute({}, "uuid") == ""
 
 
 def claim(namespace: str, driver: str = "gpu.nvidia.com", reserved: bool = True) -> Data:
-    status = {"allocation": {"devices": {"results": [{"driver": driver}]}}, "reservedFor": [{"name": "pod"}] if reserved else []}
+    status = {
+        "allocation": {"devices": {"results": [{"driver": driver}]}},
+        "reservedFor": [{"name": "pod"}] if reserved else [],
+    }
     return {"metadata": {"namespace": namespace, "name": "claim"}, "status": status}
 
 

@@ -8,7 +8,14 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _scale_from_zero as zero
 
-NVIDIA: t.Final = {"vendor": "nvidia", "gpus_per_node": 2, "arch": "amd64", "vcpus": 16, "memory_gib": 64, "expected": {"nvidia.com/gpu": 8}}
+NVIDIA: t.Final = {
+    "vendor": "nvidia",
+    "gpus_per_node": 2,
+    "arch": "amd64",
+    "vcpus": 16,
+    "memory_gib": 64,
+    "expected": {"nvidia.com/gpu": 8},
+}
 AMD: t.Final = NVIDIA | {"vendor": "amd", "expected": {"amd.com/gpu": 2}}
 GPUS: t.Final = {zero.GPUS: "2", zero.GPU_TYPE: "nvidia.com/gpu"}
 ARCH: t.Final = {zero.LABELS: "kubernetes.io/arch=amd64"}
@@ -30,7 +37,9 @@ SIZE: t.Final = {zero.CPU: "16", zero.MEMORY: "65536Mi"}
         ("baremetal", NVIDIA | {"vcpus": None}, {**GPUS, **ARCH}),
     ],
 )
-def test_only_what_the_platform_does_not_say(platform: str, candidate: dict[str, t.Any], told: dict[str, str]) -> None:
+def test_only_what_the_platform_does_not_say(
+    platform: str, candidate: dict[str, t.Any], told: dict[str, str]
+) -> None:
     assert zero.capacity(platform, candidate) == told
 
 

@@ -7,7 +7,14 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _placement, _search
-from ansible_collections.accelerators.openshift.plugins.module_utils._search import AGAIN, GIVE_UP, KEEP, NEXT, Held, Search
+from ansible_collections.accelerators.openshift.plugins.module_utils._search import (
+    AGAIN,
+    GIVE_UP,
+    KEEP,
+    NEXT,
+    Held,
+    Search,
+)
 
 Data = dict[str, t.Any]
 NONE = ("MACH-CAPACITY", "none left")
@@ -15,7 +22,14 @@ NONE = ("MACH-CAPACITY", "none left")
 
 def pool(replicas: int = 4, **more: t.Any) -> Data:
     candidates = [{"instance_type": "p4d", "zones": ["a", "b"]}, {"instance_type": "p4de", "zones": ["b"]}]
-    return {"name": "t", "candidates": candidates, "replicas": replicas, "min_replicas": replicas, "mixed": False, **more}
+    return {
+        "name": "t",
+        "candidates": candidates,
+        "replicas": replicas,
+        "min_replicas": replicas,
+        "mixed": False,
+        **more,
+    }
 
 
 def held(zone: str, replicas: int, obtained: str = "", candidate: str = "p4d") -> Held:
@@ -34,7 +48,16 @@ def test_what_a_zone_cannot_give_moves_to_the_others() -> None:
     search = _search.start(pool(), [])
     assert search.lose({"a": NONE}, {"a": 1}) == AGAIN
     assert shares(search) == [("p4d", "a", 1), ("p4d", "b", 3)]
-    assert search.attempts == [{"instance_type": "p4d", "zones": ["a"], "wanted": 2, "obtained": 1, "code": "MACH-CAPACITY", "message": "none left"}]
+    assert search.attempts == [
+        {
+            "instance_type": "p4d",
+            "zones": ["a"],
+            "wanted": 2,
+            "obtained": 1,
+            "code": "MACH-CAPACITY",
+            "message": "none left",
+        }
+    ]
 
 
 def test_the_next_candidate_starts_when_all_zones_failed_and_from_nothing() -> None:
@@ -43,7 +66,11 @@ def test_the_next_candidate_starts_when_all_zones_failed_and_from_nothing() -> N
     assert search.lose({"b": NONE}, {"a": 1, "b": 1}) == NEXT
     assert shares(search) == [("p4de", "b", 4)]
     assert search.lose({"b": NONE}, {}) == GIVE_UP
-    assert [(one["instance_type"], one["zones"], one["obtained"]) for one in search.attempts] == [("p4d", ["a"], 1), ("p4d", ["b"], 1), ("p4de", ["b"], 0)]
+    assert [(one["instance_type"], one["zones"], one["obtained"]) for one in search.attempts] == [
+        ("p4d", ["a"], 1),
+        ("p4d", ["b"], 1),
+        ("p4de", ["b"], 0),
+    ]
 
 
 def test_an_account_s_limit_ends_the_whole_candidate() -> None:
@@ -72,14 +99,34 @@ def test_a_mixed_pool_is_filled_up_by_the_next_candidate() -> None:
 @pytest.mark.parametrize(
     ("have", "wanted", "expected"),
     [
-        ([held("a", 3, "4/4"), held("b", 1, "4/4")], 4, [("p4d", "a", 3), ("p4d", "b", 1)]),  # shifted by the provider, complete: stays
-        ([held("a", 1, "3/4"), held("b", 2, "3/4")], 4, [("p4d", "a", 1), ("p4d", "b", 2)]),  # partly obtained, that sufficed: stays
-        ([held("a", 1, "4/4"), held("b", 2, "4/4")], 4, [("p4d", "a", 2), ("p4d", "b", 2)]),  # somebody scaled it: put right
+        (
+            [held("a", 3, "4/4"), held("b", 1, "4/4")],
+            4,
+            [("p4d", "a", 3), ("p4d", "b", 1)],
+        ),  # shifted by the provider, complete: stays
+        (
+            [held("a", 1, "3/4"), held("b", 2, "3/4")],
+            4,
+            [("p4d", "a", 1), ("p4d", "b", 2)],
+        ),  # partly obtained, that sufficed: stays
+        (
+            [held("a", 1, "4/4"), held("b", 2, "4/4")],
+            4,
+            [("p4d", "a", 2), ("p4d", "b", 2)],
+        ),  # somebody scaled it: put right
         ([held("a", 2, "4/4"), held("b", 2, "4/4")], 6, [("p4d", "a", 3), ("p4d", "b", 3)]),
         ([held("a", 3, "4/4"), held("b", 1, "4/4")], 2, [("p4d", "a", 1), ("p4d", "b", 1)]),
         ([held("b", 4, "4/4", "p4de")], 4, [("p4de", "b", 4)]),
-        ([held("a", 1), held("b", 1, candidate="p4de")], 4, [("p4de", "b", 4)]),  # interrupted with the second candidate
-        ([held("a", 2, "4/4"), held("c", 2, "4/4")], 4, [("p4d", "a", 2), ("p4d", "b", 2)]),  # a zone that the pool no longer has
+        (
+            [held("a", 1), held("b", 1, candidate="p4de")],
+            4,
+            [("p4de", "b", 4)],
+        ),  # interrupted with the second candidate
+        (
+            [held("a", 2, "4/4"), held("c", 2, "4/4")],
+            4,
+            [("p4d", "a", 2), ("p4d", "b", 2)],
+        ),  # a zone that the pool no longer has
     ],
 )
 def test_where_a_pool_stays(have: list[Held], wanted: int, expected: list[tuple[str, str, int]]) -> None:
@@ -107,7 +154,9 @@ def test_machines_of_another_type_are_not_touched() -> None:
 
 
 def test_no_zones_is_one_place() -> None:
-    assert shares(_search.start(pool(2, candidates=[{"instance_type": "flavor", "zones": []}]), [])) == [("flavor", "", 2)]
+    assert shares(_search.start(pool(2, candidates=[{"instance_type": "flavor", "zones": []}]), [])) == [
+        ("flavor", "", 2)
+    ]
 
 
 def test_adjusting_moves_as_little_as_possible() -> None:
@@ -122,7 +171,10 @@ def test_more_than_was_content_is_asked_for_again() -> None:
 
 
 def test_a_set_of_one_market_is_not_written_for_the_other() -> None:
-    spot, other = {"instance_type": "p4d", "zones": ["a"], "market": {"type": "spot"}}, {"instance_type": "p4d", "zones": ["a"]}
+    spot, other = (
+        {"instance_type": "p4d", "zones": ["a"], "market": {"type": "spot"}},
+        {"instance_type": "p4d", "zones": ["a"]},
+    )
     both = pool(2, candidates=[spot, other])
     assert not _search.is_of(held("a", 2, candidate="p4d"), spot, both)
     assert _search.is_of(held("a", 2, candidate="p4d"), other, both)
@@ -160,7 +212,10 @@ def test_a_pool_that_could_not_grow_keeps_what_it_got() -> None:
     [
         (4, [("p4d", "a", 2), ("p4de", "b", 2)]),
         (3, [("p4d", "a", 2), ("p4de", "b", 1)]),
-        (1, [("p4d", "a", 1), ("p4de", "b", 0)]),  # the candidate that was asked last loses its machines first
+        (
+            1,
+            [("p4d", "a", 1), ("p4de", "b", 0)],
+        ),  # the candidate that was asked last loses its machines first
     ],
 )
 def test_a_mixed_pool_shrinks(replicas: int, expected: list[tuple[str, str, int]]) -> None:
@@ -201,7 +256,10 @@ def test_the_autoscaler_s_number_is_left_alone() -> None:
 
 def test_a_raised_minimum_is_reached() -> None:
     scaled = pool(4, autoscale={"min": 4, "max": 8})
-    assert shares(_search.start(scaled, [held("a", 2, "1/1"), held("b", 0, "1/1")])) == [("p4d", "a", 2), ("p4d", "b", 2)]
+    assert shares(_search.start(scaled, [held("a", 2, "1/1"), held("b", 0, "1/1")])) == [
+        ("p4d", "a", 2),
+        ("p4d", "b", 2),
+    ]
 
 
 def test_a_pool_may_begin_without_a_machine() -> None:

@@ -21,12 +21,25 @@ class Clock:
 
 
 def params(**more: t.Any) -> Data:
-    base = {"name": "kmod", "namespace": "kmod", "pools": [], "grace": 10.0, "spec": {}, "sro": {"chart": CHART}}
+    base = {
+        "name": "kmod",
+        "namespace": "kmod",
+        "pools": [],
+        "grace": 10.0,
+        "spec": {},
+        "sro": {"chart": CHART},
+    }
     return base | more
 
 
 def special(**conditions: str) -> Data:
-    status = {"state": "Working", "conditions": [{"type": kind, "status": "True", "message": text, "reason": kind} for kind, text in conditions.items()]}
+    status = {
+        "state": "Working",
+        "conditions": [
+            {"type": kind, "status": "True", "message": text, "reason": kind}
+            for kind, text in conditions.items()
+        ],
+    }
     return {"metadata": {"name": "kmod"}, "spec": {"chart": CHART, "namespace": "kmod"}, "status": status}
 
 
@@ -56,14 +69,27 @@ def test_an_error_that_lasts_is_final() -> None:
 
 def test_what_it_runs_is_found_by_its_owner_even_after_it_is_gone() -> None:
     spec = {"template": {"spec": {"containers": [{"image": "i:1"}]}}}
-    owned = {"metadata": {"name": "d", "namespace": "kmod", "ownerReferences": [{"kind": "SpecialResource", "name": "kmod"}]}, "spec": spec}
+    owned = {
+        "metadata": {
+            "name": "d",
+            "namespace": "kmod",
+            "ownerReferences": [{"kind": "SpecialResource", "name": "kmod"}],
+        },
+        "spec": spec,
+    }
     other = {"metadata": {"name": "e", "namespace": "kmod"}, "spec": spec}
-    assert sro.runs(None, "kmod", [owned, other]) == {"chart": "", "namespace": "", "daemonsets": [{"name": "kmod/d", "images": ["i:1"], "pods": 0}]}
+    assert sro.runs(None, "kmod", [owned, other]) == {
+        "chart": "",
+        "namespace": "",
+        "daemonsets": [{"name": "kmod/d", "images": ["i:1"], "pods": 0}],
+    }
     assert sro.runs(special(), "kmod", [other])["chart"] == "simple-kmod 0.0.1"
 
 
 def test_the_object_is_built() -> None:
-    given = params(sro={"chart": CHART, "set": {"a": 1}, "node_selector": {"x": "y"}, "management_state": "Managed"})
+    given = params(
+        sro={"chart": CHART, "set": {"a": 1}, "node_selector": {"x": "y"}, "management_state": "Managed"}
+    )
     assert sro.build(given)["spec"] == {
         "chart": CHART,
         "namespace": "kmod",
@@ -88,4 +114,6 @@ def test_what_cannot_work_is_refused_at_once(change: Data, said: str) -> None:
 
 def test_what_the_successor_needs() -> None:
     given = params(sro={"migrate_to": "kmm"})
-    assert sro.needs(given, lambda kind: kind == "Module") == [{"what": "Module is served (olm_operator with name=kernel-module-management)", "met": True}]
+    assert sro.needs(given, lambda kind: kind == "Module") == [
+        {"what": "Module is served (olm_operator with name=kernel-module-management)", "met": True}
+    ]

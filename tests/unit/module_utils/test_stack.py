@@ -10,13 +10,22 @@ import pytest
 import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, InputError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    AcceleratorError,
+    InputError,
+    NotReadyError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain
 
 Snapshot = dict[str, list[dict[str, t.Any]]]
 FIXTURE = yaml.safe_load((Path(__file__).parents[1] / "fixtures/stack_ready.yml").read_text())
-POOL = {"name": "training", "node_selector": {"accelerators.openshift/pool": "training"}, "replicas": 1, "expected": {"nvidia.com/gpu": 4}}
+POOL = {
+    "name": "training",
+    "node_selector": {"accelerators.openshift/pool": "training"},
+    "replicas": 1,
+    "expected": {"nvidia.com/gpu": 4},
+}
 DRIVER = "nvidia-driver-daemonset-9.8.20260801-0"
 
 
@@ -59,8 +68,18 @@ def status(seen: Snapshot, state: str, reason: str, error: str = "", message: st
     seen["policies"][0]["status"] = {
         "state": state,
         "conditions": [
-            {"type": "Ready", "status": "False" if error else "True", "reason": "Error" if error else reason, "message": ""},
-            {"type": "Error", "status": "True" if error else "False", "reason": error or "Ready", "message": message},
+            {
+                "type": "Ready",
+                "status": "False" if error else "True",
+                "reason": "Error" if error else reason,
+                "message": "",
+            },
+            {
+                "type": "Error",
+                "status": "True" if error else "False",
+                "reason": error or "Ready",
+                "message": message,
+            },
         ],
     }
 
@@ -71,7 +90,11 @@ def pod(seen: Snapshot, prefix: str) -> dict[str, t.Any]:
 
 def broken(one: dict[str, t.Any], reason: str, message: str = "", restarts: int = 4) -> None:
     one["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
-    one["status"]["containerStatuses"][0] |= {"ready": False, "restartCount": restarts, "state": {"waiting": {"reason": reason, "message": message}}}
+    one["status"]["containerStatuses"][0] |= {
+        "ready": False,
+        "restartCount": restarts,
+        "state": {"waiting": {"reason": reason, "message": message}},
+    }
 
 
 def test_a_stack_that_works(seen: Snapshot) -> None:
@@ -81,7 +104,12 @@ def test_a_stack_that_works(seen: Snapshot) -> None:
     assert (facts["state"], facts["reason"], facts["driver_version"]) == ("ready", "Reconciled", "595.91.07")
     (entry,) = facts["nodes"]
     assert entry["expected"] == entry["allocatable"] == {"nvidia.com/gpu": 4}
-    assert [one["name"] for one in entry["operands"]][:4] == ["driver", "container-toolkit", "operator-validator", "device-plugin"]
+    assert [one["name"] for one in entry["operands"]][:4] == [
+        "driver",
+        "container-toolkit",
+        "operator-validator",
+        "device-plugin",
+    ]
     assert all(one["ready"] for one in entry["operands"])
 
 
@@ -107,18 +135,34 @@ def ignored(seen: Snapshot) -> None:
 
 
 def conflict(seen: Snapshot) -> None:
-    status(seen, "notReady", "", "ReconcileFailed", "conflicting GPUCluster resource gpu-cluster cannot co-exist with ClusterPolicy")
+    status(
+        seen,
+        "notReady",
+        "",
+        "ReconcileFailed",
+        "conflicting GPUCluster resource gpu-cluster cannot co-exist with ClusterPolicy",
+    )
 
 
 def crash(seen: Snapshot) -> None:
-    status(seen, "notReady", "", "OperandNotReady", "ClusterPolicy is not ready; states not ready: [state-driver]")
+    status(
+        seen,
+        "notReady",
+        "",
+        "OperandNotReady",
+        "ClusterPolicy is not ready; states not ready: [state-driver]",
+    )
     broken(pod(seen, DRIVER), "CrashLoopBackOff", "back-off 40s restarting failed container")
 
 
 def often_restarted(seen: Snapshot) -> None:
     one = pod(seen, DRIVER)
     one["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
-    one["status"]["containerStatuses"][0] |= {"ready": False, "restartCount": 3, "lastState": {"terminated": {"exitCode": 1, "reason": "Error"}}}
+    one["status"]["containerStatuses"][0] |= {
+        "ready": False,
+        "restartCount": 3,
+        "lastState": {"terminated": {"exitCode": 1, "reason": "Error"}},
+    }
 
 
 def plugin_crash(seen: Snapshot) -> None:
@@ -171,7 +215,13 @@ def still_building(seen: Snapshot) -> None:
     no_devices(seen)
     for name in ("nvidia-driver-daemonset", "nvidia-device-plugin"):
         pod(seen, name)["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
-    status(seen, "notReady", "", "OperandNotReady", "ClusterPolicy is not ready; states not ready: [state-driver]")
+    status(
+        seen,
+        "notReady",
+        "",
+        "OperandNotReady",
+        "ClusterPolicy is not ready; states not ready: [state-driver]",
+    )
 
 
 def repartitioned(seen: Snapshot) -> None:
@@ -180,11 +230,17 @@ def repartitioned(seen: Snapshot) -> None:
 
 
 def repartitioned_again(seen: Snapshot) -> None:
-    node(seen)["metadata"]["labels"] |= {"nvidia.com/mig.config.state": "pending", "nvidia.com/mig.config": "all-1g.5gb"}
+    node(seen)["metadata"]["labels"] |= {
+        "nvidia.com/mig.config.state": "pending",
+        "nvidia.com/mig.config": "all-1g.5gb",
+    }
 
 
 def not_cut(seen: Snapshot) -> None:
-    node(seen)["metadata"]["labels"] |= {"nvidia.com/mig.config.state": "failed", "nvidia.com/mig.config": "all-9g.5gb"}
+    node(seen)["metadata"]["labels"] |= {
+        "nvidia.com/mig.config.state": "failed",
+        "nvidia.com/mig.config": "all-9g.5gb",
+    }
 
 
 def withdrawn(seen: Snapshot) -> None:
@@ -218,7 +274,12 @@ def unwanted(seen: Snapshot) -> None:
 
 def refused_by_the_kubelet(seen: Snapshot) -> None:
     one = pod(seen, "nvidia-operator-validator")["status"]
-    one |= {"phase": "Failed", "reason": "UnexpectedAdmissionError", "message": "Requested: 1, Available: 0, which is unexpected", "containerStatuses": []}
+    one |= {
+        "phase": "Failed",
+        "reason": "UnexpectedAdmissionError",
+        "message": "Requested: 1, Available: 0, which is unexpected",
+        "containerStatuses": [],
+    }
     one["conditions"] = [{"type": "Ready", "status": "False"}]
 
 
@@ -240,7 +301,9 @@ def opted_out(seen: Snapshot) -> None:
 
 def waits_for_tolerations(seen: Snapshot) -> None:
     taint(seen)
-    seen["policies"][0]["spec"]["daemonsets"]["tolerations"].append({"key": "dedicated", "operator": "Exists"})
+    seen["policies"][0]["spec"]["daemonsets"]["tolerations"].append(
+        {"key": "dedicated", "operator": "Exists"}
+    )
 
 
 def not_rolled_out(seen: Snapshot) -> None:
@@ -261,14 +324,32 @@ def fewer_nodes(seen: Snapshot) -> None:
 
 
 CASES = [
-    (lose_label, "GPU-NFD-EMPTY", "pending", "failed", "no label feature.node.kubernetes.io/pci-10de.present"),
+    (
+        lose_label,
+        "GPU-NFD-EMPTY",
+        "pending",
+        "failed",
+        "no label feature.node.kubernetes.io/pci-10de.present",
+    ),
     (no_gpu_nodes, "GPU-NFD-EMPTY", "pending", "failed", "reason NoGPUNodes"),
     (labels_missing, "GPU-NFD-EMPTY", "pending", "failed", "reason NFDLabelsMissing"),
-    (taint, "GPU-TAINT", "failed", "failed", "gpu-0: taint dedicated=ml:NoSchedule is not tolerated by 8 operands"),
+    (
+        taint,
+        "GPU-TAINT",
+        "failed",
+        "failed",
+        "gpu-0: taint dedicated=ml:NoSchedule is not tolerated by 8 operands",
+    ),
     (waits_for_tolerations, "GPU-TAINT", "pending", "pending", "do not have the policy's tolerations yet"),
     (ignored, "GPU-CP-IGNORED", "failed", "failed", "older is older"),
     (conflict, "GPU-CP-CONFLICT", "failed", "failed", "conflicting GPUCluster resource"),
-    (crash, "GPU-DRV-CRASH", "pending", "failed", "container nvidia-driver-ctr of pod nvidia-driver-daemonset-9.8.20260801-0-x4h94 is in CrashLoopBackOff"),
+    (
+        crash,
+        "GPU-DRV-CRASH",
+        "pending",
+        "failed",
+        "container nvidia-driver-ctr of pod nvidia-driver-daemonset-9.8.20260801-0-x4h94 is in CrashLoopBackOff",
+    ),
     (often_restarted, "GPU-DRV-CRASH", "pending", "failed", "3 restarts"),
     (plugin_crash, "GPU-OPERAND-CRASH", "pending", "failed", "device-plugin"),
     (no_image, "GPU-IMAGE", "pending", "failed", "manifest unknown"),
@@ -283,27 +364,73 @@ CASES = [
     (no_devices, "GPU-ALLOC", "pending", "failed", "offers nvidia.com/gpu 0 of 4"),
     (still_building, "GPU-OPERAND", "pending", "pending", "driver is not Ready"),
     (repartitioned, "GPU-MIG-RUNNING", "pending", "pending", "is being repartitioned"),
-    (repartitioned_again, "GPU-MIG-RUNNING", "pending", "pending", "is being repartitioned (all-1g.5gb: pending)"),
+    (
+        repartitioned_again,
+        "GPU-MIG-RUNNING",
+        "pending",
+        "pending",
+        "is being repartitioned (all-1g.5gb: pending)",
+    ),
     (not_cut, "GPU-MIG-FAILED", "failed", "failed", "could not be repartitioned (all-9g.5gb: failed)"),
-    (withdrawn, "GPU-ALLOC", "pending", "failed", "offers nvidia.com/gpu 3 of 4 (4 GPUs are in the node, 1 of them withdrawn)"),
+    (
+        withdrawn,
+        "GPU-ALLOC",
+        "pending",
+        "failed",
+        "offers nvidia.com/gpu 3 of 4 (4 GPUs are in the node, 1 of them withdrawn)",
+    ),
     (paused, "GPU-PAUSED", "pending", "failed", "still keeps dcgm, device-plugin away"),
     (of_the_other_stack, "GPU-MODE", "pending", "failed", "is left over from a GPUCluster"),
-    (without_plugin, "GPU-OPTED-OUT", "pending", "failed", "label nvidia.com/gpu.deploy.device-plugin=false keeps device-plugin away"),
-    (unwanted, "GPU-OPERAND-LACKING", "pending", "failed", "DaemonSet nvidia-dcgm-exporter selects it and wants no pod anywhere (0 desired)"),
-    (refused_by_the_kubelet, "GPU-VAL-BUSY", "pending", "pending", "was refused by the node (UnexpectedAdmissionError)"),
+    (
+        without_plugin,
+        "GPU-OPTED-OUT",
+        "pending",
+        "failed",
+        "label nvidia.com/gpu.deploy.device-plugin=false keeps device-plugin away",
+    ),
+    (
+        unwanted,
+        "GPU-OPERAND-LACKING",
+        "pending",
+        "failed",
+        "DaemonSet nvidia-dcgm-exporter selects it and wants no pod anywhere (0 desired)",
+    ),
+    (
+        refused_by_the_kubelet,
+        "GPU-VAL-BUSY",
+        "pending",
+        "pending",
+        "was refused by the node (UnexpectedAdmissionError)",
+    ),
     (upgrading, "GPU-UPG-RUNNING", "pending", "pending", "pod-restart-required"),
     (upgrade_failed, "GPU-UPG-FAILED", "failed", "failed", "stays cordoned"),
     (node_down, "GPU-NODE-NOTREADY", "pending", "pending", "the node is not Ready"),
     (opted_out, "GPU-OPTED-OUT", "pending", "failed", "keeps every operand away"),
-    (not_rolled_out, "GPU-CP-NOTREADY", "pending", "pending", "has not yet brought the policy to container-toolkit (tolerations)"),
-    (old_driver, "GPU-CP-NOTREADY", "pending", "pending", "has not yet brought the policy to driver (version 600.10.01)"),
+    (
+        not_rolled_out,
+        "GPU-CP-NOTREADY",
+        "pending",
+        "pending",
+        "has not yet brought the policy to container-toolkit (tolerations)",
+    ),
+    (
+        old_driver,
+        "GPU-CP-NOTREADY",
+        "pending",
+        "pending",
+        "has not yet brought the policy to driver (version 600.10.01)",
+    ),
     (gone, "GPU-CP-ABSENT", "pending", "pending", "not there yet"),
     (fewer_nodes, "GPU-NODES", "pending", "pending", "Pool training has 0 of 1 nodes"),
 ]
 
 
-@pytest.mark.parametrize(("change", "code", "first", "later", "words"), CASES, ids=[case[0].__name__ for case in CASES])
-def test_a_policy_that_lies(seen: Snapshot, change: t.Callable[[Snapshot], None], code: str, first: str, later: str, words: str) -> None:
+@pytest.mark.parametrize(
+    ("change", "code", "first", "later", "words"), CASES, ids=[case[0].__name__ for case in CASES]
+)
+def test_a_policy_that_lies(
+    seen: Snapshot, change: t.Callable[[Snapshot], None], code: str, first: str, later: str, words: str
+) -> None:
     change(seen)
     early, late = judge(seen), judge(seen, after=61)
     assert (early.code, early.verdict, late.code, late.verdict) == (code, first, code, later)
@@ -319,7 +446,13 @@ def test_zero_nodes_are_fine_for_a_pool_that_may_be_empty(seen: Snapshot) -> Non
 def test_devices_that_a_running_plugin_withholds_are_not_waited_for(seen: Snapshot) -> None:
     no_devices(seen)
     pod(seen, "nvidia-operator-validator")["status"]["conditions"] = [{"type": "Ready", "status": "False"}]
-    status(seen, "notReady", "", "OperandNotReady", "ClusterPolicy is not ready; states not ready: [state-operator-validation]")
+    status(
+        seen,
+        "notReady",
+        "",
+        "OperandNotReady",
+        "ClusterPolicy is not ready; states not ready: [state-operator-validation]",
+    )
     assert judge(seen, after=59).verdict == "pending"
     late = judge(seen, after=61)
     assert (late.verdict, late.code) == ("failed", "GPU-ALLOC")
@@ -344,7 +477,9 @@ def test_switched_off_operands_are_not_missed(seen: Snapshot) -> None:
 
 
 def test_one_operand_is_off_unless_it_is_switched_on(seen: Snapshot) -> None:
-    seen["daemonsets"] = [one for one in seen["daemonsets"] if one["metadata"]["name"] != "nvidia-node-status-exporter"]
+    seen["daemonsets"] = [
+        one for one in seen["daemonsets"] if one["metadata"]["name"] != "nvidia-node-status-exporter"
+    ]
     assert judge(seen).code == "GPU-OPERAND-LACKING"
     del seen["policies"][0]["spec"]["nodeStatusExporter"]
     assert judge(seen).is_ready
@@ -398,14 +533,19 @@ def test_a_node_has_one_line_that_changes_only_with_what_it_waits_for(seen: Snap
     assert judge(seen).details == expected
     no_daemonset(seen)
     assert judge(seen).details == expected
-    next(one for one in seen["pods"] if "node-status-exporter" in one["metadata"]["name"])["status"]["conditions"] = [{"type": "Ready", "status": "True"}]
+    next(one for one in seen["pods"] if "node-status-exporter" in one["metadata"]["name"])["status"][
+        "conditions"
+    ] = [{"type": "Ready", "status": "True"}]
     assert judge(seen).details == expected
 
 
 @pytest.mark.parametrize(
     ("log", "code"),
     [
-        ("error: failed to install elfutils packages. RHEL entitlement may be improperly deployed.", "GPU-DRV-NODTK"),
+        (
+            "error: failed to install elfutils packages. RHEL entitlement may be improperly deployed.",
+            "GPU-DRV-NODTK",
+        ),
         ("modprobe: ERROR: could not insert 'nvidia': Required key not available", "GPU-DRV-SIGN"),
         ("NVRM: RmInitAdapter failed! (0x22:0x56:884)", "GPU-DRV-FLAVOUR"),
         ("Could not unload NVIDIA driver kernel modules, driver is in use", "GPU-DRV-INUSE"),
@@ -423,7 +563,11 @@ def test_a_known_text_in_the_log_brings_its_remedy(log: str, code: str) -> None:
 def test_an_unknown_text_is_only_evidence() -> None:
     error = AcceleratorError("GPU-DRV-CRASH", "driver crashes.", "look")
     explain(error, "nvidia-driver-x", "ctr", "something else")
-    assert (error.code, error.remedy, error.evidence) == ("GPU-DRV-CRASH", "look", ["nvidia-driver-x/ctr: something else"])
+    assert (error.code, error.remedy, error.evidence) == (
+        "GPU-DRV-CRASH",
+        "look",
+        ["nvidia-driver-x/ctr: something else"],
+    )
     assert error.message == "driver crashes. The log of nvidia-driver-x ends with: something else"
 
 
@@ -435,7 +579,11 @@ def test_a_log_does_not_replace_another_cause() -> None:
 
 @pytest.mark.parametrize(
     ("pool", "path"),
-    [({"name": "a"}, "pools[0].node_selector"), ({"node_selector": {"a": "b"}}, "pools[0].name"), ({"name": "a", "node_selector": "x"}, "pools[0]")],
+    [
+        ({"name": "a"}, "pools[0].node_selector"),
+        ({"node_selector": {"a": "b"}}, "pools[0].name"),
+        ({"name": "a", "node_selector": "x"}, "pools[0]"),
+    ],
 )
 def test_bad_pools_are_named(pool: dict[str, t.Any], path: str) -> None:
     with pytest.raises(InputError, match=r"pools\[0\]") as caught:

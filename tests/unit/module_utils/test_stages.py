@@ -27,10 +27,26 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stages imp
 Data = dict[str, t.Any]
 Snapshot = dict[str, list[Data]]
 FIXTURE = yaml.safe_load((Path(__file__).parents[1] / "fixtures/stack_ready.yml").read_text())
-POOL = {"name": "training", "node_selector": {"accelerators.openshift/pool": "training"}, "replicas": 1, "expected": {"nvidia.com/gpu": 4}}
-OTHER = {"name": "other", "node_selector": {"accelerators.openshift/pool": "other"}, "replicas": 1, "expected": {"nvidia.com/gpu": 4}}
+POOL = {
+    "name": "training",
+    "node_selector": {"accelerators.openshift/pool": "training"},
+    "replicas": 1,
+    "expected": {"nvidia.com/gpu": 4},
+}
+OTHER = {
+    "name": "other",
+    "node_selector": {"accelerators.openshift/pool": "other"},
+    "replicas": 1,
+    "expected": {"nvidia.com/gpu": 4},
+}
 NINE, TEN = "2026-11-21T21:03:00Z", "2026-11-21T22:00:00Z"
-BEHIND_DRIVER = {"toolkit": "waiting", "device plugin": "waiting", "validator": "waiting", "metrics": "waiting", "allocatable": "waiting"}
+BEHIND_DRIVER = {
+    "toolkit": "waiting",
+    "device plugin": "waiting",
+    "validator": "waiting",
+    "metrics": "waiting",
+    "allocatable": "waiting",
+}
 
 
 @pytest.fixture
@@ -51,7 +67,10 @@ def unready(one: Data, since: str = NINE) -> None:
 
 
 def table(seen: Snapshot, *pools: Data) -> dict[str, Data]:
-    return {one["name"]: one for one in stack.summarize(seen, "gpu-cluster-policy", list(pools) or [POOL])["stages"]}
+    return {
+        one["name"]: one
+        for one in stack.summarize(seen, "gpu-cluster-policy", list(pools) or [POOL])["stages"]
+    }
 
 
 def verdicts(found: dict[str, Data]) -> dict[str, str]:
@@ -90,17 +109,28 @@ def test_what_waits_for_the_driver_is_its_consequence(seen: Snapshot) -> None:
             unready(one)
     node(seen)["status"]["allocatable"]["nvidia.com/gpu"] = "0"
     driver = pod(seen, "nvidia-driver")["status"]
-    driver["containerStatuses"][0] |= {"ready": False, "restartCount": 4, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
+    driver["containerStatuses"][0] |= {
+        "ready": False,
+        "restartCount": 4,
+        "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+    }
     found = table(seen, POOL | {"replicas": 2})
     assert verdicts(found) == {"driver": "pending", **BEHIND_DRIVER}
     assert {found[name]["consequence_of"] for name in BEHIND_DRIVER} == {"driver"}
     assert found["driver"]["since"] == NINE
     [behind] = found["driver"]["nodes"]
-    assert (behind["pool"], behind["node"], behind["verdict"], behind["since"]) == ("training", "gpu-0", "pending", NINE)
+    assert (behind["pool"], behind["node"], behind["verdict"], behind["since"]) == (
+        "training",
+        "gpu-0",
+        "pending",
+        NINE,
+    )
     assert found["driver"]["of"] == 2
     lines = stages.table(list(found.values()))
     assert lines[0] == "ready: catalogue, install plan, csv, crd, nfd labels"
-    assert lines[1].startswith(f"driver PENDING since {NINE} on 1 of 2 nodes: gpu-0: driver is in CrashLoopBackOff")
+    assert lines[1].startswith(
+        f"driver PENDING since {NINE} on 1 of 2 nodes: gpu-0: driver is in CrashLoopBackOff"
+    )
     assert lines[2:] == ["toolkit, device plugin, validator, metrics, allocatable wait for driver"]
 
 
@@ -110,7 +140,11 @@ def test_a_trouble_of_its_own_behind_another_one_is_no_consequence(seen: Snapsho
     plugin = pod(seen, "nvidia-device-plugin")["status"]["containerStatuses"][0]
     plugin |= {"ready": False, "restartCount": 4, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
     found = table(seen)
-    assert (found["driver"]["verdict"], found["device plugin"]["verdict"], found["toolkit"]["verdict"]) == ("pending", "pending", "waiting")
+    assert (found["driver"]["verdict"], found["device plugin"]["verdict"], found["toolkit"]["verdict"]) == (
+        "pending",
+        "pending",
+        "waiting",
+    )
     assert found["device plugin"]["consequence_of"] == ""
 
 
@@ -126,13 +160,20 @@ def test_a_node_without_its_label_makes_everything_wait_for_the_label(seen: Snap
 def test_the_nodes_that_a_pool_lacks_wait_for_their_labels(seen: Snapshot) -> None:
     seen["nodes"] = []
     found = table(seen)
-    assert found["nfd labels"]["evidence"] == ["pool training: 0 of 1 nodes match accelerators.openshift/pool=training"]
+    assert found["nfd labels"]["evidence"] == [
+        "pool training: 0 of 1 nodes match accelerators.openshift/pool=training"
+    ]
     assert found["allocatable"]["consequence_of"] == "nfd labels"
     assert found["driver"]["nodes"][0]["node"] == ""
 
 
 def test_without_pools_only_what_the_cluster_has_once_is_told(seen: Snapshot) -> None:
-    assert [one["name"] for one in stack.summarize(seen, "gpu-cluster-policy", [])["stages"]] == ["catalogue", "install plan", "csv", "crd"]
+    assert [one["name"] for one in stack.summarize(seen, "gpu-cluster-policy", [])["stages"]] == [
+        "catalogue",
+        "install plan",
+        "csv",
+        "crd",
+    ]
 
 
 def test_before_the_policy_everything_waits_for_it(seen: Snapshot) -> None:
@@ -154,7 +195,15 @@ def test_a_consequence_is_as_patient_as_its_cause(seen: Snapshot) -> None:
 
 def test_what_another_judge_finds_is_told_in_its_stage(seen: Snapshot) -> None:
     """Backend nvidiadriver looks at its objects besides."""
-    found = part("pending", "Owner:gpu-0", "Node gpu-0: nobody owns it.", code="GPU-NVD-OWNER", stage="driver", pool="training", node="gpu-0")
+    found = part(
+        "pending",
+        "Owner:gpu-0",
+        "Node gpu-0: nobody owns it.",
+        code="GPU-NVD-OWNER",
+        stage="driver",
+        pool="training",
+        node="gpu-0",
+    )
     judge = stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0)
     verdict = Also({}, lambda _snapshot: [found]).over(judge)(seen)
     told = stack.summarize(seen, "gpu-cluster-policy", [POOL], judge.parts)
@@ -171,9 +220,23 @@ def test_each_pool_is_judged_by_itself(seen: Snapshot) -> None:
     wanted = [POOL, OTHER]
     parts = stack.judge(seen, "gpu-cluster-policy", wanted)
     sick, well = stage_table.pools_of(seen, wanted, parts)
-    assert (sick["name"], sick["ready"], sick["code"], sick["nodes"], sick["nodes_ready"]) == ("training", False, "GPU-MIG-FAILED", 1, 0)
+    assert (sick["name"], sick["ready"], sick["code"], sick["nodes"], sick["nodes_ready"]) == (
+        "training",
+        False,
+        "GPU-MIG-FAILED",
+        1,
+        0,
+    )
     assert "gpu-0" in sick["message"]
-    assert well == {"name": "other", "ready": True, "nodes": 1, "nodes_ready": 1, "code": "", "message": "", "remedy": ""}
+    assert well == {
+        "name": "other",
+        "ready": True,
+        "nodes": 1,
+        "nodes_ready": 1,
+        "code": "",
+        "message": "",
+        "remedy": "",
+    }
 
 
 def test_a_policy_that_does_not_count_makes_no_pool_ready(seen: Snapshot) -> None:
@@ -187,7 +250,12 @@ def not_ready(seen: Snapshot, states: str) -> None:
         "state": "notReady",
         "conditions": [
             {"type": "Ready", "status": "False", "reason": "Error", "message": ""},
-            {"type": "Error", "status": "True", "reason": "OperandNotReady", "message": f"ClusterPolicy is not ready; states not ready: [{states}]"},
+            {
+                "type": "Error",
+                "status": "True",
+                "reason": "OperandNotReady",
+                "message": f"ClusterPolicy is not ready; states not ready: [{states}]",
+            },
         ],
     }
 
@@ -195,50 +263,100 @@ def not_ready(seen: Snapshot, states: str) -> None:
 def test_nodes_of_nobody_may_be_broken(seen: Snapshot) -> None:
     second_node(seen)
     not_ready(seen, "state-driver")
-    assert not stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0)(seen).is_ready
-    unready(next(one for one in seen["pods"] if one["metadata"]["name"].endswith("-twin") and "driver-daemonset" in one["metadata"]["name"]))
+    assert not stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0)(
+        seen
+    ).is_ready
+    unready(
+        next(
+            one
+            for one in seen["pods"]
+            if one["metadata"]["name"].endswith("-twin") and "driver-daemonset" in one["metadata"]["name"]
+        )
+    )
     judging = stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0)
     assert judging(seen).is_ready
     assert "gpu-1 (driver is not Ready)" in judging.parts[-1].message
-    assert summary.others(seen, [POOL]) == [{"name": "gpu-1", "operands": [{"name": "driver", "note": "is not Ready"}]}]
+    assert summary.others(seen, [POOL]) == [
+        {"name": "gpu-1", "operands": [{"name": "driver", "note": "is not Ready"}]}
+    ]
 
 
 def test_they_are_no_excuse_for_what_they_do_not_explain(seen: Snapshot) -> None:
     second_node(seen)
-    unready(next(one for one in seen["pods"] if one["metadata"]["name"].endswith("-twin") and "driver-daemonset" in one["metadata"]["name"]))
+    unready(
+        next(
+            one
+            for one in seen["pods"]
+            if one["metadata"]["name"].endswith("-twin") and "driver-daemonset" in one["metadata"]["name"]
+        )
+    )
     not_ready(seen, "state-driver state-dcgm")
-    assert not stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0)(seen).is_ready
+    assert not stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0)(
+        seen
+    ).is_ready
 
 
 # Catalogue, install plan, CSV
 
 
 def subscription(**status: t.Any) -> Data:
-    spec = {"name": "gpu-operator-certified", "source": "certified-operators", "sourceNamespace": "openshift-marketplace"}
-    return {"metadata": {"name": "gpu-operator-certified", "namespace": "nvidia-gpu-operator"}, "spec": spec, "status": status}
+    spec = {
+        "name": "gpu-operator-certified",
+        "source": "certified-operators",
+        "sourceNamespace": "openshift-marketplace",
+    }
+    return {
+        "metadata": {"name": "gpu-operator-certified", "namespace": "nvidia-gpu-operator"},
+        "spec": spec,
+        "status": status,
+    }
 
 
 def condition(kind: str, **more: str) -> Data:
     return {"type": kind, "status": "True", "lastTransitionTime": NINE, **more}
 
 
-CATALOG: t.Final = {"metadata": {"name": "certified-operators"}, "status": {"connectionState": {"lastObservedState": "READY", "lastConnect": NINE}}}
-DOWN: t.Final = {"metadata": {"name": "certified-operators"}, "status": {"connectionState": {"lastObservedState": "TRANSIENT_FAILURE"}}}
+CATALOG: t.Final = {
+    "metadata": {"name": "certified-operators"},
+    "status": {"connectionState": {"lastObservedState": "READY", "lastConnect": NINE}},
+}
+DOWN: t.Final = {
+    "metadata": {"name": "certified-operators"},
+    "status": {"connectionState": {"lastObservedState": "TRANSIENT_FAILURE"}},
+}
 PLAN: t.Final = {
     "metadata": {"name": "install-a", "namespace": "nvidia-gpu-operator", "creationTimestamp": NINE},
     "spec": {"approved": False, "clusterServiceVersionNames": ["gpu.v1"]},
     "status": {"phase": "RequiresApproval"},
 }
 PLANNED: t.Final = {"currentCSV": "gpu.v1", "installPlanRef": {"name": "install-a"}}
-CSV: t.Final = {"metadata": {"name": "gpu.v1", "namespace": "nvidia-gpu-operator"}, "status": {"phase": "Succeeded", "lastTransitionTime": TEN}}
-FAILED: t.Final = {**CSV, "status": {"phase": "Failed", "reason": "InstallCheckFailed", "message": "install timeout", "lastTransitionTime": TEN}}
+CSV: t.Final = {
+    "metadata": {"name": "gpu.v1", "namespace": "nvidia-gpu-operator"},
+    "status": {"phase": "Succeeded", "lastTransitionTime": TEN},
+}
+FAILED: t.Final = {
+    **CSV,
+    "status": {
+        "phase": "Failed",
+        "reason": "InstallCheckFailed",
+        "message": "install timeout",
+        "lastTransitionTime": TEN,
+    },
+}
 
 
 @pytest.mark.parametrize(
     ("live", "plans", "csvs", "catalog", "expected", "words"),
     [
         ([], [], [], None, ["pending", "waiting", "waiting"], "no Subscription for gpu-operator"),
-        ([], [], [{**CSV, "metadata": {"name": "gpu-operator-certified.v1"}}], None, ["ready", "ready", "ready"], "no Subscription"),
+        (
+            [],
+            [],
+            [{**CSV, "metadata": {"name": "gpu-operator-certified.v1"}}],
+            None,
+            ["ready", "ready", "ready"],
+            "no Subscription",
+        ),
         (
             [subscription()],
             [],
@@ -256,8 +374,22 @@ FAILED: t.Final = {**CSV, "status": {"phase": "Failed", "reason": "InstallCheckF
             ["failed", "waiting", "waiting"],
             "constraints",
         ),
-        ([subscription(conditions=[condition("BundleUnpackFailed", message="no image")])], [], [], CATALOG, ["ready", "failed", "waiting"], "no image"),
-        ([subscription(**PLANNED)], [PLAN], [], CATALOG, ["ready", "pending", "waiting"], "waits for an approval"),
+        (
+            [subscription(conditions=[condition("BundleUnpackFailed", message="no image")])],
+            [],
+            [],
+            CATALOG,
+            ["ready", "failed", "waiting"],
+            "no image",
+        ),
+        (
+            [subscription(**PLANNED)],
+            [PLAN],
+            [],
+            CATALOG,
+            ["ready", "pending", "waiting"],
+            "waits for an approval",
+        ),
         (
             [subscription(**PLANNED, conditions=[condition("BundleUnpackFailed", message="no image")])],
             [PLAN],
@@ -266,8 +398,22 @@ FAILED: t.Final = {**CSV, "status": {"phase": "Failed", "reason": "InstallCheckF
             ["ready", "pending", "waiting"],
             "is IDLE",
         ),
-        ([subscription(**PLANNED)], [{**PLAN, "status": {"phase": "Complete"}}], [FAILED], CATALOG, ["ready", "ready", "failed"], "install timeout"),
-        ([subscription(**PLANNED, installedCSV="gpu.v1")], [PLAN], [CSV], CATALOG, ["ready", "ready", "ready"], "would upgrade the operator"),
+        (
+            [subscription(**PLANNED)],
+            [{**PLAN, "status": {"phase": "Complete"}}],
+            [FAILED],
+            CATALOG,
+            ["ready", "ready", "failed"],
+            "install timeout",
+        ),
+        (
+            [subscription(**PLANNED, installedCSV="gpu.v1")],
+            [PLAN],
+            [CSV],
+            CATALOG,
+            ["ready", "ready", "ready"],
+            "would upgrade the operator",
+        ),
     ],
     ids=[
         "nothing",
@@ -282,25 +428,45 @@ FAILED: t.Final = {**CSV, "status": {"phase": "Failed", "reason": "InstallCheckF
         "installed",
     ],
 )
-def test_how_far_olm_is(live: list[Data], plans: list[Data], csvs: list[Data], catalog: Data | None, expected: list[str], words: str) -> None:
-    found = stage_olm.judge({"subscriptions": live, "plans": plans, "csvs": csvs, "catalogs": [catalog] if catalog else []}, "gpu-operator")
+def test_how_far_olm_is(
+    live: list[Data],
+    plans: list[Data],
+    csvs: list[Data],
+    catalog: Data | None,
+    expected: list[str],
+    words: str,
+) -> None:
+    found = stage_olm.judge(
+        {"subscriptions": live, "plans": plans, "csvs": csvs, "catalogs": [catalog] if catalog else []},
+        "gpu-operator",
+    )
     assert [one.verdict for one in found] == expected
     assert words in str([one.evidence for one in found])
 
 
 def test_a_cluster_whose_olm_cannot_be_read_says_so() -> None:
     found = stage_olm.judge({"unread": [{"message": "API-FORBIDDEN: list subscriptions"}]}, "gpu-operator")
-    assert [(one.verdict, one.evidence) for one in found] == [("ready", ("not known: API-FORBIDDEN: list subscriptions",))] * 3
+    assert [(one.verdict, one.evidence) for one in found] == [
+        ("ready", ("not known: API-FORBIDDEN: list subscriptions",))
+    ] * 3
 
 
 def test_olm_is_a_cause_only_of_what_is_not_there(seen: Snapshot) -> None:
-    seen |= {"subscriptions": [subscription(**PLANNED)], "plans": [copy.deepcopy(PLAN)], "csvs": [], "catalogs": [CATALOG], "policies": []}
+    seen |= {
+        "subscriptions": [subscription(**PLANNED)],
+        "plans": [copy.deepcopy(PLAN)],
+        "csvs": [],
+        "catalogs": [CATALOG],
+        "policies": [],
+    }
     assert table(seen)["allocatable"]["consequence_of"] == "install plan"
 
 
 # Metrics
 
-NAMESPACE: t.Final = {"metadata": {"name": "nvidia-gpu-operator", "labels": {"openshift.io/cluster-monitoring": "true"}}}
+NAMESPACE: t.Final = {
+    "metadata": {"name": "nvidia-gpu-operator", "labels": {"openshift.io/cluster-monitoring": "true"}}
+}
 MONITOR: t.Final = {"metadata": {"name": "nvidia-dcgm-exporter"}, "spec": {}}
 
 
@@ -308,14 +474,33 @@ MONITOR: t.Final = {"metadata": {"name": "nvidia-dcgm-exporter"}, "spec": {}}
     ("spec", "namespace", "monitors", "verdict", "words"),
     [
         ({}, NAMESPACE, [MONITOR], "ready", "Prometheus itself is not asked"),
-        ({}, NAMESPACE, [{"metadata": {"name": "ours"}, "spec": {"selector": {"matchLabels": {"app": "nvidia-dcgm-exporter"}}}}], "ready", "judged"),
+        (
+            {},
+            NAMESPACE,
+            [
+                {
+                    "metadata": {"name": "ours"},
+                    "spec": {"selector": {"matchLabels": {"app": "nvidia-dcgm-exporter"}}},
+                }
+            ],
+            "ready",
+            "judged",
+        ),
         ({}, NAMESPACE, [], "failed", "no ServiceMonitor"),
-        ({}, {"metadata": {"name": "gpus"}}, [MONITOR], "failed", "namespace gpus lacks the label openshift.io/cluster-monitoring=true"),
+        (
+            {},
+            {"metadata": {"name": "gpus"}},
+            [MONITOR],
+            "failed",
+            "namespace gpus lacks the label openshift.io/cluster-monitoring=true",
+        ),
         ({"dcgmExporter": {"enabled": False}}, None, [], "ready", "switched off"),
         ({"dcgmExporter": {"serviceMonitor": {"enabled": False}}}, None, [], "ready", "switched off"),
     ],
 )
-def test_how_metrics_are_collected(spec: Data, namespace: Data | None, monitors: list[Data], verdict: str, words: str) -> None:
+def test_how_metrics_are_collected(
+    spec: Data, namespace: Data | None, monitors: list[Data], verdict: str, words: str
+) -> None:
     found = stage_metrics.judge({"spec": spec}, namespace, monitors)
     assert found.verdict == verdict
     assert words in str(found.evidence)
@@ -332,7 +517,10 @@ def test_metrics_that_go_nowhere_are_a_stage_of_their_own(seen: Snapshot) -> Non
 SIGNATURES = [
     ("sign-file: /run/secrets/key/key: No such file", "GPU-KMM-SIGN"),
     ("modprobe: ERROR: could not insert 'card': Key was rejected by service", "GPU-DRV-SIGN"),
-    ("error: failed to install elfutils packages. RHEL entitlement may be improperly deployed.", "GPU-DRV-NODTK"),
+    (
+        "error: failed to install elfutils packages. RHEL entitlement may be improperly deployed.",
+        "GPU-DRV-NODTK",
+    ),
     ("Unable to find a match: elfutils-libelf-devel", "GPU-DRV-NODTK"),
     ("driver-toolkit imagestream not found", "GPU-DTK-STREAM"),
     ("DriverToolkit was requested but could not be enabled (dependencies missing)", "GPU-DTK-STREAM"),
@@ -362,7 +550,9 @@ SIGNATURES = [
 ]
 
 
-@pytest.mark.parametrize(("text", "code"), SIGNATURES, ids=[f"{code}-{number}" for number, (_text, code) in enumerate(SIGNATURES)])
+@pytest.mark.parametrize(
+    ("text", "code"), SIGNATURES, ids=[f"{code}-{number}" for number, (_text, code) in enumerate(SIGNATURES)]
+)
 def test_a_known_text_is_recognised_in_the_middle_of_a_log(text: str, code: str) -> None:
     found = signatures.recognise(f"I1121 starting\n{text}\nexiting\n")
     assert found is not None
@@ -394,7 +584,14 @@ def test_few_logs_are_read(seen: Snapshot) -> None:
     second_node(seen, "training")
     for one in seen["pods"]:
         unready(one)
-        one["status"]["containerStatuses"] = [{"name": "c", "ready": False, "restartCount": 9, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]
+        one["status"]["containerStatuses"] = [
+            {
+                "name": "c",
+                "ready": False,
+                "restartCount": 9,
+                "state": {"waiting": {"reason": "CrashLoopBackOff"}},
+            }
+        ]
     found = sources(seen, [POOL | {"replicas": 2}])
     assert len(found) == logs.MOST
     assert found[0].pod.startswith("nvidia-driver")
@@ -404,14 +601,19 @@ def test_the_init_container_that_hangs_is_the_one(seen: Snapshot) -> None:
     driver = pod(seen, "nvidia-driver")
     unready(driver)
     driver["status"]["initContainerStatuses"] = [{"name": "k8s-driver-manager", "state": {"running": {}}}]
-    driver["status"]["containerStatuses"] = [{"name": "nvidia-driver-ctr", "ready": False, "state": {"waiting": {"reason": "PodInitializing"}}}]
+    driver["status"]["containerStatuses"] = [
+        {"name": "nvidia-driver-ctr", "ready": False, "state": {"waiting": {"reason": "PodInitializing"}}}
+    ]
     assert [one.container for one in sources(seen)] == ["k8s-driver-manager"]
 
 
 def test_peermem_beside_a_driver_that_runs_is_the_one(seen: Snapshot) -> None:
     driver = pod(seen, "nvidia-driver")
     unready(driver)
-    states = [{"name": "nvidia-driver-ctr", "ready": True, "state": {"running": {}}}, {"name": "nvidia-peermem-ctr", "ready": False, "state": {"running": {}}}]
+    states = [
+        {"name": "nvidia-driver-ctr", "ready": True, "state": {"running": {}}},
+        {"name": "nvidia-peermem-ctr", "ready": False, "state": {"running": {}}},
+    ]
     driver["status"] |= {"initContainerStatuses": [], "containerStatuses": states}
     assert [one.container for one in sources(seen)] == ["nvidia-peermem-ctr"]
 
@@ -423,7 +625,13 @@ def test_a_taint_is_in_no_log(seen: Snapshot) -> None:
 
 def test_the_operators_own_log_tells_of_labels(seen: Snapshot) -> None:
     del node(seen)["metadata"]["labels"]["feature.node.kubernetes.io/pci-10de.present"]
-    seen["pods"].append({"metadata": {"name": "gpu-operator-5d", "namespace": "n"}, "spec": {"containers": [{"name": "gpu-operator"}]}, "status": {}})
+    seen["pods"].append(
+        {
+            "metadata": {"name": "gpu-operator-5d", "namespace": "n"},
+            "spec": {"containers": [{"name": "gpu-operator"}]},
+            "status": {},
+        }
+    )
     assert [(one.pod, one.container) for one in sources(seen)] == [("gpu-operator-5d", "gpu-operator")]
 
 
@@ -436,7 +644,11 @@ def test_a_log_that_cannot_be_read_says_so() -> None:
 def test_the_log_of_another_node_is_evidence_and_no_cause() -> None:
     error = AcceleratorError("GPU-DRV-CRASH", "crashes.", "look")
     logs.read(error, logs.Source("n", "p", "c", False), "NVRM: RmInitAdapter failed!")
-    assert (error.code, error.remedy, error.evidence) == ("GPU-DRV-CRASH", "look", ["p/c: NVRM: RmInitAdapter failed!"])
+    assert (error.code, error.remedy, error.evidence) == (
+        "GPU-DRV-CRASH",
+        "look",
+        ["p/c: NVRM: RmInitAdapter failed!"],
+    )
 
 
 @pytest.mark.parametrize(
@@ -444,7 +656,11 @@ def test_the_log_of_another_node_is_evidence_and_no_cause() -> None:
     [
         ("GPU-MIG-FAILED", "At least one mode change pending", "GPU-MIG-REBOOT"),
         ("GPU-ALLOC", "Failed to initialize NVML: Unknown Error", "GPU-CDI-LOST"),
-        ("GPU-DRV-OUTDATED", "Could not unload NVIDIA driver kernel modules, driver is in use", "GPU-DRV-INUSE"),
+        (
+            "GPU-DRV-OUTDATED",
+            "Could not unload NVIDIA driver kernel modules, driver is in use",
+            "GPU-DRV-INUSE",
+        ),
         ("GPU-CP-NOTREADY", "driver-toolkit imagestream not found", "GPU-DTK-STREAM"),
         ("GPU-TAINT", "driver-toolkit imagestream not found", "GPU-TAINT"),
         ("GPU-ALLOC", "everything is fine", "GPU-ALLOC"),
@@ -461,13 +677,21 @@ def test_a_log_may_know_more_than_what_was_seen(code: str, text: str, becomes: s
 def test_what_a_log_says_is_a_sentence_of_its_own() -> None:
     error = AcceleratorError("NIC-DRV-CRASH", "Node n1: the NIC driver is in CrashLoopBackOff")
     logs.read(error, logs.Source("n", "mofed-x", "c", True), "no space left")
-    assert error.message == "Node n1: the NIC driver is in CrashLoopBackOff. The log of mofed-x ends with: no space left"
+    assert (
+        error.message
+        == "Node n1: the NIC driver is in CrashLoopBackOff. The log of mofed-x ends with: no space left"
+    )
 
 
 def test_an_event_tells_what_no_log_can() -> None:
     error = AcceleratorError("GPU-OPERAND", "not Ready.", "look")
     logs.read_events(
-        error, "p", [{"type": "Normal", "message": "Pulled"}, {"type": "Warning", "reason": "Failed", "message": 'no runtime for "nvidia" is configured'}]
+        error,
+        "p",
+        [
+            {"type": "Normal", "message": "Pulled"},
+            {"type": "Warning", "reason": "Failed", "message": 'no runtime for "nvidia" is configured'},
+        ],
     )
     assert error.code == "GPU-TK-RUNTIME"
 
@@ -478,7 +702,11 @@ def test_an_event_tells_what_no_log_can() -> None:
 @pytest.mark.parametrize(
     ("log", "words", "remedy"),
     [
-        ("XidCriticalError: Xid=79 on Device=GPU-1; marking device as unhealthy.", "Xid 79 on GPU-1: the GPU has fallen off the bus", "reboot the node"),
+        (
+            "XidCriticalError: Xid=79 on Device=GPU-1; marking device as unhealthy.",
+            "Xid 79 on GPU-1: the GPU has fallen off the bus",
+            "reboot the node",
+        ),
         (
             "XidCriticalError: Xid=95 on Device=GPU-1; x\nXidCriticalError: Xid=95 on Device=GPU-1; x",
             "Xid 95 on GPU-1: memory error, not contained",
@@ -489,8 +717,16 @@ def test_an_event_tells_what_no_log_can() -> None:
             "Xid 64 on GPU-1: a memory row could not be remapped; Xid 48",
             "have it replaced",
         ),
-        ("XidCriticalError: Xid=119, All devices will go unhealthy.", "Xid 119 on every device", "reset the GPU"),
-        ("XidCriticalError: Xid=94 on Device=GPU-1; x", "contained in one application", "Restart the application"),
+        (
+            "XidCriticalError: Xid=119, All devices will go unhealthy.",
+            "Xid 119 on every device",
+            "reset the GPU",
+        ),
+        (
+            "XidCriticalError: Xid=94 on Device=GPU-1; x",
+            "contained in one application",
+            "Restart the application",
+        ),
         ("XidCriticalError: Xid=777 on Device=GPU-1; x", "not in our table", "reboot"),
     ],
 )
@@ -511,8 +747,14 @@ def test_xids_of_applications_are_no_reason() -> None:
 
 def test_the_page_has_the_same_xids_for_the_same_action() -> None:
     page = (Path(__file__).parents[3] / "docs/driver-stack.md").read_text()
-    rows = [{int(number) for number in found.split(", ")} for found in re.findall(r"^\| (\d+(?:, \d+)*) \|", page, re.MULTILINE)]
-    told = [{number for number, one in xids.XIDS.items() if one.action == action} for action in (xids.RESET, xids.REBOOT, xids.REPLACE, xids.WATCH)]
+    rows = [
+        {int(number) for number in found.split(", ")}
+        for found in re.findall(r"^\| (\d+(?:, \d+)*) \|", page, re.MULTILINE)
+    ]
+    told = [
+        {number for number, one in xids.XIDS.items() if one.action == action}
+        for action in (xids.RESET, xids.REBOOT, xids.REPLACE, xids.WATCH)
+    ]
     assert rows == [*told, {13, 31, 43, 45, 68, 109}]
 
 
@@ -525,6 +767,15 @@ def test_a_stage_that_could_wait_for_nothing_is_pending_itself() -> None:
 
 
 def test_the_worst_node_decides_and_the_oldest_trouble_dates_it() -> None:
-    places = [Place("a", "n0", Stage("driver", "pending", TEN)), Place("a", "n1", Stage("driver", "pending", NINE)), Place("a", "n2", Stage("driver"))]
+    places = [
+        Place("a", "n0", Stage("driver", "pending", TEN)),
+        Place("a", "n1", Stage("driver", "pending", NINE)),
+        Place("a", "n2", Stage("driver")),
+    ]
     found = stages.across("driver", places)
-    assert (found["verdict"], found["since"], [one["node"] for one in found["nodes"]], found["of"]) == ("pending", NINE, ["n0", "n1"], 3)
+    assert (found["verdict"], found["since"], [one["node"] for one in found["nodes"]], found["of"]) == (
+        "pending",
+        NINE,
+        ["n0", "n1"],
+        3,
+    )

@@ -14,8 +14,18 @@ from unit.fake_server import FakeServer, status
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, ForbiddenError, NotReadyError, WaitTimeoutError
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, failed, pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    ApiError,
+    ForbiddenError,
+    NotReadyError,
+    WaitTimeoutError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._wait import Waiting
 
 CONFIG_MAP = _kinds.known("ConfigMap")
@@ -43,14 +53,19 @@ class Script:
 
 def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:
     words = snapshot["things"][0]["is"] if snapshot["things"] else "absent"
-    return {"good": ready("Good", "good"), "bad": failed("Bad", "it broke", code="X-BAD", remedy="mend it", details=("thing a: broken",))}.get(
-        words, pending("Pending", f"still {words}", code="X-SLOW", details=(f"thing a: {words}",))
-    )
+    return {
+        "good": ready("Good", "good"),
+        "bad": failed("Bad", "it broke", code="X-BAD", remedy="mend it", details=("thing a: broken",)),
+    }.get(words, pending("Pending", f"still {words}", code="X-SLOW", details=(f"thing a: {words}",)))
 
 
-def waiting(*news: tuple[float, str, t.Any], seconds: float = 100.0, settle: float = 0.0) -> tuple[t.Callable[[], t.Any], FakeClock, list[str]]:
+def waiting(
+    *news: tuple[float, str, t.Any], seconds: float = 100.0, settle: float = 0.0
+) -> tuple[t.Callable[[], t.Any], FakeClock, list[str]]:
     clock, lines = FakeClock(), []
-    loop = Waiting(Deadline(seconds, clock, clock.sleep), lines.append, judge, "things", settle, "WAIT-TIMEOUT")
+    loop = Waiting(
+        Deadline(seconds, clock, clock.sleep), lines.append, judge, "things", settle, "WAIT-TIMEOUT"
+    )
     first, *later = news
     return lambda: loop.until_ready({"things": first[2]}, Script(clock, *later)), clock, lines
 
@@ -69,7 +84,11 @@ def test_failed_ends_the_wait_with_code_remedy_and_evidence() -> None:
     run, clock, _lines = waiting((0, "things", thing("new")), (3, "things", thing("bad")))
     with pytest.raises(NotReadyError) as caught:
         run()
-    assert (caught.value.code, caught.value.remedy, caught.value.evidence) == ("X-BAD", "mend it", ["thing a: broken"])
+    assert (caught.value.code, caught.value.remedy, caught.value.evidence) == (
+        "X-BAD",
+        "mend it",
+        ["thing a: broken"],
+    )
     assert clock() == 1003
 
 
@@ -84,19 +103,25 @@ def test_the_deadline_says_what_was_last_seen() -> None:
 
 
 def test_ready_must_hold_while_it_settles() -> None:
-    run, clock, _lines = waiting((0, "things", thing("good")), (2, "things", thing("new")), (4, "things", thing("good")), settle=5)
+    run, clock, _lines = waiting(
+        (0, "things", thing("good")), (2, "things", thing("new")), (4, "things", thing("good")), settle=5
+    )
     run()
     assert clock() == pytest.approx(1009)
 
 
 def test_an_error_of_a_watch_ends_the_wait() -> None:
-    run, _clock, _lines = waiting((0, "things", thing("new")), (1, "things", ForbiddenError("API-FORBIDDEN", "no", "grant")))
+    run, _clock, _lines = waiting(
+        (0, "things", thing("new")), (1, "things", ForbiddenError("API-FORBIDDEN", "no", "grant"))
+    )
     with pytest.raises(ForbiddenError):
         run()
 
 
 def test_a_line_is_shown_on_every_change_and_every_thirty_seconds() -> None:
-    run, _clock, lines = waiting((0, "things", thing("new")), (5, "things", thing("older")), (90, "things", thing("good")))
+    run, _clock, lines = waiting(
+        (0, "things", thing("new")), (5, "things", thing("older")), (90, "things", thing("good"))
+    )
     run()
     assert lines == [
         "    0 s  things: thing a: new",
@@ -110,8 +135,20 @@ def test_a_line_is_shown_on_every_change_and_every_thirty_seconds() -> None:
 def test_only_what_changed_is_shown() -> None:
     lines: list[str] = []
     clock = FakeClock()
-    verdicts = iter([pending("P", "two", details=("a: new", "b: new")), pending("P", "two", details=("a: new", "b: better"))])
-    loop = Waiting(Deadline(10, clock, clock.sleep), lines.append, lambda _snapshot: next(verdicts), "things", 0.0, "WAIT-TIMEOUT")
+    verdicts = iter(
+        [
+            pending("P", "two", details=("a: new", "b: new")),
+            pending("P", "two", details=("a: new", "b: better")),
+        ]
+    )
+    loop = Waiting(
+        Deadline(10, clock, clock.sleep),
+        lines.append,
+        lambda _snapshot: next(verdicts),
+        "things",
+        0.0,
+        "WAIT-TIMEOUT",
+    )
     assert not loop.is_ready({})
     assert not loop.is_ready({})
     assert [line.split(": ", 1)[1] for line in lines] == ["a: new", "b: new", "b: better"]
@@ -132,7 +169,9 @@ def test_a_query_of_a_kind_that_is_not_served_finds_nothing() -> None:
 
 def test_a_deleted_object_of_the_same_name_but_another_uid_counts_as_gone() -> None:
     server = FakeServer()
-    first = server.put({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "x", "uid": "1"}})
+    first = server.put(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "x", "uid": "1"}}
+    )
     api = api_on(server)
     old = {**first, "metadata": {**first["metadata"], "uid": "0"}}
     api.wait_gone(CONFIG_MAP, old)
@@ -142,7 +181,10 @@ def test_a_deleted_object_of_the_same_name_but_another_uid_counts_as_gone() -> N
 def test_deletion_that_hangs_names_the_finalizers() -> None:
     from ansible_collections.accelerators.openshift.plugins.module_utils._api_deletes import judge_gone
 
-    stuck = {"kind": "ConfigMap", "metadata": {"name": "a", "namespace": "x", "uid": "1", "finalizers": ["example.com/hold"]}}
+    stuck = {
+        "kind": "ConfigMap",
+        "metadata": {"name": "a", "namespace": "x", "uid": "1", "finalizers": ["example.com/hold"]},
+    }
     verdict = judge_gone(stuck)({"gone": [stuck]})
     assert verdict.code == "WAIT-DELETE"
     assert "example.com/hold" in verdict.message
@@ -150,7 +192,9 @@ def test_deletion_that_hangs_names_the_finalizers() -> None:
 
 def test_forbidden_while_listing_is_not_an_empty_list() -> None:
     server = FakeServer()
-    server.faults = [status(403, "Forbidden", 'configmaps is forbidden: User "joe" cannot list resource "configmaps"')]
+    server.faults = [
+        status(403, "Forbidden", 'configmaps is forbidden: User "joe" cannot list resource "configmaps"')
+    ]
     with pytest.raises(ForbiddenError, match="may not list configmaps"):
         api_on(server).list(CONFIG_MAP, "x")
 
@@ -164,7 +208,9 @@ class Ticking(FakeClock):
 
 def test_a_watch_goes_on_from_its_list() -> None:
     server = FakeServer()
-    first = server.put({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "x"}, "is": "new"})
+    first = server.put(
+        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "x"}, "is": "new"}
+    )
     real = server.request
 
     def request(method: str, url: str, **more: t.Any) -> t.Any:

@@ -11,52 +11,104 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _wor
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
 from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ForbiddenError, InputError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+    ForbiddenError,
+    InputError,
+    NotReadyError,
+)
 
 PASSED = "GPU 0: Tesla T4 (UUID: GPU-{uuid})\n[Vector addition of 50000 elements]\nCUDA kernel launch with 196 blocks of 256 threads\nTest PASSED\nDone\n"
 QUOTA = 'pods "x" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=4, used: ..., limited: requests.nvidia.com/gpu=2'
 
 
 def params(**given: t.Any) -> dict[str, t.Any]:
-    plain = {"namespace": "gpu-validation", "node_selector": {"pool": "a"}, "tolerations": [], "resources": None, "benchmark": "vectoradd", "image": None}
+    plain = {
+        "namespace": "gpu-validation",
+        "node_selector": {"pool": "a"},
+        "tolerations": [],
+        "resources": None,
+        "benchmark": "vectoradd",
+        "image": None,
+    }
     plain["claims"] = False
     return plain | {"hold": 3, "force": False, "min_nodes": 1, "grace": 60} | given
 
 
-def node(name: str = "gpu-0", boot: str = "b1", labels: dict[str, str] | None = None, **allocatable: str) -> dict[str, t.Any]:
-    offered = {"nvidia.com/gpu": "2"} if not allocatable else {f"nvidia.com/{key.replace('_', '-')}": value for key, value in allocatable.items()}
-    marks = {"pool": "a", "kubernetes.io/hostname": f"host-{name}", "nvidia.com/cuda.driver-version.full": "595.91.07", **(labels or {})}
-    return {"metadata": {"name": name, "labels": marks}, "status": {"allocatable": {"cpu": "4", **offered}, "nodeInfo": {"bootID": boot}}}
+def node(
+    name: str = "gpu-0", boot: str = "b1", labels: dict[str, str] | None = None, **allocatable: str
+) -> dict[str, t.Any]:
+    offered = (
+        {"nvidia.com/gpu": "2"}
+        if not allocatable
+        else {f"nvidia.com/{key.replace('_', '-')}": value for key, value in allocatable.items()}
+    )
+    marks = {
+        "pool": "a",
+        "kubernetes.io/hostname": f"host-{name}",
+        "nvidia.com/cuda.driver-version.full": "595.91.07",
+        **(labels or {}),
+    }
+    return {
+        "metadata": {"name": name, "labels": marks},
+        "status": {"allocatable": {"cpu": "4", **offered}, "nodeInfo": {"bootID": boot}},
+    }
 
 
-def ended(name: str = "p", phase: str = "Succeeded", code: int | None = 0, host: str = "host-gpu-0", **status: t.Any) -> dict[str, t.Any]:
+def ended(
+    name: str = "p", phase: str = "Succeeded", code: int | None = 0, host: str = "host-gpu-0", **status: t.Any
+) -> dict[str, t.Any]:
     containers = [] if code is None else [{"name": "benchmark", "state": {"terminated": {"exitCode": code}}}]
     found = {"phase": phase, "containerStatuses": containers, **status}
-    return {"metadata": {"name": name, "namespace": "gpu-validation"}, "spec": {"nodeSelector": {"kubernetes.io/hostname": host}}, "status": found}
+    return {
+        "metadata": {"name": name, "namespace": "gpu-validation"},
+        "spec": {"nodeSelector": {"kubernetes.io/hostname": host}},
+        "status": found,
+    }
 
 
 def test_as_many_pods_as_the_geometry_promises() -> None:
     pods = workload.pods(params(), [node(), node("gpu-1", mig_1g="3", gpu="1")], "r1")
     asked = [
-        (pod["spec"]["nodeSelector"]["kubernetes.io/hostname"], *(key for key in pod["spec"]["containers"][0]["resources"]["limits"] if "/" in key))
+        (
+            pod["spec"]["nodeSelector"]["kubernetes.io/hostname"],
+            *(key for key in pod["spec"]["containers"][0]["resources"]["limits"] if "/" in key),
+        )
         for pod in pods
     ]
-    assert asked == [("host-gpu-0", "nvidia.com/gpu")] * 2 + [("host-gpu-1", "nvidia.com/gpu")] + [("host-gpu-1", "nvidia.com/mig-1g")] * 3
+    assert (
+        asked
+        == [("host-gpu-0", "nvidia.com/gpu")] * 2
+        + [("host-gpu-1", "nvidia.com/gpu")]
+        + [("host-gpu-1", "nvidia.com/mig-1g")] * 3
+    )
     names = [pod["metadata"]["name"] for pod in pods]
     assert len(set(names)) == len(names)
     assert all(len(name) <= 63 for name in names)
 
 
 def test_a_pod_is_what_an_ordinary_user_may_run() -> None:
-    (pod,) = workload.pods(params(resources={"nvidia.com/gpu": 1}, tolerations=[{"key": "team", "operator": "Exists", "value": None}]), [node()], "r1")
+    (pod,) = workload.pods(
+        params(
+            resources={"nvidia.com/gpu": 1},
+            tolerations=[{"key": "team", "operator": "Exists", "value": None}],
+        ),
+        [node()],
+        "r1",
+    )
     spec, (container,) = pod["spec"], pod["spec"]["containers"]
     assert "nodeName" not in spec
     assert spec["restartPolicy"] == "Never"
     assert spec["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-    assert container["securityContext"] == {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+    }
     assert container["resources"]["requests"] == container["resources"]["limits"]
     assert container["image"] == BENCHMARKS["vectoradd"].image
-    assert spec["tolerations"] == [{"key": "team", "operator": "Exists"}, {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
+    assert spec["tolerations"] == [
+        {"key": "team", "operator": "Exists"},
+        {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
+    ]
     assert container["command"][-1].endswith("code=$?\nsleep 3\nexit $code")
     assert pod["metadata"]["labels"]["accelerators.openshift/benchmark"] == "vectoradd"
 
@@ -73,18 +125,30 @@ def test_only_changed_nodes_are_due() -> None:
     assert workload.changed(nodes, "vectoradd", memory, False) == []
     assert workload.changed(nodes, "vectoradd", memory, True) == nodes
     assert workload.changed(nodes, "matmul", memory, False) == nodes
-    rebooted, cut, updated = node(boot="b2"), node(gpu="1"), node(labels={"nvidia.com/cuda.driver-version.full": "600.1"})
+    rebooted, cut, updated = (
+        node(boot="b2"),
+        node(gpu="1"),
+        node(labels={"nvidia.com/cuda.driver-version.full": "600.1"}),
+    )
     assert workload.changed([rebooted, cut, updated], "vectoradd", memory, False) == [rebooted, cut, updated]
 
 
 def test_the_memory_forgets_nodes_that_are_gone_and_keeps_other_pools() -> None:
-    memory = workload.fingerprints(params(), {"data": {"gone": "x", "other": "y"}}, [node()], [node(), node("other")])
+    memory = workload.fingerprints(
+        params(), {"data": {"gone": "x", "other": "y"}}, [node()], [node(), node("other")]
+    )
     assert list(memory["data"]) == ["gpu-0", "other"]
     assert memory["data"]["other"] == "y"
     assert memory["data"]["gpu-0"] == "benchmark=vectoradd boot=b1 driver=595.91.07 geometry=nvidia.com/gpu=2"
 
 
-def holder(name: str, number: int, phase: str = "Running", labels: dict[str, str] | None = None, namespace: str = "team-a") -> dict[str, t.Any]:
+def holder(
+    name: str,
+    number: int,
+    phase: str = "Running",
+    labels: dict[str, str] | None = None,
+    namespace: str = "team-a",
+) -> dict[str, t.Any]:
     container = {"resources": {"limits": {"nvidia.com/gpu": str(number)}}}
     return {
         "metadata": {"name": name, "namespace": namespace, "labels": labels or {}},
@@ -97,13 +161,27 @@ OURS = {"app.kubernetes.io/managed-by": "accelerators.openshift", "accelerators.
 
 
 def test_who_holds_the_devices_is_named() -> None:
-    present = {"gpu-0": [holder("trainer", 1), holder("done", 1, "Succeeded"), holder("web", 0), holder("left", 1, labels=OURS, namespace="gpu-validation")]}
-    lines = workload.holders([node()], {"gpu-0": workload.requests(node(), present["gpu-0"], params())}, params())
+    present = {
+        "gpu-0": [
+            holder("trainer", 1),
+            holder("done", 1, "Succeeded"),
+            holder("web", 0),
+            holder("left", 1, labels=OURS, namespace="gpu-validation"),
+        ]
+    }
+    lines = workload.holders(
+        [node()], {"gpu-0": workload.requests(node(), present["gpu-0"], params())}, params()
+    )
     assert lines == ["gpu-0: 1 of 2 nvidia.com/gpu free, 2 needed; held by team-a/trainer (1)"]
     with pytest.raises(NotReadyError, match="team-a/trainer") as caught:
         errors.check_holders(lines)
     assert caught.value.code == "WORK-BUSY"
-    assert workload.holders([node()], {"gpu-0": workload.requests(node(), [holder("web", 0)], params())}, params()) == []
+    assert (
+        workload.holders(
+            [node()], {"gpu-0": workload.requests(node(), [holder("web", 0)], params())}, params()
+        )
+        == []
+    )
 
 
 SLICES: t.Final[list[dict[str, t.Any]]] = [
@@ -113,7 +191,11 @@ SLICES: t.Final[list[dict[str, t.Any]]] = [
             "nodeName": name,
             "pool": {"name": name, "generation": 1, "resourceSliceCount": 1},
             "devices": [
-                {"name": f"gpu-{index}", "attributes": {"type": {"string": "gpu"}, "driverVersion": {"version": "595.91.7"}}} for index in range(number)
+                {
+                    "name": f"gpu-{index}",
+                    "attributes": {"type": {"string": "gpu"}, "driverVersion": {"version": "595.91.7"}},
+                }
+                for index in range(number)
             ],
         }
     }
@@ -121,17 +203,27 @@ SLICES: t.Final[list[dict[str, t.Any]]] = [
 ]
 
 
-def claim(name: str, device: str, pod: str = "trainer", on: str = "gpu-0", **result: t.Any) -> dict[str, t.Any]:
+def claim(
+    name: str, device: str, pod: str = "trainer", on: str = "gpu-0", **result: t.Any
+) -> dict[str, t.Any]:
     given = {"driver": "gpu.nvidia.com", "pool": on, "device": device, **result}
-    status = {"allocation": {"devices": {"results": [given]}}, "reservedFor": [{"resource": "pods", "name": pod}] if pod else []}
+    status = {
+        "allocation": {"devices": {"results": [given]}},
+        "reservedFor": [{"resource": "pods", "name": pod}] if pod else [],
+    }
     return {"metadata": {"name": name, "namespace": "team-a"}, "status": status}
 
 
 def test_where_pods_claim_devices_the_slices_say_what_a_node_offers() -> None:
     first = claims.offering(node(gpu="7"), SLICES)
     assert first["status"]["allocatable"] == {"cpu": "4", "nvidia.com/gpu": "2"}
-    assert workload.fingerprint(first, "vectoradd") == "benchmark=vectoradd boot=b1 driver=595.91.7 geometry=nvidia.com/gpu=2"
-    late = [{"spec": {**SLICES[0]["spec"], "pool": {"name": "gpu-0", "generation": 2, "resourceSliceCount": 2}}}]
+    assert (
+        workload.fingerprint(first, "vectoradd")
+        == "benchmark=vectoradd boot=b1 driver=595.91.7 geometry=nvidia.com/gpu=2"
+    )
+    late = [
+        {"spec": {**SLICES[0]["spec"], "pool": {"name": "gpu-0", "generation": 2, "resourceSliceCount": 2}}}
+    ]
     assert claims.offering(node(gpu="7"), late)["status"]["allocatable"] == {"cpu": "4"}
 
 
@@ -139,13 +231,23 @@ def test_a_pod_that_claims_requests_no_device() -> None:
     asked = params(claims=True)
     (pod, _other) = workload.pods(asked, [claims.offering(node(), SLICES)], "r1")
     (container,) = pod["spec"]["containers"]
-    assert container["resources"]["limits"] == container["resources"]["requests"] == {"cpu": "100m", "memory": "512Mi"}
+    assert (
+        container["resources"]["limits"]
+        == container["resources"]["requests"]
+        == {"cpu": "100m", "memory": "512Mi"}
+    )
     assert container["resources"]["claims"] == [{"name": "gpu"}]
     assert "env" not in container
     template = workload.template(asked, "r1")
-    assert pod["spec"]["resourceClaims"] == [{"name": "gpu", "resourceClaimTemplateName": template["metadata"]["name"]}]
-    assert template["spec"]["metadata"]["labels"] == {key: value for key, value in pod["metadata"]["labels"].items() if "benchmark" not in key}
-    whole, everything = workload.probes(asked, [claims.offering(node(name), SLICES) for name in ("gpu-0", "gpu-1")], "r1")
+    assert pod["spec"]["resourceClaims"] == [
+        {"name": "gpu", "resourceClaimTemplateName": template["metadata"]["name"]}
+    ]
+    assert template["spec"]["metadata"]["labels"] == {
+        key: value for key, value in pod["metadata"]["labels"].items() if "benchmark" not in key
+    }
+    whole, everything = workload.probes(
+        asked, [claims.offering(node(name), SLICES) for name in ("gpu-0", "gpu-1")], "r1"
+    )
     assert whole["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "600m", "memory": "3072Mi"}
     assert claims.asked(everything) == {"gpu.nvidia.com": 6}
 
@@ -185,7 +287,9 @@ def test_leftovers_of_a_killed_run_are_found_on_these_nodes_only() -> None:
         ([node(gpu="0")], {}, "GPU-ALLOC"),
     ],
 )
-def test_nodes_that_cannot_be_validated(nodes: list[dict[str, t.Any]], given: dict[str, t.Any], code: str) -> None:
+def test_nodes_that_cannot_be_validated(
+    nodes: list[dict[str, t.Any]], given: dict[str, t.Any], code: str
+) -> None:
     found = errors.problem(nodes, params(**given))
     assert found is not None
     assert found.code == code
@@ -211,12 +315,33 @@ def waiting(**status: t.Any) -> dict[str, t.Any]:
 
 
 UNSCHEDULABLE = {
-    "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "0/7 nodes are available: 7 Insufficient nvidia.com/gpu."}]
+    "conditions": [
+        {
+            "type": "PodScheduled",
+            "status": "False",
+            "reason": "Unschedulable",
+            "message": "0/7 nodes are available: 7 Insufficient nvidia.com/gpu.",
+        }
+    ]
 }
-NO_IMAGE = {"containerStatuses": [{"name": "benchmark", "restartCount": 0, "state": {"waiting": {"reason": "ImagePullBackOff", "message": "denied"}}}]}
+NO_IMAGE = {
+    "containerStatuses": [
+        {
+            "name": "benchmark",
+            "restartCount": 0,
+            "state": {"waiting": {"reason": "ImagePullBackOff", "message": "denied"}},
+        }
+    ]
+}
 ROOT = {
     "containerStatuses": [
-        {"name": "benchmark", "restartCount": 0, "state": {"waiting": {"reason": "CreateContainerConfigError", "message": "image will run as root"}}}
+        {
+            "name": "benchmark",
+            "restartCount": 0,
+            "state": {
+                "waiting": {"reason": "CreateContainerConfigError", "message": "image will run as root"}
+            },
+        }
     ]
 }
 
@@ -227,14 +352,22 @@ ROOT = {
         ([ended(), ended("q")], 2, "ready", "ready", ""),
         ([ended()], 2, "pending", "pending", "WORK-RUNNING"),
         ([ended(), ended("q", "Running", None)], 2, "pending", "pending", "WORK-RUNNING"),
-        ([ended(phase="Failed", code=1), ended("q", "Running", None)], 2, "pending", "pending", "WORK-RUNNING"),
+        (
+            [ended(phase="Failed", code=1), ended("q", "Running", None)],
+            2,
+            "pending",
+            "pending",
+            "WORK-RUNNING",
+        ),
         ([ended(phase="Failed", code=1), ended("q", "Pending", None)], 2, "ready", "ready", ""),
         ([waiting(**UNSCHEDULABLE)], 1, "pending", "failed", "WORK-UNSCHEDULABLE"),
         ([waiting(**NO_IMAGE)], 1, "pending", "failed", "WORK-IMAGE"),
         ([waiting(**ROOT)], 1, "pending", "failed", "WORK-CONTAINER"),
     ],
 )
-def test_when_the_wait_is_over(pods: list[dict[str, t.Any]], wanted: int, early: str, late: str, code: str) -> None:
+def test_when_the_wait_is_over(
+    pods: list[dict[str, t.Any]], wanted: int, early: str, late: str, code: str
+) -> None:
     assert judged(pods, wanted).verdict == early
     found = judged(pods, wanted, after=61)
     assert (found.verdict, found.code) == (late, code)
@@ -267,9 +400,17 @@ def test_the_same_device_twice_is_no_proof_unless_it_is_shared() -> None:
     [
         (ended(phase="Failed", code=7), "boom", "exit code 7: boom"),
         (ended(), "nothing useful", "does not say that the test passed"),
-        (ended(phase="Failed", code=None, reason="UnexpectedAdmissionError"), "", "refused by the node (UnexpectedAdmissionError)"),
+        (
+            ended(phase="Failed", code=None, reason="UnexpectedAdmissionError"),
+            "",
+            "refused by the node (UnexpectedAdmissionError)",
+        ),
         (ended(phase="Pending", code=None), "", "still Pending when another one failed"),
-        (ended(phase="Failed", code=1), "CUDA error: system not yet initialized", "the NVSwitch fabric is not up"),
+        (
+            ended(phase="Failed", code=1),
+            "CUDA error: system not yet initialized",
+            "the NVSwitch fabric is not up",
+        ),
     ],
 )
 def test_failures(pod: dict[str, t.Any], log: str, words: str) -> None:
@@ -287,7 +428,10 @@ def test_the_log_tail_is_short() -> None:
 
 def test_a_node_that_did_not_run_counts_with_what_it_offers() -> None:
     facts = verdict.summarize([node()], [], {}, params())
-    assert facts["nodes"][0] | {"resources": {"nvidia.com/gpu": 2}, "validated": 2, "ran": False} == facts["nodes"][0]
+    assert (
+        facts["nodes"][0] | {"resources": {"nvidia.com/gpu": 2}, "validated": 2, "ran": False}
+        == facts["nodes"][0]
+    )
 
 
 def test_a_fresh_namespace_needs_its_account() -> None:
@@ -298,7 +442,10 @@ def test_a_fresh_namespace_needs_its_account() -> None:
 def test_results_belong_to_their_node() -> None:
     pods, logs = [ended(), ended("q", host="host-gpu-1")], [PASSED.format(uuid="a"), PASSED.format(uuid="b")]
     found = verdict.by_node([node(), node("gpu-1")], pods, logs, "vectoradd")
-    assert [(name, [one["name"] for one in entries]) for name, entries in found.items()] == [("gpu-0", ["p"]), ("gpu-1", ["q"])]
+    assert [(name, [one["name"] for one in entries]) for name, entries in found.items()] == [
+        ("gpu-0", ["p"]),
+        ("gpu-1", ["q"]),
+    ]
 
 
 def test_a_pod_that_never_ran_has_no_log() -> None:

@@ -49,7 +49,10 @@ def test_on_this_machine_with_this_python_it_is_safe(interpreter: str | None) ->
         ({"async_val": 60}, {}),
         ({"environment": [{"HTTPS_PROXY": "http://proxy"}]}, {}),
         ({}, {"ansible_python_interpreter": OTHER_PYTHON}),
-        ({"delegate_to": "other"}, {"ansible_delegated_vars": {"other": {"ansible_python_interpreter": OTHER_PYTHON}}}),
+        (
+            {"delegate_to": "other"},
+            {"ansible_delegated_vars": {"other": {"ansible_python_interpreter": OTHER_PYTHON}}},
+        ),
     ],
     ids=["become", "remote", "async", "environment", "interpreter", "interpreter of the delegate"],
 )
@@ -74,5 +77,7 @@ def test_without_the_client_the_module_says_what_is_missing(monkeypatch: pytest.
 def test_what_tasks_wait_with_is_there_before_ansible_forks() -> None:
     loaded = f"import sys; import {_in_process.__name__}; print('{_in_process.__name__.rpartition('plugin_utils')[0]}module_utils._wait' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run([sys.executable, "-c", loaded], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", loaded], env=environment, capture_output=True, text=True, check=False
+    )
     assert done.stdout == "True\n", done.stderr

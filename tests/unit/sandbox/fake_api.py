@@ -30,11 +30,15 @@ class FakeApi:
         self._versions = itertools.count(1)
         self._names = itertools.count(11111)
 
-    def list(self, api_version: str, plural: str, namespace: str | None = None, labels: str | None = None) -> list[Object]:
+    def list(
+        self, api_version: str, plural: str, namespace: str | None = None, labels: str | None = None
+    ) -> list[Object]:
         if self.down:
             raise ApiError(0, "connection refused")
         kind = _kind(api_version, plural)
-        return [copy.deepcopy(obj) for (where, _namespace, _name), obj in self.objects.items() if where == kind]
+        return [
+            copy.deepcopy(obj) for (where, _namespace, _name), obj in self.objects.items() if where == kind
+        ]
 
     def create(self, obj: Object, namespace: str | None = None) -> Object:
         metadata = obj["metadata"]
@@ -45,11 +49,20 @@ class FakeApi:
         made = copy.deepcopy(obj)
         if obj["kind"] == "CertificateSigningRequest":
             made["spec"] |= {"username": self.user, "groups": self.groups}
-        made["metadata"] |= {"name": name, "uid": f"uid-{name}", "generation": 1, "creationTimestamp": f"2026-01-01T00:00:{len(self.objects):02}Z"}
+        made["metadata"] |= {
+            "name": name,
+            "uid": f"uid-{name}",
+            "generation": 1,
+            "creationTimestamp": f"2026-01-01T00:00:{len(self.objects):02}Z",
+        }
         return self._store("create", place, made)
 
     def apply(self, obj: Object, force: bool = True) -> Object:
-        place = (key_of(obj["apiVersion"], obj["kind"]), obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+        place = (
+            key_of(obj["apiVersion"], obj["kind"]),
+            obj["metadata"].get("namespace", ""),
+            obj["metadata"]["name"],
+        )
         before, self._applied[place] = self._applied.get(place, {}), copy.deepcopy(obj)
         if place not in self.objects:
             return self.create(obj)
@@ -60,24 +73,41 @@ class FakeApi:
         changed["metadata"]["generation"] += changed.get("spec") != live.get("spec")
         return self._store("apply", place, changed)
 
-    def patch(self, api_version: str, plural: str, name: str, namespace: str | None, body: Object, subresource: str | None = None) -> Object:
+    def patch(
+        self,
+        api_version: str,
+        plural: str,
+        name: str,
+        namespace: str | None,
+        body: Object,
+        subresource: str | None = None,
+    ) -> Object:
         place = (_kind(api_version, plural), namespace or "", name)
         if place not in self.objects:
             raise ApiError(404, "not found")
         live = self.objects[place]
-        kept = {"status": body["status"]} if subresource in {"status", "approval"} else {key: value for key, value in body.items() if key != "status"}
+        kept = (
+            {"status": body["status"]}
+            if subresource in {"status", "approval"}
+            else {key: value for key, value in body.items() if key != "status"}
+        )
         changed = _merge(live, kept)
         if changed.get("spec") != live.get("spec"):
             changed["metadata"]["generation"] += 1
         return self._store(f"patch {subresource}" if subresource else "patch", place, changed)
 
-    def delete(self, api_version: str, plural: str, name: str, namespace: str | None = None, orphan: bool = False) -> bool:
+    def delete(
+        self, api_version: str, plural: str, name: str, namespace: str | None = None, orphan: bool = False
+    ) -> bool:
         place = (_kind(api_version, plural), namespace or "", name)
         if place not in self.objects:
             return False
         self.writes.append(("orphan" if orphan else "delete", place[0], name))
         if self.objects[place]["metadata"].get("finalizers"):
-            self.objects[place]["metadata"] |= {"deletionTimestamp": "2026-01-01T00:01:00Z", "resourceVersion": str(next(self._versions))}
+            self.objects[place]["metadata"] |= {
+                "deletionTimestamp": "2026-01-01T00:01:00Z",
+                "resourceVersion": str(next(self._versions)),
+            }
         else:
             del self.objects[place]
         return True
@@ -119,12 +149,16 @@ class LivingScenario:
 class World:
     """Reconcilers over a fake API, on a clock that only the test moves."""
 
-    def __init__(self, *reconcilers: Reconciler, directory: Path = Path("/nonexistent"), **scenario: t.Any) -> None:
+    def __init__(
+        self, *reconcilers: Reconciler, directory: Path = Path("/nonexistent"), **scenario: t.Any
+    ) -> None:
         self.api = FakeApi()
         self.time = 100.0
         self.scenario = LivingScenario(**scenario)
         kinds = sorted({kind for one in reconcilers for kind in one.kinds})
-        self.cluster = Cluster(t.cast(t.Any, self.api), t.cast(t.Any, self.scenario), directory, kinds, clock=lambda: self.time)
+        self.cluster = Cluster(
+            t.cast(t.Any, self.api), t.cast(t.Any, self.scenario), directory, kinds, clock=lambda: self.time
+        )
         self._scheduler = Scheduler(self.cluster, reconcilers, clock=lambda: self.time)
 
     def settle(self, seconds: float = 0.0, step: float = 0.5) -> None:

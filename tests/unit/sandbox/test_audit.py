@@ -13,7 +13,13 @@ from openshift_sandbox.audit import Request
 
 
 def event(verb: str, uri: str, **extra: Any) -> dict[str, Any]:
-    return {"verb": verb, "requestURI": uri, "user": {"username": "admin"}, "userAgent": "accelerators.openshift/1.0", **extra}
+    return {
+        "verb": verb,
+        "requestURI": uri,
+        "user": {"username": "admin"},
+        "userAgent": "accelerators.openshift/1.0",
+        **extra,
+    }
 
 
 @pytest.mark.parametrize(
@@ -24,10 +30,25 @@ def event(verb: str, uri: str, **extra: Any) -> dict[str, Any]:
         (event("create", "/api/v1/namespaces"), True),
         (event("patch", "/api/v1/namespaces/a?fieldManager=x&dryRun=All"), False),
         (event("patch", "/api/v1/namespaces/a?fieldManager=x"), True),
-        (event("delete", "/api/v1/namespaces/a", requestObject={"kind": "DeleteOptions", "dryRun": ["All"]}), False),
+        (
+            event(
+                "delete", "/api/v1/namespaces/a", requestObject={"kind": "DeleteOptions", "dryRun": ["All"]}
+            ),
+            False,
+        ),
         (event("delete", "/api/v1/namespaces/a?dryRun=All", requestObject={"kind": "DeleteOptions"}), True),
-        (event("create", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", objectRef={"apiGroup": "authorization.k8s.io"}), False),
-        (event("create", "/api/v1/x", objectRef={"resource": "serviceaccounts", "subresource": "token"}), False),
+        (
+            event(
+                "create",
+                "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+                objectRef={"apiGroup": "authorization.k8s.io"},
+            ),
+            False,
+        ),
+        (
+            event("create", "/api/v1/x", objectRef={"resource": "serviceaccounts", "subresource": "token"}),
+            False,
+        ),
         (event("deletecollection", "/api/v1/namespaces/a/pods"), True),
     ],
 )
@@ -41,7 +62,9 @@ def test_the_log_is_read_from_a_position_and_half_a_line_is_left(tmp_path: Path)
     log.write_text(json.dumps(event("get", "/api/v1/a")) + "\n")
     offset = audit.position(log)
     with log.open("a") as file:
-        file.write(json.dumps(event("create", "/api/v1/b", objectRef={"resource": "nodes", "name": "n"})) + "\n")
+        file.write(
+            json.dumps(event("create", "/api/v1/b", objectRef={"resource": "nodes", "name": "n"})) + "\n"
+        )
         file.write(json.dumps(event("create", "/api/v1/c", userAgent="kubectl/1")) + '\n{"verb": "cre')
     assert [request.uri for request in audit.read(log, offset)] == ["/api/v1/b", "/api/v1/c"]
     (only,) = audit.writes(audit.read(log, offset, "accelerators.openshift"))

@@ -22,7 +22,11 @@ SHAPE = scenario.load("aws").cluster
 def make(**authority: str | None) -> tuple[World, dict[str, t.Any]]:
     """A world with a set whose spec and status name these authorities."""
     world = World(MachineSets(), Machines(), Nodelink(), cluster=SHAPE)
-    infrastructure = {"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": {"name": "cluster"}}
+    infrastructure = {
+        "apiVersion": "config.openshift.io/v1",
+        "kind": "Infrastructure",
+        "metadata": {"name": "cluster"},
+    }
     world.api.create(infrastructure | {"status": {"platformStatus": {"type": "AWS"}}})
     made = seed.machine_sets(SHAPE)[0]
     for part, value in authority.items():
@@ -42,12 +46,18 @@ def make(**authority: str | None) -> tuple[World, dict[str, t.Any]]:
         ("MachineAPI", "Migrating", 0, ("Migrating", "True", "AuthoritativeAPINotMachineAPI")),
     ],
 )
-def test_the_status_decides_who_works(spec: str | None, status: str | None, machines: int, told: tuple[str, str, str] | None) -> None:
+def test_the_status_decides_who_works(
+    spec: str | None, status: str | None, machines: int, told: tuple[str, str, str] | None
+) -> None:
     world, found = make(spec=spec, status=status)
     assert len(world.api.all("Machine")) == machines
     paused = [one for one in found["status"].get("conditions") or [] if one["type"] == "Paused"]
-    assert [(found["status"]["authoritativeAPI"], one["status"], one["reason"]) for one in paused] == ([told] if told else [])
-    assert [one["message"] for one in paused] == ([f"The AuthoritativeAPI status is set to '{told[0]}'"] if told else [])
+    assert [(found["status"]["authoritativeAPI"], one["status"], one["reason"]) for one in paused] == (
+        [told] if told else []
+    )
+    assert [one["message"] for one in paused] == (
+        [f"The AuthoritativeAPI status is set to '{told[0]}'"] if told else []
+    )
     before = len(world.api.writes)
     world.settle(5)
     assert len(world.api.writes) == before

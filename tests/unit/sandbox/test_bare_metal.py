@@ -25,8 +25,20 @@ H100 = {"matchLabels": {"gpu": "h100"}}
 
 
 def make(*troubles: Data, **delays: float) -> World:
-    world = World(MachineSets(), Machines(), BareMetalHosts(), Nodelink(), cluster=SHAPE, troubles=list(troubles), delays=delays)
-    infrastructure = {"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": {"name": "cluster"}}
+    world = World(
+        MachineSets(),
+        Machines(),
+        BareMetalHosts(),
+        Nodelink(),
+        cluster=SHAPE,
+        troubles=list(troubles),
+        delays=delays,
+    )
+    infrastructure = {
+        "apiVersion": "config.openshift.io/v1",
+        "kind": "Infrastructure",
+        "metadata": {"name": "cluster"},
+    }
     world.api.create(infrastructure | {"status": {"platformStatus": {"type": "BareMetal"}}})
     for one in seed_baremetal.hosts(SHAPE):
         world.api.create(one)
@@ -39,7 +51,14 @@ def value(selector: Data | None = None) -> Data:
 
 def add(world: World, name: str = "gpu-a", provider: Data | None = None) -> None:
     metadata = {"name": name, "namespace": NAMESPACE, "labels": {"pool": "gpu"}}
-    world.api.create({"apiVersion": API, "kind": "Machine", "metadata": metadata, "spec": {"providerSpec": {"value": provider or value()}}})
+    world.api.create(
+        {
+            "apiVersion": API,
+            "kind": "Machine",
+            "metadata": metadata,
+            "spec": {"providerSpec": {"value": provider or value()}},
+        }
+    )
 
 
 def machine(world: World, name: str = "gpu-a") -> Data:
@@ -60,14 +79,21 @@ def test_a_host_is_claimed_provisioned_and_becomes_a_node() -> None:
     add(world)
     world.settle(2)
     claimed, waiting = host(world, "gpu-0"), machine(world)
-    assert (claimed["spec"]["consumerRef"]["name"], claimed["spec"]["online"], claimed["spec"]["customDeploy"]) == ("gpu-a", True, {"method": "install_coreos"})
+    assert (
+        claimed["spec"]["consumerRef"]["name"],
+        claimed["spec"]["online"],
+        claimed["spec"]["customDeploy"],
+    ) == ("gpu-a", True, {"method": "install_coreos"})
     assert claimed["spec"]["userData"] == {"name": "worker-user-data-managed", "namespace": NAMESPACE}
     assert waiting["status"]["phase"] == "Provisioning"
     world.settle(6)
     found = machine(world)
     assert found["status"]["phase"] == "Running"
     assert found["spec"]["providerID"] == f"baremetalhost:///{NAMESPACE}/gpu-0/{claimed['metadata']['uid']}"
-    assert found["metadata"]["annotations"] == {"metal3.io/BareMetalHost": f"{NAMESPACE}/gpu-0", "machine.openshift.io/instance-state": "provisioned"}
+    assert found["metadata"]["annotations"] == {
+        "metal3.io/BareMetalHost": f"{NAMESPACE}/gpu-0",
+        "machine.openshift.io/instance-state": "provisioned",
+    }
     assert found["metadata"]["labels"] == {"pool": "gpu"}
     assert "providerStatus" not in found["status"]
     node = world.api.get("Node", "gpu-0")
@@ -99,7 +125,10 @@ def test_a_machine_without_a_host_has_an_error_and_is_not_failed() -> None:
     phases = {name: machine(world, name)["status"]["phase"] for name in ("gpu-a", "gpu-b", "gpu-c")}
     assert phases == {"gpu-a": "Running", "gpu-b": "Running", "gpu-c": "Provisioning"}
     status = machine(world, "gpu-c")["status"]
-    assert (status["errorReason"], status["errorMessage"]) == ("InsufficientResources", "No available BareMetalHost found")
+    assert (status["errorReason"], status["errorMessage"]) == (
+        "InsufficientResources",
+        "No available BareMetalHost found",
+    )
     world.api.delete(API, "machines", "gpu-a", NAMESPACE)
     world.settle(12)
     status = machine(world, "gpu-c")["status"]
@@ -108,14 +137,26 @@ def test_a_machine_without_a_host_has_an_error_and_is_not_failed() -> None:
 
 @pytest.mark.parametrize("kind", ["registration error", "inspection error"])
 def test_a_broken_host_is_never_chosen_until_it_is_repaired(kind: str) -> None:
-    world = make(*({"type": "host_error", "host": name, "error_type": kind, "message": "no BMC"} for name in ("gpu-0", "gpu-1")))
+    world = make(
+        *(
+            {"type": "host_error", "host": name, "error_type": kind, "message": "no BMC"}
+            for name in ("gpu-0", "gpu-1")
+        )
+    )
     world.settle(1)
     add(world)
     world.settle(6)
     assert machine(world)["status"]["errorReason"] == "InsufficientResources"
     status = host(world, "gpu-0")["status"]
-    assert (status["errorType"], status["errorMessage"], status["operationalStatus"]) == (kind, "no BMC", "error")
-    assert status["provisioning"]["state"] == {"registration error": "registering", "inspection error": "inspecting"}[kind]
+    assert (status["errorType"], status["errorMessage"], status["operationalStatus"]) == (
+        kind,
+        "no BMC",
+        "error",
+    )
+    assert (
+        status["provisioning"]["state"]
+        == {"registration error": "registering", "inspection error": "inspecting"}[kind]
+    )
     world.scenario.now.troubles.clear()
     world.settle(8)
     assert machine(world)["status"]["phase"] == "Running"
@@ -129,7 +170,14 @@ def test_the_scenarios_of_broken_hosts_speak_as_ironic_does() -> None:
 
 
 def test_a_host_that_fails_while_it_is_provisioned_keeps_its_machine_waiting_without_a_word() -> None:
-    world = make({"type": "host_error", "host": "gpu-0", "error_type": "provisioning error", "message": "Image provisioning failed"})
+    world = make(
+        {
+            "type": "host_error",
+            "host": "gpu-0",
+            "error_type": "provisioning error",
+            "message": "Image provisioning failed",
+        }
+    )
     add(world)
     world.settle(10)
     status = host(world, "gpu-0")["status"]
@@ -184,10 +232,16 @@ def test_a_specification_without_anything_to_install_is_an_error_that_is_not_fin
     [
         ({}, {"worker-3", "gpu-0", "gpu-1", "gpu-2"}),
         ({"matchLabels": {"gpu": "l40s"}}, {"gpu-2"}),
-        ({"matchExpressions": [{"key": "gpu", "operator": "in", "values": ["l40s", "h100"]}]}, {"gpu-0", "gpu-1", "gpu-2"}),
+        (
+            {"matchExpressions": [{"key": "gpu", "operator": "in", "values": ["l40s", "h100"]}]},
+            {"gpu-0", "gpu-1", "gpu-2"},
+        ),
         ({"matchExpressions": [{"key": "gpu", "operator": "exists"}]}, {"gpu-0", "gpu-1", "gpu-2"}),
         ({"matchExpressions": [{"key": "gpu", "operator": "!"}]}, {"worker-3"}),
-        ({"matchExpressions": [{"key": "gpu", "operator": "notin", "values": ["h100"]}]}, {"worker-3", "gpu-2"}),
+        (
+            {"matchExpressions": [{"key": "gpu", "operator": "notin", "values": ["h100"]}]},
+            {"worker-3", "gpu-2"},
+        ),
     ],
 )
 def test_hosts_are_selected_by_their_labels(selector: Data, names: set[str]) -> None:

@@ -17,13 +17,20 @@ def test_files_are_read_at_the_version_that_is_built(module: str, version: str) 
     sums = (BUILD / "modules/go.sum").read_text()
     assert f"{module} {version} h1:" in sums
     for family in build.FAMILIES:
-        required = re.search(rf"^\t{re.escape(module)} (\S+)", (BUILD / family.name / "go.mod").read_text(), re.MULTILINE)
+        required = re.search(
+            rf"^\t{re.escape(module)} (\S+)", (BUILD / family.name / "go.mod").read_text(), re.MULTILINE
+        )
         assert required is None or module == "github.com/openshift/api" or required[1] == version
 
 
 @pytest.mark.parametrize(
     ("text", "version"),
-    [("go version go1.26.8 linux/amd64", (1, 26, 8)), ("go version go1.27 linux/arm64", (1, 27, 0)), ("go: cannot find main module", ()), ("", ())],
+    [
+        ("go version go1.26.8 linux/amd64", (1, 26, 8)),
+        ("go version go1.27 linux/arm64", (1, 27, 0)),
+        ("go: cannot find main module", ()),
+        ("", ()),
+    ],
 )
 def test_go_version(text: str, version: tuple[int, ...]) -> None:
     assert go_toolchain.parse(text) == version
@@ -31,5 +38,7 @@ def test_go_version(text: str, version: tuple[int, ...]) -> None:
 
 def test_a_stamp_changes_with_the_flags() -> None:
     first, second = build.FAMILIES
-    assert build.stamp(first) != build.stamp(build.Family(first.name, first.programs, first.minutes, ldflags="-s"))
+    assert build.stamp(first) != build.stamp(
+        build.Family(first.name, first.programs, first.minutes, ldflags="-s")
+    )
     assert build.stamp(first) != build.stamp(second)

@@ -25,19 +25,32 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """The commands that would have been run."""
     found: list[list[str]] = []
     monkeypatch.setattr(Sandbox, "binary", lambda _self, _family, name: Path(name))
-    monkeypatch.setattr(Processes, "start", lambda _self, _name, argv, env: found.append([str(word) for word in argv] + [env["CONTAINER_IMAGE"]]))
+    monkeypatch.setattr(
+        Processes,
+        "start",
+        lambda _self, _name, argv, env: found.append([str(word) for word in argv] + [env["CONTAINER_IMAGE"]]),
+    )
     return found
 
 
 def world(tmp_path: Path, phase: str) -> World:
     made = World(BundleUnpack(), directory=tmp_path)
     body = {"spec": {"nodeName": "n", "initContainers": INIT, "containers": []}, "status": {"phase": phase}}
-    made.api.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": "market", "labels": {REF: "9c4ec728e3"}}} | body)
+    made.api.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "p", "namespace": "market", "labels": {REF: "9c4ec728e3"}},
+        }
+        | body
+    )
     return made
 
 
 @pytest.mark.parametrize("phase", ["Pending", "Running", "Succeeded"])
-def test_an_image_that_is_there_is_extracted_once(phase: str, tmp_path: Path, started: list[list[str]]) -> None:
+def test_an_image_that_is_there_is_extracted_once(
+    phase: str, tmp_path: Path, started: list[list[str]]
+) -> None:
     bundles.folder(tmp_path / "run", IMAGE).mkdir(parents=True)
     world(tmp_path, phase).settle(3)
     (command,) = started
@@ -53,7 +66,9 @@ def test_an_image_that_is_not_there_keeps_the_pod_waiting(tmp_path: Path, starte
     assert (pod["metadata"].get("annotations"), started) == (None, [])
     waiting = pod["status"]["initContainerStatuses"][1]["state"]["waiting"]
     assert waiting["reason"] == "ImagePullBackOff"
-    assert waiting["message"].endswith("reading manifest sha256:ab in registry.example.com/bundles/nfd: manifest unknown")
+    assert waiting["message"].endswith(
+        "reading manifest sha256:ab in registry.example.com/bundles/nfd: manifest unknown"
+    )
     bundles.folder(tmp_path / "run", IMAGE).mkdir(parents=True)
     made.settle(3)
     assert len(started) == 1

@@ -22,9 +22,24 @@ Data = dict[str, t.Any]
 
 CALM = Scenario("calm")
 PACKAGES = {
-    "fpga-operator": ("certified-operators", "fpga-operator", {"OwnNamespace", "SingleNamespace"}, "fpga-operator"),
-    "nfd": ("redhat-operators", "openshift-nfd", {"OwnNamespace", "SingleNamespace"}, "nfd-controller-manager"),
-    "gpu-operator-certified": ("certified-operators", "nvidia-gpu-operator", {"OwnNamespace", "SingleNamespace"}, "gpu-operator"),
+    "fpga-operator": (
+        "certified-operators",
+        "fpga-operator",
+        {"OwnNamespace", "SingleNamespace"},
+        "fpga-operator",
+    ),
+    "nfd": (
+        "redhat-operators",
+        "openshift-nfd",
+        {"OwnNamespace", "SingleNamespace"},
+        "nfd-controller-manager",
+    ),
+    "gpu-operator-certified": (
+        "certified-operators",
+        "nvidia-gpu-operator",
+        {"OwnNamespace", "SingleNamespace"},
+        "gpu-operator",
+    ),
     "nvidia-network-operator": (
         "certified-operators",
         "nvidia-network-operator",
@@ -37,16 +52,39 @@ PACKAGES = {
         {"OwnNamespace", "SingleNamespace", "AllNamespaces"},
         "sriov-network-operator",
     ),
-    "kernel-module-management": ("redhat-operators", "openshift-kmm", {"AllNamespaces"}, "kmm-operator-controller"),
+    "kernel-module-management": (
+        "redhat-operators",
+        "openshift-kmm",
+        {"AllNamespaces"},
+        "kmm-operator-controller",
+    ),
     "kubevirt-hyperconverged": ("redhat-operators", "openshift-cnv", {"OwnNamespace"}, "hco-operator"),
-    "kueue-operator": ("redhat-operators", "openshift-kueue-operator", {"AllNamespaces"}, "openshift-kueue-operator"),
+    "kueue-operator": (
+        "redhat-operators",
+        "openshift-kueue-operator",
+        {"AllNamespaces"},
+        "openshift-kueue-operator",
+    ),
 }
-CLUSTER_POLICY_REQUIRED = {"operator", "daemonsets", "driver", "toolkit", "devicePlugin", "dcgmExporter", "dcgm", "nodeStatusExporter", "gfd"}
+CLUSTER_POLICY_REQUIRED = {
+    "operator",
+    "daemonsets",
+    "driver",
+    "toolkit",
+    "devicePlugin",
+    "dcgmExporter",
+    "dcgm",
+    "nodeStatusExporter",
+    "gfd",
+}
 
 
 def crds(package: str) -> list[Data]:
     names = {"kind": "Thing", "plural": f"{package}-things"}
-    versions = [{"name": "v1alpha1", "served": False, "storage": False}, {"name": "v1", "served": True, "storage": True}]
+    versions = [
+        {"name": "v1alpha1", "served": False, "storage": False},
+        {"name": "v1", "served": True, "storage": True},
+    ]
     return [
         {
             "kind": "CustomResourceDefinition",
@@ -57,7 +95,11 @@ def crds(package: str) -> list[Data]:
 
 
 def load(name: str, *troubles: Data) -> Package:
-    return next(package for package in catalog.packages(crds, Scenario("x", troubles=list(troubles))) if package.name == name)
+    return next(
+        package
+        for package in catalog.packages(crds, Scenario("x", troubles=list(troubles)))
+        if package.name == name
+    )
 
 
 def bundle(name: str, version: str | None = None, *troubles: Data) -> Data:
@@ -98,7 +140,12 @@ def test_a_package_has_two_channels_and_an_upgrade_path(name: str) -> None:
     assert package.data["default_channel"] in package.channels
     assert set().union(*package.channels.values()) == set(package.versions)
     assert any(len(versions) > 1 for versions in package.channels.values())
-    edges = {edge["name"]: edge.get("replaces") for blob in catalog.entries(package, CALM) if blob["schema"] == "olm.channel" for edge in blob["entries"]}
+    edges = {
+        edge["name"]: edge.get("replaces")
+        for blob in catalog.entries(package, CALM)
+        if blob["schema"] == "olm.channel"
+        for edge in blob["entries"]
+    }
     names = [package.csv(version)["metadata"]["name"] for version in package.versions]
     assert [edges[name] for name in names] == [None, *names[:-1]]
 
@@ -112,7 +159,11 @@ def test_every_csv_is_a_valid_object_of_its_version(name: str) -> None:
         assert csv["spec"]["version"] == version
         deployment = csv["spec"]["install"]["spec"]["deployments"][0]["spec"]
         assert deployment["selector"]["matchLabels"] == deployment["template"]["metadata"]["labels"]
-        accounts = {entry["serviceAccountName"] for key in ("permissions", "clusterPermissions") for entry in csv["spec"]["install"]["spec"][key]}
+        accounts = {
+            entry["serviceAccountName"]
+            for key in ("permissions", "clusterPermissions")
+            for entry in csv["spec"]["install"]["spec"][key]
+        }
         assert accounts == {deployment["template"]["spec"]["serviceAccountName"]}
 
 
@@ -135,14 +186,21 @@ def test_a_bundle_in_an_image_is_named_by_its_digest_and_laid_out(tmp_path: Path
     folder = bundles.folder(tmp_path, blob["image"])
     (csv,) = catalog.read(folder / "manifests" / "nfd.clusterserviceversion.yaml")
     assert csv == nfd.csv(nfd.versions[-1])
-    assert yaml.safe_load((folder / "metadata" / "annotations.yaml").read_text())["annotations"]["operators.operatorframework.io.bundle.package.v1"] == "nfd"
+    assert (
+        yaml.safe_load((folder / "metadata" / "annotations.yaml").read_text())["annotations"][
+            "operators.operatorframework.io.bundle.package.v1"
+        ]
+        == "nfd"
+    )
     bundles.lay_out(tmp_path, [nfd], Scenario("x", troubles=[trouble | {"missing": True}]))
     assert not folder.exists()
 
 
 def test_the_sample_cluster_policy_has_every_required_part() -> None:
     csv = csv_of(bundle("gpu-operator-certified"))
-    samples = {sample["kind"]: sample for sample in json.loads(csv["metadata"]["annotations"]["alm-examples"])}
+    samples = {
+        sample["kind"]: sample for sample in json.loads(csv["metadata"]["annotations"]["alm-examples"])
+    }
     assert samples["ClusterPolicy"]["metadata"] == {"name": "gpu-cluster-policy"}
     assert set(samples["ClusterPolicy"]["spec"]) >= CLUSTER_POLICY_REQUIRED
 
@@ -155,14 +213,21 @@ def test_gpu_operator_moves_between_release_channels() -> None:
 
 def test_package_missing() -> None:
     trouble = {"type": "package_missing", "package": "gpu-operator-certified"}
-    assert {package.name for package in catalog.packages(crds, Scenario("x", troubles=[trouble]))} == set(PACKAGES) - {"gpu-operator-certified"}
+    assert {package.name for package in catalog.packages(crds, Scenario("x", troubles=[trouble]))} == set(
+        PACKAGES
+    ) - {"gpu-operator-certified"}
 
 
 @pytest.mark.parametrize(
-    ("trouble", "version", "fails"), [({}, "26.7.0", True), ({"version": "26.7.0"}, "26.7.0", True), ({"version": "26.7.0"}, "26.3.3", False)]
+    ("trouble", "version", "fails"),
+    [({}, "26.7.0", True), ({"version": "26.7.0"}, "26.7.0", True), ({"version": "26.7.0"}, "26.3.3", False)],
 )
 def test_csv_failed(trouble: Data, version: str, fails: bool) -> None:
-    blob = bundle("gpu-operator-certified", version, {"type": "csv_failed", "package": "gpu-operator-certified"} | trouble)
+    blob = bundle(
+        "gpu-operator-certified",
+        version,
+        {"type": "csv_failed", "package": "gpu-operator-certified"} | trouble,
+    )
     deployment = csv_of(blob)["spec"]["install"]["spec"]["deployments"][0]["spec"]
     assert ("progressDeadlineSeconds" in deployment) is fails
     assert ("nodeSelector" in deployment["template"]["spec"]) is fails
@@ -178,14 +243,22 @@ def test_csv_failed(trouble: Data, version: str, fails: bool) -> None:
     ],
 )
 def test_troubles_that_add_a_dependency(trouble: Data, required: list[str]) -> None:
-    assert [value["packageName"] for value in values(bundle("nfd", None, trouble), "olm.package.required")] == required
+    assert [
+        value["packageName"] for value in values(bundle("nfd", None, trouble), "olm.package.required")
+    ] == required
 
 
 def test_written_catalogues_lose_what_is_no_longer_carried(tmp_path: Path) -> None:
     folders = catalog.write(tmp_path, catalog.packages(crds, CALM), CALM)
     assert {path.stem for folder in folders.values() for path in folder.iterdir()} == set(PACKAGES)
     blobs = [json.loads(line) for line in (folders["redhat-operators"] / "nfd.json").read_text().splitlines()]
-    assert [blob["schema"] for blob in blobs] == ["olm.package", "olm.channel", "olm.channel", "olm.bundle", "olm.bundle"]
+    assert [blob["schema"] for blob in blobs] == [
+        "olm.package",
+        "olm.channel",
+        "olm.channel",
+        "olm.bundle",
+        "olm.bundle",
+    ]
     less = Scenario("x", troubles=[{"type": "package_missing", "package": "nfd"}])
     catalog.write(tmp_path, catalog.packages(crds, less), less)
     assert {path.stem for folder in folders.values() for path in folder.iterdir()} == set(PACKAGES) - {"nfd"}
@@ -196,7 +269,11 @@ def test_a_package_manifest_has_the_shape_that_clients_read() -> None:
     assert manifest["metadata"]["namespace"] == "openshift-marketplace"
     assert manifest["metadata"]["labels"]["catalog"] == "certified-operators"
     status = manifest["status"]
-    assert (status["catalogSource"], status["catalogSourceNamespace"], status["defaultChannel"]) == ("certified-operators", "openshift-marketplace", "v26.7")
+    assert (status["catalogSource"], status["catalogSourceNamespace"], status["defaultChannel"]) == (
+        "certified-operators",
+        "openshift-marketplace",
+        "v26.7",
+    )
     channels = {channel["name"]: channel for channel in status["channels"]}
     assert channels["v26.3"]["currentCSV"] == "gpu-operator-certified.v26.3.3"
     assert channels["v26.3"]["entries"][0] == {"name": "gpu-operator-certified.v26.3.3", "version": "26.3.3"}
@@ -207,18 +284,27 @@ def test_a_package_manifest_has_the_shape_that_clients_read() -> None:
 
 
 def test_a_package_in_two_catalogues_has_two_manifests(tmp_path: Path) -> None:
-    both = Scenario("x", troubles=[{"type": "package_twice", "package": "nfd", "catalog": "certified-operators"}])
+    both = Scenario(
+        "x", troubles=[{"type": "package_twice", "package": "nfd", "catalog": "certified-operators"}]
+    )
     found = catalog.packages(crds, both)
-    assert sorted(package.catalog for package in found if package.name == "nfd") == ["certified-operators", "redhat-operators"]
+    assert sorted(package.catalog for package in found if package.name == "nfd") == [
+        "certified-operators",
+        "redhat-operators",
+    ]
     folders = catalog.write(tmp_path, found, both)
     assert all((folder / "nfd.json").exists() for folder in folders.values())
 
 
 def test_a_deprecation_is_told_by_catalogue_and_manifest() -> None:
-    old = Scenario("x", troubles=[{"type": "deprecated", "package": "nfd", "channel": "stable", "message": "use 4.22"}])
+    old = Scenario(
+        "x", troubles=[{"type": "deprecated", "package": "nfd", "channel": "stable", "message": "use 4.22"}]
+    )
     nfd = load("nfd")
     (blob,) = (one for one in catalog.entries(nfd, old) if one["schema"] == "olm.deprecations")
-    assert blob["entries"] == [{"reference": {"schema": "olm.channel", "name": "stable"}, "message": "use 4.22"}]
+    assert blob["entries"] == [
+        {"reference": {"schema": "olm.channel", "name": "stable"}, "message": "use 4.22"}
+    ]
     channels = {one["name"]: one for one in package_manifests.manifest(nfd, old)["status"]["channels"]}
     assert channels["stable"]["deprecation"] == {"message": "use 4.22"}
     assert "deprecation" not in channels["4.22"]
@@ -227,14 +313,27 @@ def test_a_deprecation_is_told_by_catalogue_and_manifest() -> None:
 def test_a_release_has_the_driver_of_its_time() -> None:
     def driver(version: str) -> str:
         csv = csv_of(bundle("gpu-operator-certified", version))
-        return next(str(one["image"]) for one in csv["spec"]["relatedImages"] if one["name"] == "driver-image")
+        return next(
+            str(one["image"]) for one in csv["spec"]["relatedImages"] if one["name"] == "driver-image"
+        )
 
     assert driver("26.3.2") == driver("26.3.3") != driver("26.7.0")
 
 
 def test_a_scenario_has_versions_of_its_own_and_an_older_one_fewer_kinds() -> None:
-    versions = {"versions": ["4.18.0", "4.19.0"], "channels": {"stable": ["4.18.0", "4.19.0"]}, "crds_of": {"4.18.0": []}}
-    (package,) = (one for one in catalog.packages(crds, Scenario("x", {"catalogue": {"nfd": versions}})) if one.name == "nfd")
+    versions = {
+        "versions": ["4.18.0", "4.19.0"],
+        "channels": {"stable": ["4.18.0", "4.19.0"]},
+        "crds_of": {"4.18.0": []},
+    }
+    (package,) = (
+        one
+        for one in catalog.packages(crds, Scenario("x", {"catalogue": {"nfd": versions}}))
+        if one.name == "nfd"
+    )
     assert (package.channels, package.replaces("4.19.0")) == ({"stable": ["4.18.0", "4.19.0"]}, "nfd.v4.18.0")
-    owned = {version: csv_of(catalog.bundle(package, version, CALM))["spec"]["customresourcedefinitions"]["owned"] for version in package.versions}
+    owned = {
+        version: csv_of(catalog.bundle(package, version, CALM))["spec"]["customresourcedefinitions"]["owned"]
+        for version in package.versions
+    }
     assert {version: len(kinds) for version, kinds in owned.items()} == {"4.18.0": 0, "4.19.0": 1}

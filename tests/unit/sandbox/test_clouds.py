@@ -24,7 +24,11 @@ RESERVATION = "cr-0123456789abcdef0"
 def make(name: str, *troubles: Data) -> World:
     shape = scenario.load(name).cluster
     world = World(Machines(), Nodelink(), cluster=shape, troubles=list(troubles))
-    infrastructure = {"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": {"name": "cluster"}}
+    infrastructure = {
+        "apiVersion": "config.openshift.io/v1",
+        "kind": "Infrastructure",
+        "metadata": {"name": "cluster"},
+    }
     world.api.create(infrastructure | {"status": {"platformStatus": {"type": shape["platform"]}}})
     return world
 
@@ -34,16 +38,32 @@ def azure(size: str = "Standard_NC4as_T4_v3", **more: t.Any) -> Data:
 
 
 def gcp(kind: str = "g2-standard-4", **more: t.Any) -> Data:
-    return {"machineType": kind, "region": "us-central1", "zone": "us-central1-a", "projectID": "demo-project"} | more
+    return {
+        "machineType": kind,
+        "region": "us-central1",
+        "zone": "us-central1-a",
+        "projectID": "demo-project",
+    } | more
 
 
 def aws(kind: str = "p5.48xlarge", **more: t.Any) -> Data:
-    return {"instanceType": kind, "placement": {"availabilityZone": "us-east-2a", "region": "us-east-2"}, "ami": {"id": "ami-1"}} | more
+    return {
+        "instanceType": kind,
+        "placement": {"availabilityZone": "us-east-2a", "region": "us-east-2"},
+        "ami": {"id": "ami-1"},
+    } | more
 
 
 def outcome(world: World, value: Data, name: str = "gpu-1", seconds: float = 6) -> Data:
     metadata = {"name": name, "namespace": NAMESPACE}
-    world.api.create({"apiVersion": API, "kind": "Machine", "metadata": metadata, "spec": {"providerSpec": {"value": value}}})
+    world.api.create(
+        {
+            "apiVersion": API,
+            "kind": "Machine",
+            "metadata": metadata,
+            "spec": {"providerSpec": {"value": value}},
+        }
+    )
     world.settle(seconds)
     return world.api.get("Machine", name, NAMESPACE)
 
@@ -64,7 +84,9 @@ class TestAzure:
         assert creation(machine) == ("MachineCreated", "True", "machine successfully created")
         node = world.api.get("Node", "gpu-1")
         assert node["spec"]["providerID"] == machine["spec"]["providerID"]
-        assert node["spec"]["providerID"].endswith("/resourceGroups/demo-x7k2p-rg/providers/Microsoft.Compute/virtualMachines/gpu-1")
+        assert node["spec"]["providerID"].endswith(
+            "/resourceGroups/demo-x7k2p-rg/providers/Microsoft.Compute/virtualMachines/gpu-1"
+        )
         assert node["metadata"]["labels"]["topology.kubernetes.io/zone"] == "eastus-1"
         before = len(world.api.writes)
         world.settle(5)
@@ -73,11 +95,36 @@ class TestAzure:
     @pytest.mark.parametrize(
         ("value", "trouble", "code", "text"),
         [
-            (azure(), {"type": "quota_exceeded", "limit": 2}, "OperationNotAllowed", "exceeding approved Total Regional Cores quota"),
-            (azure(), {"type": "quota_exceeded", "family": "standardNCASv3_T4Family"}, "OperationNotAllowed", "standardNCASv3_T4Family Cores quota"),
-            (azure(), {"type": "unsupported_zone"}, "SkuNotAvailable", "is currently not available in location 'eastus' zones '1' for subscription"),
-            (azure(), {"type": "no_capacity", "code": "SkuNotAvailable"}, "SkuNotAvailable", "Following SKUs have failed for Capacity Restrictions"),
-            (azure("Standard_X1", acceleratedNetworking=False), {"type": "none"}, "InvalidParameter", "The value Standard_X1 provided"),
+            (
+                azure(),
+                {"type": "quota_exceeded", "limit": 2},
+                "OperationNotAllowed",
+                "exceeding approved Total Regional Cores quota",
+            ),
+            (
+                azure(),
+                {"type": "quota_exceeded", "family": "standardNCASv3_T4Family"},
+                "OperationNotAllowed",
+                "standardNCASv3_T4Family Cores quota",
+            ),
+            (
+                azure(),
+                {"type": "unsupported_zone"},
+                "SkuNotAvailable",
+                "is currently not available in location 'eastus' zones '1' for subscription",
+            ),
+            (
+                azure(),
+                {"type": "no_capacity", "code": "SkuNotAvailable"},
+                "SkuNotAvailable",
+                "Following SKUs have failed for Capacity Restrictions",
+            ),
+            (
+                azure("Standard_X1", acceleratedNetworking=False),
+                {"type": "none"},
+                "InvalidParameter",
+                "The value Standard_X1 provided",
+            ),
         ],
     )
     def test_what_is_refused_at_once_says_why(self, value: Data, trouble: Data, code: str, text: str) -> None:
@@ -90,21 +137,32 @@ class TestAzure:
         assert f"\nERROR CODE: {code}\n" in status["errorMessage"]
         assert text in status["errorMessage"]
         assert creation(machine)[:2] == ("MachineCreated", "False")
-        assert creation(machine)[2] == status["errorMessage"].removeprefix('failed to reconcile machine "gpu-1": ')
+        assert creation(machine)[2] == status["errorMessage"].removeprefix(
+            'failed to reconcile machine "gpu-1": '
+        )
         assert machine["metadata"]["annotations"]["machine.openshift.io/instance-state"] == "Unknown"
 
     def test_an_unknown_size_is_told_by_its_network_card(self) -> None:
         status = outcome(make("azure"), azure("Standard_X1"))["status"]
-        assert "failed to create nic gpu-1-nic for machine gpu-1: failed to obtain instance type information for VMSize 'Standard_X1'" in status["errorMessage"]
+        assert (
+            "failed to create nic gpu-1-nic for machine gpu-1: failed to obtain instance type information for VMSize 'Standard_X1'"
+            in status["errorMessage"]
+        )
 
     def test_no_capacity_shows_late_and_without_a_reason(self) -> None:
         world = make("azure", {"type": "no_capacity", "zone": "1"})
         machine = outcome(world, azure(), seconds=1)
-        assert (machine["status"]["phase"], machine["status"]["providerStatus"]["vmState"]) == ("Provisioned", "Creating")
+        assert (machine["status"]["phase"], machine["status"]["providerStatus"]["vmState"]) == (
+            "Provisioned",
+            "Creating",
+        )
         world.settle(5)
         machine = world.api.get("Machine", "gpu-1", NAMESPACE)
         assert machine["status"]["phase"] == "Failed"
-        assert (machine["status"]["errorReason"], machine["status"]["errorMessage"]) == ("CreateError", "vm has unexpected 'Failed' provisioning state")
+        assert (machine["status"]["errorReason"], machine["status"]["errorMessage"]) == (
+            "CreateError",
+            "vm has unexpected 'Failed' provisioning state",
+        )
         assert machine["status"]["providerStatus"]["vmState"] == "Unknown"
         assert creation(machine)[1] == "True"
         assert world.api.all("Node") == []
@@ -114,7 +172,12 @@ class TestAzure:
         world = make("azure")
         machine = outcome(world, azure(spotVMOptions={}))
         assert machine["metadata"]["labels"]["machine.openshift.io/interruptible-instance"] == ""
-        assert world.api.get("Node", "gpu-1")["metadata"]["labels"]["machine.openshift.io/interruptible-instance"] == ""
+        assert (
+            world.api.get("Node", "gpu-1")["metadata"]["labels"][
+                "machine.openshift.io/interruptible-instance"
+            ]
+            == ""
+        )
 
 
 class TestGcp:
@@ -134,14 +197,23 @@ class TestGcp:
         ("value", "text"),
         [
             (gcp("a2-highgpu-1g", **T4), "A2 and A3 Machine types have pre-attached guest accelerators."),
-            (gcp(**T4), "MachineType g2-standard-4 does not support accelerators. Only A2, A3 and N1 machine type families support guest accelerators."),
-            (gcp("n1-standard-5", **T4), "MachineType n1-standard-5 is not available in the zone us-central1-a."),
+            (
+                gcp(**T4),
+                "MachineType g2-standard-4 does not support accelerators. Only A2, A3 and N1 machine type families support guest accelerators.",
+            ),
+            (
+                gcp("n1-standard-5", **T4),
+                "MachineType n1-standard-5 is not available in the zone us-central1-a.",
+            ),
             (
                 gcp("n1-standard-4", gpus=[{"type": "nvidia-l4", "count": 1}]),
                 "AcceleratorType nvidia-l4 not available in the zone us-central1-a : googleapi: 404",
             ),
             (gcp("n1-standard-4", gpus=[T4, T4]), "More than one type of accelerator provided."),
-            (gcp(preemptible=True, restartPolicy="Always"), "failed to determine restart policy: preemptible/spot instances cannot be automatically restarted"),
+            (
+                gcp(preemptible=True, restartPolicy="Always"),
+                "failed to determine restart policy: preemptible/spot instances cannot be automatically restarted",
+            ),
         ],
     )
     def test_what_the_provider_refuses_has_no_condition(self, value: Data, text: str) -> None:
@@ -158,8 +230,16 @@ class TestGcp:
                 {"type": "none"},
                 "Error 400: Instances with guest accelerators do not support live migration., badRequest",
             ),
-            (gcp(), {"type": "none"}, "Error 400: Instances with guest accelerators do not support live migration."),
-            (gcp("g9-standard-4"), {"type": "none"}, "Machine type with name 'g9-standard-4' does not exist in zone 'us-central1-a'."),
+            (
+                gcp(),
+                {"type": "none"},
+                "Error 400: Instances with guest accelerators do not support live migration.",
+            ),
+            (
+                gcp("g9-standard-4"),
+                {"type": "none"},
+                "Machine type with name 'g9-standard-4' does not exist in zone 'us-central1-a'.",
+            ),
             (
                 gcp(onHostMaintenance="Terminate"),
                 {"type": "quota_exceeded"},
@@ -181,13 +261,21 @@ class TestGcp:
 
     @pytest.mark.parametrize(("more", "prefix"), [({}, ""), ({"provisioningModel": "Spot"}, "PREEMPTIBLE_")])
     def test_a_quota_that_the_provider_knows(self, more: Data, prefix: str) -> None:
-        status = outcome(make("gcp", {"type": "quota_exceeded"}), gcp("n1-standard-4", **T4, **more))["status"]
-        assert status["errorMessage"] == f"Quota exceeded. Metric: {prefix}NVIDIA_T4_GPUS. Usage: 0. Limit: 0."
+        status = outcome(make("gcp", {"type": "quota_exceeded"}), gcp("n1-standard-4", **T4, **more))[
+            "status"
+        ]
+        assert (
+            status["errorMessage"] == f"Quota exceeded. Metric: {prefix}NVIDIA_T4_GPUS. Usage: 0. Limit: 0."
+        )
 
     def test_no_capacity_is_an_instance_that_is_gone_again(self) -> None:
         world = make("gcp", {"type": "no_capacity"})
         status = outcome(world, gcp(onHostMaintenance="Terminate"))["status"]
-        assert (status["phase"], status["errorMessage"], "errorReason" in status) == ("Failed", "can't find created instance", False)
+        assert (status["phase"], status["errorMessage"], "errorReason" in status) == (
+            "Failed",
+            "can't find created instance",
+            False,
+        )
         [exists] = [one for one in status["conditions"] if one["type"] == "InstanceExists"]
         assert (exists["status"], exists["reason"]) == ("False", "InstanceMissing")
         assert world.api.all("Node") == []
@@ -227,7 +315,11 @@ class TestAws:
                 {"type": "unauthorized"},
                 "error launching instance: You are not authorized to perform this operation. Encoded authorization failure message: ",
             ),
-            (aws(), {"type": "image_missing"}, "error launching instance: The image id '[ami-1]' does not exist"),
+            (
+                aws(),
+                {"type": "image_missing"},
+                "error launching instance: The image id '[ami-1]' does not exist",
+            ),
             (
                 aws(blockDevices=[{"ebs": {"volumeSize": 120}}]),
                 {"type": "image_missing"},
@@ -247,12 +339,19 @@ class TestAws:
     )
     def test_a_client_s_error_is_final(self, value: Data, trouble: Data, message: str) -> None:
         machine = outcome(make("aws", trouble), value)
-        assert (machine["status"]["phase"], machine["status"]["errorReason"]) == ("Failed", "InvalidConfiguration")
+        assert (machine["status"]["phase"], machine["status"]["errorReason"]) == (
+            "Failed",
+            "InvalidConfiguration",
+        )
         assert machine["status"]["errorMessage"].startswith(message)
         assert creation(machine)[2] == machine["status"]["errorMessage"]
 
     def test_a_reservation_has_places_of_its_own(self) -> None:
-        world = make("aws", {"type": "no_capacity"}, {"type": "reservation_exceeded", "reservation": RESERVATION, "available": 1})
+        world = make(
+            "aws",
+            {"type": "no_capacity"},
+            {"type": "reservation_exceeded", "reservation": RESERVATION, "available": 1},
+        )
         assert outcome(world, aws(capacityReservationId=RESERVATION), "in-1")["status"]["phase"] == "Running"
         assert outcome(world, aws(capacityReservationId=RESERVATION), "in-2")["status"]["phase"] == "Failed"
         assert outcome(world, aws(), "out")["status"]["phase"] == "Provisioning"
@@ -268,11 +367,19 @@ class TestAws:
         world = make("aws", {"type": "spot_unavailable"})
         machine = outcome(world, aws(spotMarketOptions={}))
         assert machine["status"]["phase"] == "Provisioning"
-        assert "InsufficientInstanceCapacity: There is no Spot capacity available that matches your request.\n\tstatus code: 500" in creation(machine)[2]
+        assert (
+            "InsufficientInstanceCapacity: There is no Spot capacity available that matches your request.\n\tstatus code: 500"
+            in creation(machine)[2]
+        )
         assert outcome(world, aws(), "on-demand")["status"]["phase"] == "Running"
         world.scenario.now.troubles.clear()
         world.settle(6)
-        assert world.api.get("Machine", "gpu-1", NAMESPACE)["metadata"]["labels"]["machine.openshift.io/interruptible-instance"] == ""
+        assert (
+            world.api.get("Machine", "gpu-1", NAMESPACE)["metadata"]["labels"][
+                "machine.openshift.io/interruptible-instance"
+            ]
+            == ""
+        )
 
     def test_the_end_of_a_capacity_block_takes_what_runs_in_it(self) -> None:
         world = make("aws")

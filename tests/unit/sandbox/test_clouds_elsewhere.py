@@ -28,7 +28,11 @@ VGPU = "/dc-east/vm/gpu/rhcos-9.8-2xL40S"
 def make(name: str, *troubles: Data) -> World:
     shape = scenario.load(name).cluster
     world = World(Machines(), Nodelink(), cluster=shape, troubles=list(troubles))
-    infrastructure = {"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": {"name": "cluster"}}
+    infrastructure = {
+        "apiVersion": "config.openshift.io/v1",
+        "kind": "Infrastructure",
+        "metadata": {"name": "cluster"},
+    }
     world.api.create(infrastructure | {"status": {"platformStatus": {"type": shape["platform"]}}})
     return world
 
@@ -41,7 +45,14 @@ def value(name: str, number: int = 0, **more: t.Any) -> Data:
 
 def outcome(world: World, provider: Data, name: str = "gpu-1", seconds: float = 6) -> Data:
     metadata = {"name": name, "namespace": NAMESPACE, "labels": {CLUSTER: "demo-x7k2p"}}
-    world.api.create({"apiVersion": API, "kind": "Machine", "metadata": metadata, "spec": {"providerSpec": {"value": provider}}})
+    world.api.create(
+        {
+            "apiVersion": API,
+            "kind": "Machine",
+            "metadata": metadata,
+            "spec": {"providerSpec": {"value": provider}},
+        }
+    )
     world.settle(seconds)
     return world.api.get("Machine", name, NAMESPACE)
 
@@ -53,21 +64,45 @@ def rests(world: World) -> bool:
 
 
 def creation(machine: Data) -> Data:
-    found: Data = next(one for one in machine["status"]["providerStatus"]["conditions"] if one["type"].startswith("MachineCreat"))
+    found: Data = next(
+        one
+        for one in machine["status"]["providerStatus"]["conditions"]
+        if one["type"].startswith("MachineCreat")
+    )
     return found
 
 
 @pytest.mark.parametrize(
     ("name", "changes", "gpus", "node_type", "machine_type"),
     [
-        ("vsphere", {"template": VGPU, "numCPUs": 16, "memoryMiB": 65536}, 2, "vsphere-vm.cpu-16.mem-64gb.os-unknown", None),
-        ("vsphere-one-zone", {"template": "rhcos-9.8-1xA40"}, 1, "vsphere-vm.cpu-8.mem-32gb.os-unknown", None),
+        (
+            "vsphere",
+            {"template": VGPU, "numCPUs": 16, "memoryMiB": 65536},
+            2,
+            "vsphere-vm.cpu-16.mem-64gb.os-unknown",
+            None,
+        ),
+        (
+            "vsphere-one-zone",
+            {"template": "rhcos-9.8-1xA40"},
+            1,
+            "vsphere-vm.cpu-8.mem-32gb.os-unknown",
+            None,
+        ),
         ("openstack", {"flavor": "g1.a100.2"}, 2, "g1.a100.2", "g1.a100.2"),
-        ("nutanix", {"gpus": [{"type": "Name", "name": "Ampere 40"}, {"type": "DeviceID", "deviceID": 8757}]}, 2, "ahv-vm", "AHV"),
+        (
+            "nutanix",
+            {"gpus": [{"type": "Name", "name": "Ampere 40"}, {"type": "DeviceID", "deviceID": 8757}]},
+            2,
+            "ahv-vm",
+            "AHV",
+        ),
         ("ibmcloud", {"profile": "gx3-32x160x2l4"}, 2, "gx3-32x160x2l4", "gx3-32x160x2l4"),
     ],
 )
-def test_a_machine_becomes_a_node_with_gpus(name: str, changes: Data, gpus: int, node_type: str, machine_type: str | None) -> None:
+def test_a_machine_becomes_a_node_with_gpus(
+    name: str, changes: Data, gpus: int, node_type: str, machine_type: str | None
+) -> None:
     world = make(name)
     machine = outcome(world, value(name, **changes))
     assert machine["status"]["phase"] == "Running"
@@ -84,12 +119,22 @@ def test_a_machine_becomes_a_node_with_gpus(name: str, changes: Data, gpus: int,
 
 @pytest.mark.parametrize(
     ("name", "place"),
-    [("vsphere", ("dc-east", "cluster-b")), ("vsphere-one-zone", (None, None)), ("openstack", ("regionOne", "az1")), ("nutanix", ("prism-central", "pe-2"))],
+    [
+        ("vsphere", ("dc-east", "cluster-b")),
+        ("vsphere-one-zone", (None, None)),
+        ("openstack", ("regionOne", "az1")),
+        ("nutanix", ("prism-central", "pe-2")),
+    ],
 )
-def test_machine_and_node_are_where_the_specification_says(name: str, place: tuple[str | None, str | None]) -> None:
+def test_machine_and_node_are_where_the_specification_says(
+    name: str, place: tuple[str | None, str | None]
+) -> None:
     world = make(name)
     machine = outcome(world, value(name, -1))
-    for obj, prefix in ((machine, "machine.openshift.io"), (world.api.get("Node", "gpu-1"), "topology.kubernetes.io")):
+    for obj, prefix in (
+        (machine, "machine.openshift.io"),
+        (world.api.get("Node", "gpu-1"), "topology.kubernetes.io"),
+    ):
         assert tuple(obj["metadata"]["labels"].get(f"{prefix}/{key}") for key in ("region", "zone")) == place
 
 
@@ -98,24 +143,47 @@ def test_machine_and_node_are_where_the_specification_says(name: str, place: tup
     [
         ("vsphere", {"template": VGPU}, {"vCPU": "8", "memoryMb": "32768"}),
         ("openstack", {"flavor": "g1.t4.1"}, {"vCPU": "8", "memoryMb": "32768"}),
-        ("nutanix", {"gpus": [{"type": "Name", "name": "Ampere 40"}], "memorySize": "64Gi"}, {"vCPU": "8", "memoryMb": "65536"}),
+        (
+            "nutanix",
+            {"gpus": [{"type": "Name", "name": "Ampere 40"}], "memorySize": "64Gi"},
+            {"vCPU": "8", "memoryMb": "65536"},
+        ),
         ("ibmcloud", {"profile": "gx3-16x80x1l4"}, {"vCPU": "16", "memoryMb": "81920"}),
         ("baremetal", {}, {}),
     ],
 )
-def test_no_provider_here_tells_the_autoscaler_of_gpus(name: str, changes: Data, told: dict[str, str]) -> None:
+def test_no_provider_here_tells_the_autoscaler_of_gpus(
+    name: str, changes: Data, told: dict[str, str]
+) -> None:
     cloud = CLOUDS[scenario.load(name).cluster["platform"]]
-    machine_set = {"metadata": {}, "spec": {"template": {"spec": {"providerSpec": {"value": value(name, **changes)}}}}}
-    assert scale_from_zero(cloud, machine_set) == {f"machine.openshift.io/{key}": text for key, text in told.items()}
+    machine_set = {
+        "metadata": {},
+        "spec": {"template": {"spec": {"providerSpec": {"value": value(name, **changes)}}}},
+    }
+    assert scale_from_zero(cloud, machine_set) == {
+        f"machine.openshift.io/{key}": text for key, text in told.items()
+    }
 
 
 @pytest.mark.parametrize(
     ("name", "changes", "message"),
     [
         ("vsphere", {"template": "rhcos-gone"}, "template not found, specify valid value"),
-        ("vsphere", {"workspace": {"resourcePool": "/dc-east/host/cluster-a/gone"}}, "resource pool not found, specify valid value"),
-        ("openstack", {"flavor": "g9.none"}, "Machine validation failed: Unable to find flavor with name g9.none"),
-        ("openstack", {"availabilityZone": "az9"}, "Machine validation failed: could not find compute availability zone: az9"),
+        (
+            "vsphere",
+            {"workspace": {"resourcePool": "/dc-east/host/cluster-a/gone"}},
+            "resource pool not found, specify valid value",
+        ),
+        (
+            "openstack",
+            {"flavor": "g9.none"},
+            "Machine validation failed: Unable to find flavor with name g9.none",
+        ),
+        (
+            "openstack",
+            {"availabilityZone": "az9"},
+            "Machine validation failed: could not find compute availability zone: az9",
+        ),
         (
             "nutanix",
             {"gpus": [{"type": "Name", "name": "Hopper"}]},
@@ -128,7 +196,11 @@ def test_no_provider_here_tells_the_autoscaler_of_gpus(name: str, changes: Data,
 def test_what_can_never_be_made_fails_for_good(name: str, changes: Data, message: str) -> None:
     world = make(name)
     status = outcome(world, value(name, **changes))["status"]
-    assert (status["phase"], status["errorReason"], status["errorMessage"]) == ("Failed", "InvalidConfiguration", message)
+    assert (status["phase"], status["errorReason"], status["errorMessage"]) == (
+        "Failed",
+        "InvalidConfiguration",
+        message,
+    )
     assert rests(world)
 
 
@@ -147,7 +219,10 @@ class TestVSphere:
 
     def test_a_reserve_for_failover_is_kept(self) -> None:
         machine = outcome(make("vsphere", {"type": "quota_exceeded"}), value("vsphere"))
-        assert creation(machine)["message"] == "Insufficient resources to satisfy configured failover level for vSphere HA."
+        assert (
+            creation(machine)["message"]
+            == "Insufficient resources to satisfy configured failover level for vSphere HA."
+        )
 
 
 class TestOpenStack:
@@ -156,7 +231,9 @@ class TestOpenStack:
         machine = outcome(world, value("openstack", flavor="g1.t4.1"), seconds=20)
         assert machine["status"]["phase"] == "Provisioned"
         assert machine["metadata"]["annotations"]["machine.openshift.io/instance-state"] == "ERROR"
-        assert machine["metadata"]["annotations"]["openstack-resourceId"] == machine["spec"]["providerID"].removeprefix("openstack:///")
+        assert machine["metadata"]["annotations"]["openstack-resourceId"] == machine["spec"][
+            "providerID"
+        ].removeprefix("openstack:///")
         assert "providerStatus" not in machine["status"]
         assert world.api.all("Node") == []
 
@@ -176,13 +253,17 @@ class TestNutanix:
         world = make("nutanix", {"type": "no_capacity", "zone": "pe-1"})
         status = outcome(world, value("nutanix", gpus=[{"type": "DeviceID", "deviceID": 8757}]))["status"]
         assert (status["phase"], status["errorReason"]) == ("Failed", "InvalidConfiguration")
-        assert status["errorMessage"].endswith("gpus.deviceID: Invalid value: 8757: no available GPU found that matches required GPU inputs")
+        assert status["errorMessage"].endswith(
+            "gpus.deviceID: Invalid value: 8757: no available GPU found that matches required GPU inputs"
+        )
 
     def test_a_lack_of_memory_is_waited_for(self) -> None:
         world = make("nutanix", {"type": "no_capacity", "zone": "pe-1"})
         machine = outcome(world, value("nutanix"))
         assert machine["status"]["phase"] == "Provisioning"
-        assert creation(machine)["message"].startswith("failed to create VM: gpu-1 failed to create the vm: error_detail: No host has enough available memory")
+        assert creation(machine)["message"].startswith(
+            "failed to create VM: gpu-1 failed to create the vm: error_detail: No host has enough available memory"
+        )
         states = {one["type"]: one["status"] for one in machine["status"]["providerStatus"]["conditions"]}
         assert states == {"MachineCreation": "False", "MachineInstanceReady": "False"}
         world.scenario.now.troubles.clear()
@@ -191,7 +272,10 @@ class TestNutanix:
 
     def test_a_running_machine_says_so_in_its_own_words(self) -> None:
         machine = outcome(make("nutanix"), value("nutanix"))
-        assert machine["metadata"]["annotations"] == {"machine.openshift.io/instance-state": "COMPLETE", "machine.openshift.io/instance-power-state": "ON"}
+        assert machine["metadata"]["annotations"] == {
+            "machine.openshift.io/instance-state": "COMPLETE",
+            "machine.openshift.io/instance-power-state": "ON",
+        }
         assert machine["spec"]["providerID"] == f"nutanix://{machine['status']['providerStatus']['vmUUID']}"
         assert creation(machine)["message"] == "MachineCreation succeeded"
 
@@ -211,7 +295,10 @@ class TestIbmCloud:
         machine = outcome(world, value("ibmcloud", profile="gx3-16x80x1l4"))
         assert machine["status"]["phase"] == "Provisioning"
         assert creation(machine)["type"] == "MachineCreated"
-        assert creation(machine)["message"] == "Creating a new instance will put the user over quota. Allocated: 200, Requested: 16, Quota: 200"
+        assert (
+            creation(machine)["message"]
+            == "Creating a new instance will put the user over quota. Allocated: 200, Requested: 16, Quota: 200"
+        )
         world.scenario.now.troubles.clear()
         world.settle(8)
         assert world.api.get("Machine", "gpu-1", NAMESPACE)["status"]["phase"] == "Running"

@@ -23,7 +23,14 @@ def versions(crd: Schema) -> dict[str, Schema]:
 
 def walk(schema: Schema, path: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:
     kind = "int-or-string" if schema.get("x-kubernetes-int-or-string") else schema.get("type")
-    yield path, (kind, tuple(sorted(map(str, schema.get("enum") or ()))), tuple(sorted(schema.get("required") or ())))
+    yield (
+        path,
+        (
+            kind,
+            tuple(sorted(map(str, schema.get("enum") or ()))),
+            tuple(sorted(schema.get("required") or ())),
+        ),
+    )
     for name, child in (schema.get("properties") or {}).items():
         yield from walk(child, f"{path}.{name}")
     for key, mark in (("items", "[]"), ("additionalProperties", "{}")):
@@ -47,17 +54,28 @@ def differences(ours: Schema, theirs: Schema) -> list[str]:
 def references() -> dict[str, Schema]:
     if not REFERENCE.is_dir():
         pytest.skip(f"no reference CRDs at {REFERENCE}")
-    return {crd["metadata"]["name"]: crd for path in sorted(REFERENCE.glob("*.yaml")) for crd in read(path) if crd.get("kind") == "CustomResourceDefinition"}
+    return {
+        crd["metadata"]["name"]: crd
+        for path in sorted(REFERENCE.glob("*.yaml"))
+        for crd in read(path)
+        if crd.get("kind") == "CustomResourceDefinition"
+    }
 
 
-@pytest.mark.parametrize("path", [path for path in sorted(OWN.rglob("*.yml")) if path.parent.name != "overlays"], ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(OWN.rglob("*.yml")) if path.parent.name != "overlays"],
+    ids=lambda path: path.stem,
+)
 def test_ours_agree(path: Path, references: dict[str, Schema]) -> None:
     for crd in read(path):
         reference = references.get(crd["metadata"]["name"])
         if reference is None:
             pytest.skip(f"no reference of {crd['metadata']['name']}")
         assert crd["spec"]["scope"] == reference["spec"]["scope"]
-        assert {key: crd["spec"]["names"][key] for key in ("kind", "plural")} == {key: reference["spec"]["names"][key] for key in ("kind", "plural")}
+        assert {key: crd["spec"]["names"][key] for key in ("kind", "plural")} == {
+            key: reference["spec"]["names"][key] for key in ("kind", "plural")
+        }
         for version, schema in versions(crd).items():
             assert differences(schema, versions(reference)[version]) == []
 

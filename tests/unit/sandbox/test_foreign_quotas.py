@@ -13,7 +13,9 @@ HARD = {"requests.nvidia.com/gpu": "1"}
 
 
 def test_a_namespace_is_capped_once() -> None:
-    world = World(ForeignQuotas(), troubles=[{"type": "namespace_quota", "namespace": "gpu-validation", "hard": HARD}])
+    world = World(
+        ForeignQuotas(), troubles=[{"type": "namespace_quota", "namespace": "gpu-validation", "hard": HARD}]
+    )
     world.settle(2)
     assert world.api.get("ResourceQuota", NAME, "gpu-validation")["spec"] == {"hard": HARD}
     assert len(world.api.writes) == 2

@@ -17,11 +17,19 @@ from openshift_sandbox import hardware, hardware_gcp
         ("g5g.16xlarge", 64, 128, 2, "NVIDIA-T4G", "arm64"),
     ],
 )
-def test_what_a_gpu_instance_is_made_of(name: str, vcpus: int, memory: int, gpus: int, product: str, arch: str) -> None:
+def test_what_a_gpu_instance_is_made_of(
+    name: str, vcpus: int, memory: int, gpus: int, product: str, arch: str
+) -> None:
     found = hardware.instance_type(name)
     assert found is not None
     assert found.gpu is not None
-    assert (found.vcpus, found.memory_gib, found.gpus, found.gpu.product, found.arch) == (vcpus, memory, gpus, product, arch)
+    assert (found.vcpus, found.memory_gib, found.gpus, found.gpu.product, found.arch) == (
+        vcpus,
+        memory,
+        gpus,
+        product,
+        arch,
+    )
     assert found.has_nvidia_gpus
 
 
@@ -38,8 +46,12 @@ def test_a_node_is_known_by_its_instance_type_label() -> None:
     assert hardware.of_node({"metadata": {}}) is None
 
 
-@pytest.mark.parametrize(("text", "made_of"), [("16x128x2xL40S", (16, 128, 2, "NVIDIA-L40S")), ("8x32", (8, 32, 0, None))])
-def test_a_node_may_say_what_no_label_of_it_tells(text: str, made_of: tuple[int, int, int, str | None]) -> None:
+@pytest.mark.parametrize(
+    ("text", "made_of"), [("16x128x2xL40S", (16, 128, 2, "NVIDIA-L40S")), ("8x32", (8, 32, 0, None))]
+)
+def test_a_node_may_say_what_no_label_of_it_tells(
+    text: str, made_of: tuple[int, int, int, str | None]
+) -> None:
     labels = {"node.kubernetes.io/instance-type": "g6.xlarge"}
     found = hardware.of_node({"metadata": {"labels": labels, "annotations": {hardware.DESCRIPTION: text}}})
     assert found is not None
@@ -83,4 +95,8 @@ def test_an_n1_with_gpus_is_described() -> None:
 def test_a_profile_of_ibm_cloud_says_its_size(name: str) -> None:
     found = hardware.INSTANCE_TYPES[name]
     vcpus, memory, *gpus = name.partition("-")[2].split("x", 2)
-    assert (found.vcpus, found.memory_gib, str(found.gpus)) == (int(vcpus), int(memory), gpus[0][0] if gpus else "0")
+    assert (found.vcpus, found.memory_gib, str(found.gpus)) == (
+        int(vcpus),
+        int(memory),
+        gpus[0][0] if gpus else "0",
+    )

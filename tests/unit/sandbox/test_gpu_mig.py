@@ -33,7 +33,10 @@ def labels(world: World) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize(("trouble", "state", "layout"), [("", "success", "all-1g.5gb"), ("mig_fails", "failed", ""), ("mig_stuck", "pending", "")])
+@pytest.mark.parametrize(
+    ("trouble", "state", "layout"),
+    [("", "success", "all-1g.5gb"), ("mig_fails", "failed", ""), ("mig_stuck", "pending", "")],
+)
 def test_a_label_becomes_a_layout_and_a_state(trouble: str, state: str, layout: str) -> None:
     world = make(MigManager(), troubles=[{"type": trouble}] if trouble else [])
     wanted = {"node.kubernetes.io/instance-type": "p4d.24xlarge", "nvidia.com/mig.config": "all-1g.5gb"}
@@ -45,7 +48,10 @@ def test_a_label_becomes_a_layout_and_a_state(trouble: str, state: str, layout: 
 
 
 def test_an_edited_label_is_put_back_with_the_trouble() -> None:
-    world = make(ForeignEdits(), troubles=[{"type": "node_label", "key": "accelerators.openshift/pool", "value": "theirs"}])
+    world = make(
+        ForeignEdits(),
+        troubles=[{"type": "node_label", "key": "accelerators.openshift/pool", "value": "theirs"}],
+    )
     world.settle(1)
     assert labels(world)["accelerators.openshift/pool"] == "theirs"
     world.scenario.now.troubles.clear()
@@ -55,7 +61,10 @@ def test_an_edited_label_is_put_back_with_the_trouble() -> None:
 
 def test_an_operand_that_ends_again_and_again_prints_what_it_was_told_to(tmp_path: Path) -> None:
     app = "nvidia-device-plugin-daemonset"
-    troubles = [{"type": "operand_crashloop", "operand": app}, {"type": "log_line", "operand": "nvidia-device", "container": "one", "text": "no NVML"}]
+    troubles = [
+        {"type": "operand_crashloop", "operand": app},
+        {"type": "log_line", "operand": "nvidia-device", "container": "one", "text": "no NVML"},
+    ]
     world = make(OperandPods(), GpuLogs(), directory=tmp_path, troubles=troubles)
     add_driver(world)
     add_operand(world, app, hold=None, ready=True)

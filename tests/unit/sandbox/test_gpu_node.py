@@ -32,25 +32,58 @@ T4 = hardware.GPUS["T4"]
 def make(*reconcilers: Reconciler, directory: Path = Path("/nonexistent"), **scenario: t.Any) -> World:
     world = World(*reconcilers, directory=directory, **scenario)
     labels = {"node.kubernetes.io/instance-type": INSTANCE, "accelerators.openshift/pool": "test"}
-    world.api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-0", "labels": labels}, "spec": {}, "status": {}})
+    world.api.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": "gpu-0", "labels": labels},
+            "spec": {},
+            "status": {},
+        }
+    )
     return world
 
 
-def add_operand(world: World, app: str, hold: str | None = "init", ready: bool = False, **labels: str) -> None:
-    metadata = {"name": app, "namespace": NAMESPACE, "labels": {"app": app} | labels, "annotations": {HOLD: hold} if hold else {}}
+def add_operand(
+    world: World, app: str, hold: str | None = "init", ready: bool = False, **labels: str
+) -> None:
+    metadata = {
+        "name": app,
+        "namespace": NAMESPACE,
+        "labels": {"app": app} | labels,
+        "annotations": {HOLD: hold} if hold else {},
+    }
     world.api.create(
-        {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": app, "namespace": NAMESPACE, "labels": {"app": app} | labels}, "spec": {}}
+        {
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "metadata": {"name": app, "namespace": NAMESPACE, "labels": {"app": app} | labels},
+            "spec": {},
+        }
     )
     spec = {"nodeName": "gpu-0", "containers": [{"name": "one", "image": "nvcr.io/nvidia/driver:580.1"}]}
-    world.api.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {"phase": "Pending", "conditions": conditions(ready)}})
+    world.api.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": metadata,
+            "spec": spec,
+            "status": {"phase": "Pending", "conditions": conditions(ready)},
+        }
+    )
 
 
 def add_driver(world: World, ready: bool = False) -> None:
-    add_operand(world, "nvidia-driver-daemonset", "ready", ready, **{"app.kubernetes.io/component": "nvidia-driver"})
+    add_operand(
+        world, "nvidia-driver-daemonset", "ready", ready, **{"app.kubernetes.io/component": "nvidia-driver"}
+    )
 
 
 def conditions(ready: bool) -> list[Object]:
-    return [{"type": "Initialized", "status": "True"}, {"type": "Ready", "status": "True" if ready else "False"}]
+    return [
+        {"type": "Initialized", "status": "True"},
+        {"type": "Ready", "status": "True" if ready else "False"},
+    ]
 
 
 def set_ready(world: World, app: str, ready: bool = True) -> None:
@@ -84,7 +117,9 @@ class TestOperandPods:
         world.settle()
         assert not held(world, "nvidia-dcgm")
         assert held(world, "nvidia-operator-validator")
-        world.api.patch("v1", "nodes", "gpu-0", None, {"status": {"allocatable": {"nvidia.com/gpu": "4"}}}, "status")
+        world.api.patch(
+            "v1", "nodes", "gpu-0", None, {"status": {"allocatable": {"nvidia.com/gpu": "4"}}}, "status"
+        )
         world.settle()
         assert not held(world, "nvidia-operator-validator")
 
@@ -141,7 +176,9 @@ class TestGpuNode:
 
     def amounts(self, world: World) -> tuple[str | None, str | None]:
         status = world.api.get("Node", "gpu-0")["status"]
-        return status.get("capacity", {}).get("nvidia.com/gpu"), status.get("allocatable", {}).get("nvidia.com/gpu")
+        return status.get("capacity", {}).get("nvidia.com/gpu"), status.get("allocatable", {}).get(
+            "nvidia.com/gpu"
+        )
 
 
 class TestFeatureDiscovery:
@@ -149,9 +186,23 @@ class TestFeatureDiscovery:
         made_of = hardware.instance_type("p4d.24xlarge")
         assert made_of is not None
         labels = gpu_feature_discovery.labels(made_of, "595.91.07")
-        wanted = {"gpu.product": "NVIDIA-A100-SXM4-40GB", "gpu.count": "8", "gpu.memory": "40960", "gpu.family": "ampere", "mig.capable": "true"}
-        wanted |= {"cuda.driver-version.full": "595.91.07", "cuda.driver-version.revision": "07", "gpu.compute.major": "8", "gpu.compute.minor": "0"}
-        assert wanted.items() <= {key.removeprefix("nvidia.com/"): value for key, value in labels.items()}.items()
+        wanted = {
+            "gpu.product": "NVIDIA-A100-SXM4-40GB",
+            "gpu.count": "8",
+            "gpu.memory": "40960",
+            "gpu.family": "ampere",
+            "mig.capable": "true",
+        }
+        wanted |= {
+            "cuda.driver-version.full": "595.91.07",
+            "cuda.driver-version.revision": "07",
+            "gpu.compute.major": "8",
+            "gpu.compute.minor": "0",
+        }
+        assert (
+            wanted.items()
+            <= {key.removeprefix("nvidia.com/"): value for key, value in labels.items()}.items()
+        )
 
     def test_a_node_feature_with_the_version_that_runs(self) -> None:
         world = make(GpuFeatureDiscovery())
@@ -167,15 +218,25 @@ class TestForeignTaints:
     def test_a_taint_is_added_once(self) -> None:
         world = make(ForeignTaints(), troubles=[{"type": "node_taint", "key": "team", "value": "ml"}])
         world.settle(2)
-        assert world.api.get("Node", "gpu-0")["spec"]["taints"] == [{"key": "team", "value": "ml", "effect": "NoSchedule"}]
+        assert world.api.get("Node", "gpu-0")["spec"]["taints"] == [
+            {"key": "team", "value": "ml", "effect": "NoSchedule"}
+        ]
         assert world.api.writes.count(("patch", "Node", "gpu-0")) == 1
 
 
-def add_workload(world: World, name: str, benchmark: str = "vectoradd", phase: str = "Running", count: int = 1) -> None:
+def add_workload(
+    world: World, name: str, benchmark: str = "vectoradd", phase: str = "Running", count: int = 1
+) -> None:
     metadata = {"name": name, "namespace": "default", "labels": {gpu_workloads.BENCHMARK: benchmark}}
-    container = {"name": "cuda", "image": "cuda", "resources": {"limits": {"nvidia.com/gpu": str(count), "cpu": "1"}}}
+    container = {
+        "name": "cuda",
+        "image": "cuda",
+        "resources": {"limits": {"nvidia.com/gpu": str(count), "cpu": "1"}},
+    }
     spec = {"nodeName": "gpu-0", "restartPolicy": "Never", "containers": [container]}
-    world.api.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {"phase": phase}})
+    world.api.create(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec, "status": {"phase": phase}}
+    )
 
 
 def written(directory: Path, name: str) -> list[str]:
@@ -190,7 +251,12 @@ class TestWorkloads:
         for number in range(4):
             add_workload(world, f"pod-{number}")
         world.settle(1)
-        assert sorted(annotations(world, f"pod-{number}", "default")[DEVICES] for number in range(4)) == ["0", "1", "2", "3"]
+        assert sorted(annotations(world, f"pod-{number}", "default")[DEVICES] for number in range(4)) == [
+            "0",
+            "1",
+            "2",
+            "3",
+        ]
         logs = [written(tmp_path, f"pod-{number}") for number in range(4)]
         assert len({log[0] for log in logs}) == 4
         assert all(log[1:] == list(gpu_output.VECTOR_ADD) for log in logs)
@@ -207,7 +273,11 @@ class TestWorkloads:
         assert EXIT_CODE not in annotations(world, "pod", "default")
 
     def test_cuda_that_fails(self, tmp_path: Path) -> None:
-        world = make(GpuWorkloads(), directory=tmp_path, troubles=[{"type": "cuda_fails", "pool": "test", "text": "CUDA error", "exit_code": 3}])
+        world = make(
+            GpuWorkloads(),
+            directory=tmp_path,
+            troubles=[{"type": "cuda_fails", "pool": "test", "text": "CUDA error", "exit_code": 3}],
+        )
         add_workload(world, "pod")
         world.settle(1)
         assert annotations(world, "pod", "default")[EXIT_CODE] == "3"
@@ -222,10 +292,17 @@ class TestWorkloads:
         assert [path.name for path in (tmp_path / "pod-logs").iterdir()] == ["silent.log"]
 
     def test_the_driver_says_why_it_crashes(self, tmp_path: Path) -> None:
-        world = make(OperandPods(), GpuLogs(), directory=tmp_path, troubles=[{"type": "driver_crashloop", "text": "no elfutils"}])
+        world = make(
+            OperandPods(),
+            GpuLogs(),
+            directory=tmp_path,
+            troubles=[{"type": "driver_crashloop", "text": "no elfutils"}],
+        )
         add_driver(world)
         world.settle(1)
-        assert "no elfutils" in (tmp_path / "pod-logs" / f"{NAMESPACE}_nvidia-driver-daemonset.log").read_text()
+        assert (
+            "no elfutils" in (tmp_path / "pod-logs" / f"{NAMESPACE}_nvidia-driver-daemonset.log").read_text()
+        )
 
     @pytest.mark.parametrize(
         ("container", "name"),
@@ -247,7 +324,11 @@ class TestWorkloads:
 
 class TestOutput:
     def test_a_device_keeps_its_name(self) -> None:
-        assert gpu_output.device_uuid("node", 0) == gpu_output.device_uuid("node", 0) != gpu_output.device_uuid("node", 1)
+        assert (
+            gpu_output.device_uuid("node", 0)
+            == gpu_output.device_uuid("node", 0)
+            != gpu_output.device_uuid("node", 1)
+        )
 
     def test_nvidia_smi_names_driver_and_devices(self) -> None:
         text = "\n".join(gpu_workloads.output("nvidia_smi", T4, "node", [0, 1], "595.91.07"))
@@ -255,7 +336,11 @@ class TestOutput:
         assert "Driver Version: 595.91.07" in text
 
     def test_matmul_prints_one_figure(self) -> None:
-        [line] = [line for line in gpu_workloads.output("matmul", T4, "node", [0], "595.91.07") if line.startswith("matmul ")]
+        [line] = [
+            line
+            for line in gpu_workloads.output("matmul", T4, "node", [0], "595.91.07")
+            if line.startswith("matmul ")
+        ]
         assert "device=Tesla-T4 size=8192" in line
         assert line.endswith("tflops=42.0 finite=true")
 

@@ -14,7 +14,12 @@ from openshift_sandbox.stand_ins.gpu_driver_owners import OWNER
 from openshift_sandbox.stand_ins.gpu_nvidia_driver import MAJOR, NvidiaDriver
 
 Object = dict[str, t.Any]
-TRIPLE: t.Final = {"repository": "nvcr.io/nvidia", "image": "driver", "version": "595.91.07", "driverType": "gpu"}
+TRIPLE: t.Final = {
+    "repository": "nvcr.io/nvidia",
+    "image": "driver",
+    "version": "595.91.07",
+    "driverType": "gpu",
+}
 
 
 def make(*drivers: tuple[str, Object], switched: bool = True, **labels: str | None) -> World:
@@ -23,8 +28,23 @@ def make(*drivers: tuple[str, Object], switched: bool = True, **labels: str | No
         put(world, *one)
     found = {**GPU, "nvidia.com/gpu.present": "true", MAJOR: "9", "pool": "a", **labels}
     marks = {key: value for key, value in found.items() if value is not None}
-    world.api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-0", "labels": marks}, "spec": {}, "status": {}})
-    put(world, "nvidia.com/v1", "ClusterPolicy", "gpu-cluster-policy", None, {"spec": {"driver": {"useNvidiaDriverCRD": switched}}})
+    world.api.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": "node-0", "labels": marks},
+            "spec": {},
+            "status": {},
+        }
+    )
+    put(
+        world,
+        "nvidia.com/v1",
+        "ClusterPolicy",
+        "gpu-cluster-policy",
+        None,
+        {"spec": {"driver": {"useNvidiaDriverCRD": switched}}},
+    )
     for name, spec in drivers:
         put(world, "nvidia.com/v1alpha1", "NVIDIADriver", name, None, {"spec": TRIPLE | spec})
     world.settle(2)
@@ -61,14 +81,28 @@ def test_without_the_switch_it_is_disabled() -> None:
 
 def test_switched_off_it_says_so_and_leaves_everything_as_it_is() -> None:
     world = make(("a", {}))
-    world.api.patch("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy", None, {"spec": {"driver": {"useNvidiaDriverCRD": False}}})
+    world.api.patch(
+        "nvidia.com/v1",
+        "clusterpolicies",
+        "gpu-cluster-policy",
+        None,
+        {"spec": {"driver": {"useNvidiaDriverCRD": False}}},
+    )
     world.settle(2)
-    assert (state(world), owner(world), len(world.api.all("DaemonSet"))) == (("disabled", "Reconciled"), "a", 1)
+    assert (state(world), owner(world), len(world.api.all("DaemonSet"))) == (
+        ("disabled", "Reconciled"),
+        "a",
+        1,
+    )
 
 
 def test_two_for_one_node_stop_every_driver() -> None:
-    world = make(("a", {"nodeSelector": {"pool": "a"}}), ("b", {}), ("elsewhere", {"nodeSelector": {"pool": "none"}}))
-    assert {state(world, name) for name in ("a", "b", "elsewhere")} == {("notReady", "ConflictingNodeSelector")}
+    world = make(
+        ("a", {"nodeSelector": {"pool": "a"}}), ("b", {}), ("elsewhere", {"nodeSelector": {"pool": "none"}})
+    )
+    assert {state(world, name) for name in ("a", "b", "elsewhere")} == {
+        ("notReady", "ConflictingNodeSelector")
+    }
     assert owner(world) is None
 
 

@@ -10,7 +10,15 @@ import typing as t
 
 import pytest
 
-from openshift_sandbox.stand_ins import gpu_assets, gpu_daemon_sets, gpu_driver_upgrade, gpu_labels, gpu_operands, gpu_operator, gpu_readiness
+from openshift_sandbox.stand_ins import (
+    gpu_assets,
+    gpu_daemon_sets,
+    gpu_driver_upgrade,
+    gpu_labels,
+    gpu_operands,
+    gpu_operator,
+    gpu_readiness,
+)
 
 Object = dict[str, t.Any]
 
@@ -20,7 +28,10 @@ BY_NAME = {operand.name: operand for operand in gpu_operands.OPERANDS}
 
 
 def policy(**spec: t.Any) -> Object:
-    return {"metadata": {"name": "gpu-cluster-policy", "uid": "u1", "creationTimestamp": "2026-01-01T00:00:00Z"}, "spec": spec}
+    return {
+        "metadata": {"name": "gpu-cluster-policy", "uid": "u1", "creationTimestamp": "2026-01-01T00:00:00Z"},
+        "spec": spec,
+    }
 
 
 def daemon_set(name: str = "nvidia-dcgm", **spec: t.Any) -> Object:
@@ -28,12 +39,20 @@ def daemon_set(name: str = "nvidia-dcgm", **spec: t.Any) -> Object:
 
 
 def status(wanted: int, available: int, updated: int | None = None, **more: int) -> Object:
-    counts = {"desiredNumberScheduled": wanted, "numberAvailable": available, "updatedNumberScheduled": wanted if updated is None else updated}
+    counts = {
+        "desiredNumberScheduled": wanted,
+        "numberAvailable": available,
+        "updatedNumberScheduled": wanted if updated is None else updated,
+    }
     return {"observedGeneration": 1, "numberUnavailable": wanted - available} | counts | more
 
 
 class TestDaemonSets:
-    @pytest.mark.parametrize("operand", [one for one in gpu_operands.OPERANDS if "mps" not in one.name], ids=lambda one: str(one.name))
+    @pytest.mark.parametrize(
+        "operand",
+        [one for one in gpu_operands.OPERANDS if "mps" not in one.name],
+        ids=lambda one: str(one.name),
+    )
     def test_each_runs_where_its_deploy_label_is(self, operand: gpu_operands.Operand) -> None:
         pod = gpu_daemon_sets.daemon_set(operand, policy(), NAMESPACE)["spec"]["template"]["spec"]
         assert pod["nodeSelector"] == {f"nvidia.com/gpu.deploy.{operand.component}": "true"}
@@ -41,23 +60,41 @@ class TestDaemonSets:
 
     def test_mps_wants_capable_nodes(self) -> None:
         pod = daemon_set("nvidia-device-plugin-mps-control-daemon")["spec"]["template"]["spec"]
-        assert pod["nodeSelector"] == {"nvidia.com/gpu.deploy.device-plugin": "true", "nvidia.com/mps.capable": "true"}
+        assert pod["nodeSelector"] == {
+            "nvidia.com/gpu.deploy.device-plugin": "true",
+            "nvidia.com/mps.capable": "true",
+        }
 
     def test_tolerations_are_added(self) -> None:
         own = {"key": "team", "operator": "Exists"}
         assert own in daemon_set(daemonsets={"tolerations": [own]})["spec"]["template"]["spec"]["tolerations"]
-        assert len(daemon_set(daemonsets={"tolerations": [gpu_daemon_sets.TOLERATION]})["spec"]["template"]["spec"]["tolerations"]) == 1
+        assert (
+            len(
+                daemon_set(daemonsets={"tolerations": [gpu_daemon_sets.TOLERATION]})["spec"]["template"][
+                    "spec"
+                ]["tolerations"]
+            )
+            == 1
+        )
 
     def test_one_driver_for_each_rhcos_version(self) -> None:
         found = gpu_daemon_sets.driver_daemon_sets(policy(), NAMESPACE, {"9.8.1": "dtk:1", "9.8.2": None})
-        assert [one["metadata"]["name"] for one in found] == ["nvidia-driver-daemonset-9.8.1", "nvidia-driver-daemonset-9.8.2"]
+        assert [one["metadata"]["name"] for one in found] == [
+            "nvidia-driver-daemonset-9.8.1",
+            "nvidia-driver-daemonset-9.8.2",
+        ]
         first, second = (one["spec"] for one in found)
         assert first["updateStrategy"] == {"type": "OnDelete"}
         assert first["template"]["spec"]["nodeSelector"][gpu_daemon_sets.OSTREE] == "9.8.1"
         assert [one["name"] for one in first["template"]["spec"]["initContainers"]] == ["k8s-driver-manager"]
-        assert [one["name"] for one in first["template"]["spec"]["containers"]] == ["nvidia-driver-ctr", "openshift-driver-toolkit-ctr"]
+        assert [one["name"] for one in first["template"]["spec"]["containers"]] == [
+            "nvidia-driver-ctr",
+            "openshift-driver-toolkit-ctr",
+        ]
         assert first["template"]["spec"]["containers"][1]["image"] == "dtk:1"
-        assert second["template"]["metadata"]["labels"]["openshift.driver-toolkit.rhcos-image-missing"] == "true"
+        assert (
+            second["template"]["metadata"]["labels"]["openshift.driver-toolkit.rhcos-image-missing"] == "true"
+        )
 
     def test_without_the_image_stream_there_is_a_plain_driver(self) -> None:
         [one] = gpu_daemon_sets.driver_daemon_sets(policy(), NAMESPACE, {})
@@ -66,7 +103,8 @@ class TestDaemonSets:
 
     def test_the_hash_follows_the_content(self) -> None:
         hashes = [
-            gpu_daemon_sets.with_hash(daemon_set(**spec))["metadata"]["annotations"][gpu_daemon_sets.APPLIED] for spec in ({}, {}, {"dcgm": {"env": [1]}})
+            gpu_daemon_sets.with_hash(daemon_set(**spec))["metadata"]["annotations"][gpu_daemon_sets.APPLIED]
+            for spec in ({}, {}, {"dcgm": {"env": [1]}})
         ]
         assert hashes[0] == hashes[1] != hashes[2]
 
@@ -93,13 +131,21 @@ class TestImages:
         ],
     )
     def test_the_operators_own_driver_is_the_one_of_its_deployment(self, driver: Object, image: str) -> None:
-        container = {"name": "gpu-operator", "env": [{"name": "X"}, {"name": "DRIVER_IMAGE", "value": "r/driver@sha256:ab"}]}
-        made = gpu_daemon_sets.with_own_driver(policy(driver=driver), {"spec": {"template": {"spec": {"containers": [container]}}}})
+        container = {
+            "name": "gpu-operator",
+            "env": [{"name": "X"}, {"name": "DRIVER_IMAGE", "value": "r/driver@sha256:ab"}],
+        }
+        made = gpu_daemon_sets.with_own_driver(
+            policy(driver=driver), {"spec": {"template": {"spec": {"containers": [container]}}}}
+        )
         assert gpu_daemon_sets.image_path(gpu_operands.DRIVER, made["spec"]["driver"]) == image
         assert gpu_daemon_sets.with_own_driver(made, {}) == made
 
     def test_a_lone_version_is_refused(self) -> None:
-        with pytest.raises(gpu_daemon_sets.ImageError, match="invalid image specification: repository, image and version must all be set"):
+        with pytest.raises(
+            gpu_daemon_sets.ImageError,
+            match="invalid image specification: repository, image and version must all be set",
+        ):
             gpu_daemon_sets.image_path(gpu_operands.DRIVER, {"version": "580.1"})
 
 
@@ -120,7 +166,11 @@ def test_every_asset_goes_with_its_policy() -> None:
     made = [obj for state in gpu_assets.STATES for obj in gpu_assets.assets(state, policy(), NAMESPACE)]
     assert all(obj["metadata"]["ownerReferences"][0]["uid"] == "u1" for obj in made)
     kinds = [obj["kind"] for obj in made]
-    assert (kinds.count("RuntimeClass"), kinds.count("ServiceMonitor"), kinds.count("PrometheusRule")) == (3, 3, 3)
+    assert (kinds.count("RuntimeClass"), kinds.count("ServiceMonitor"), kinds.count("PrometheusRule")) == (
+        3,
+        3,
+        3,
+    )
 
 
 class TestNodeLabels:
@@ -154,10 +204,17 @@ class TestNodeLabels:
         assert gpu_labels.label_changes(labels) == changes
 
     def test_a_value_that_is_there_is_honoured(self) -> None:
-        assert "nvidia.com/gpu.deploy.dcgm" not in gpu_labels.label_changes({PCI: "true", "nvidia.com/gpu.deploy.dcgm": "false"})
+        assert "nvidia.com/gpu.deploy.dcgm" not in gpu_labels.label_changes(
+            {PCI: "true", "nvidia.com/gpu.deploy.dcgm": "false"}
+        )
 
     def test_a_node_can_opt_out(self) -> None:
-        labels = {PCI: "true", "nvidia.com/gpu.present": "true", "nvidia.com/gpu.deploy.operands": "false", "nvidia.com/gpu.deploy.driver": "true"}
+        labels = {
+            PCI: "true",
+            "nvidia.com/gpu.present": "true",
+            "nvidia.com/gpu.deploy.operands": "false",
+            "nvidia.com/gpu.deploy.driver": "true",
+        }
         assert gpu_labels.label_changes(labels) == {"nvidia.com/gpu.deploy.driver": None}
 
     @pytest.mark.parametrize(
@@ -191,21 +248,36 @@ class TestReadiness:
 
     @pytest.mark.parametrize(("revision", "ready"), [("new", True), ("newer", False)])
     def test_of_a_driver_whose_pods_are_of_a_revision(self, revision: str, ready: bool) -> None:
-        pod = {"metadata": {"labels": {"controller-revision-hash": "new"}}, "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
+        pod = {
+            "metadata": {"labels": {"controller-revision-hash": "new"}},
+            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
+        }
         live = daemon_set("nvidia-driver-daemonset") | {"status": status(1, 1)}
         assert gpu_readiness.daemon_set_ready(live, [pod], revision) is ready
 
     def test_message_names_the_states_in_order(self) -> None:
         verdict = gpu_readiness.operands_not_ready(["state-driver", "state-dcgm"])
-        assert verdict["Error"] == ("True", "OperandNotReady", "ClusterPolicy is not ready; states not ready: [state-driver state-dcgm]")
+        assert verdict["Error"] == (
+            "True",
+            "OperandNotReady",
+            "ClusterPolicy is not ready; states not ready: [state-driver state-dcgm]",
+        )
         assert verdict["Ready"] == ("False", "Error", "")
 
     def test_a_transition_keeps_its_time_while_the_status_stays(self) -> None:
-        first = gpu_readiness.status(gpu_readiness.operands_not_ready(["a"]), {}, NAMESPACE, datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC))
+        first = gpu_readiness.status(
+            gpu_readiness.operands_not_ready(["a"]),
+            {},
+            NAMESPACE,
+            datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
+        )
         later = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
         second = gpu_readiness.status(gpu_readiness.operands_not_ready(["b"]), first, NAMESPACE, later)
         third = gpu_readiness.status(gpu_readiness.ready(gpu_readiness.RECONCILED), second, NAMESPACE, later)
-        times = [[one["lastTransitionTime"][:10] for one in found["conditions"]] for found in (first, second, third)]
+        times = [
+            [one["lastTransitionTime"][:10] for one in found["conditions"]]
+            for found in (first, second, third)
+        ]
         assert times == [["2026-01-01"] * 2, ["2026-01-01"] * 2, ["2026-01-02"] * 2]
 
     def test_newest_revision(self) -> None:
@@ -226,14 +298,24 @@ class TestOperator:
         assert gpu_operator.active([]) is None
 
     @pytest.mark.parametrize(
-        ("history", "version"), [([], None), ([{"state": "Partial", "version": "4.22.6"}, {"state": "Completed", "version": "4.22.5"}], "4.22.5")]
+        ("history", "version"),
+        [
+            ([], None),
+            (
+                [{"state": "Partial", "version": "4.22.6"}, {"state": "Completed", "version": "4.22.5"}],
+                "4.22.5",
+            ),
+        ],
     )
     def test_completed_version(self, history: list[Object], version: str | None) -> None:
         assert gpu_operator.completed_version({"status": {"history": history}}) == version
 
     def test_toolkit_images_of_the_versions_on_gpu_nodes(self) -> None:
         labels = {"nvidia.com/gpu.present": "true", gpu_daemon_sets.OSTREE: "9.8.1"}
-        nodes = [{"metadata": {"labels": labels}}, {"metadata": {"labels": {gpu_daemon_sets.OSTREE: "9.8.0"}}}]
+        nodes = [
+            {"metadata": {"labels": labels}},
+            {"metadata": {"labels": {gpu_daemon_sets.OSTREE: "9.8.0"}}},
+        ]
         stream = {"spec": {"tags": [{"name": "9.8.1", "from": {"name": "dtk:1"}}]}}
         assert gpu_operator.toolkit_images(stream, nodes) == {"9.8.1": "dtk:1"}
         assert gpu_operator.toolkit_images({"spec": {}}, nodes) == {"9.8.1": None}

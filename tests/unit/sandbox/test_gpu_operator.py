@@ -18,13 +18,31 @@ Object = dict[str, t.Any]
 NAMESPACE = "nvidia-gpu-operator"
 FEATURES = {"feature.node.kubernetes.io/kernel-version.full": "5.14"}
 GPU = FEATURES | {"feature.node.kubernetes.io/pci-10de.present": "true", OSTREE: "9.8.1"}
-STREAM = ("image.openshift.io/v1", "ImageStream", "driver-toolkit", "openshift", {"spec": {"tags": [{"name": "9.8.1", "from": {"name": "dtk:1"}}]}})
+STREAM = (
+    "image.openshift.io/v1",
+    "ImageStream",
+    "driver-toolkit",
+    "openshift",
+    {"spec": {"tags": [{"name": "9.8.1", "from": {"name": "dtk:1"}}]}},
+)
 CLUSTER: tuple[tuple[str, str, str, str | None, Object], ...] = (
-    ("config.openshift.io/v1", "ClusterVersion", "version", None, {"status": {"history": [{"state": "Completed", "version": "4.22.5"}]}}),
+    (
+        "config.openshift.io/v1",
+        "ClusterVersion",
+        "version",
+        None,
+        {"status": {"history": [{"state": "Completed", "version": "4.22.5"}]}},
+    ),
     ("config.openshift.io/v1", "Proxy", "cluster", None, {}),
     ("config.openshift.io/v1", "Infrastructure", "cluster", None, {}),
     ("v1", "Namespace", NAMESPACE, None, {}),
-    ("apps/v1", "Deployment", "gpu-operator", NAMESPACE, {"status": {"conditions": [{"type": "Available", "status": "True"}]}}),
+    (
+        "apps/v1",
+        "Deployment",
+        "gpu-operator",
+        NAMESPACE,
+        {"status": {"conditions": [{"type": "Available", "status": "True"}]}},
+    ),
     STREAM,
 )
 
@@ -40,7 +58,15 @@ def make(*, without: str = "", labels: tuple[Object, ...] = (GPU,), **scenario: 
         if one[1] != without:
             put(world, *one)
     for number, found in enumerate(labels):
-        world.api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"node-{number}", "labels": dict(found)}, "spec": {}, "status": {}})
+        world.api.create(
+            {
+                "apiVersion": "v1",
+                "kind": "Node",
+                "metadata": {"name": f"node-{number}", "labels": dict(found)},
+                "spec": {},
+                "status": {},
+            }
+        )
     return world
 
 
@@ -53,8 +79,12 @@ def run_daemon_sets(world: World, wanted: int = 1) -> None:
     """What the DaemonSet controller would report."""
     for one in world.api.all("DaemonSet"):
         live = world.api.get("DaemonSet", one["metadata"]["name"], NAMESPACE)
-        counts = dict.fromkeys(("desiredNumberScheduled", "numberAvailable", "updatedNumberScheduled"), wanted)
-        body = {"status": counts | {"numberUnavailable": 0, "observedGeneration": live["metadata"]["generation"]}}
+        counts = dict.fromkeys(
+            ("desiredNumberScheduled", "numberAvailable", "updatedNumberScheduled"), wanted
+        )
+        body = {
+            "status": counts | {"numberUnavailable": 0, "observedGeneration": live["metadata"]["generation"]}
+        }
         world.api.patch("apps/v1", "daemonsets", one["metadata"]["name"], NAMESPACE, body, "status")
     world.settle(1)
 
@@ -76,11 +106,15 @@ def test_a_cluster_in_order_becomes_reconciled() -> None:
     )
     run_daemon_sets(world)
     assert verdict(world)[:2] == ("ready", "Reconciled")
-    assert world.api.get("Namespace", NAMESPACE)["metadata"]["labels"] == {"openshift.io/cluster-monitoring": "true"}
+    assert world.api.get("Namespace", NAMESPACE)["metadata"]["labels"] == {
+        "openshift.io/cluster-monitoring": "true"
+    }
     assert world.api.get("Node", "node-0")["metadata"]["labels"]["nvidia.com/gpu.present"] == "true"
 
 
-@pytest.mark.parametrize(("labels", "reason"), [((), "NFDLabelsMissing"), (({},), "NFDLabelsMissing"), ((FEATURES,), "NoGPUNodes")])
+@pytest.mark.parametrize(
+    ("labels", "reason"), [((), "NFDLabelsMissing"), (({},), "NFDLabelsMissing"), ((FEATURES,), "NoGPUNodes")]
+)
 def test_ready_without_any_gpu(labels: tuple[Object, ...], reason: str) -> None:
     world = make(labels=labels)
     add_policy(world)
@@ -99,7 +133,13 @@ def test_the_last_gpu_goes_away() -> None:
     world = make()
     add_policy(world)
     made = len(world.api.all("DaemonSet"))
-    world.api.patch("v1", "nodes", "node-0", None, {"metadata": {"labels": {"feature.node.kubernetes.io/pci-10de.present": None}}})
+    world.api.patch(
+        "v1",
+        "nodes",
+        "node-0",
+        None,
+        {"metadata": {"labels": {"feature.node.kubernetes.io/pci-10de.present": None}}},
+    )
     world.settle(1)
     assert verdict(world)[:2] == ("ready", "NoGPUNodes")
     assert len(world.api.all("DaemonSet")) == made
@@ -142,7 +182,9 @@ def test_a_second_policy_is_ignored() -> None:
 def test_an_operand_that_is_switched_off_goes() -> None:
     world = make()
     add_policy(world)
-    world.api.patch("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy", None, {"spec": {"dcgm": {"enabled": False}}})
+    world.api.patch(
+        "nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy", None, {"spec": {"dcgm": {"enabled": False}}}
+    )
     world.settle(1)
     assert "nvidia-dcgm" not in {one["metadata"]["name"] for one in world.api.all("DaemonSet")}
 

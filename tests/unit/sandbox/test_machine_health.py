@@ -13,7 +13,10 @@ from openshift_sandbox.stand_ins.machine_health import MachineHealthChecks, stat
 NAMESPACE = "openshift-machine-api"
 API = "machine.openshift.io/v1beta1"
 NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=UTC)
-NOT_READY = [{"type": "Ready", "status": "Unknown", "timeout": "300s"}, {"type": "Ready", "status": "False", "timeout": "300s"}]
+NOT_READY = [
+    {"type": "Ready", "status": "Unknown", "timeout": "300s"},
+    {"type": "Ready", "status": "False", "timeout": "300s"},
+]
 
 Data = dict[str, t.Any]
 
@@ -28,16 +31,38 @@ def check(annotations: Data | None = None, **spec: t.Any) -> Data:
     return {"apiVersion": API, "kind": "MachineHealthCheck", "metadata": metadata, "spec": body}
 
 
-def machine(name: str = "gpu-1", owned: bool = True, node: str | None = "gpu-1", annotations: Data | None = None, **state: t.Any) -> Data:
-    owner = [{"apiVersion": API, "kind": "MachineSet", "name": "gpu", "uid": "u", "controller": True}] if owned else []
-    metadata = {"name": name, "namespace": NAMESPACE, "labels": {"pool": "gpu"}, "annotations": annotations or {}, "ownerReferences": owner}
+def machine(
+    name: str = "gpu-1",
+    owned: bool = True,
+    node: str | None = "gpu-1",
+    annotations: Data | None = None,
+    **state: t.Any,
+) -> Data:
+    owner = (
+        [{"apiVersion": API, "kind": "MachineSet", "name": "gpu", "uid": "u", "controller": True}]
+        if owned
+        else []
+    )
+    metadata = {
+        "name": name,
+        "namespace": NAMESPACE,
+        "labels": {"pool": "gpu"},
+        "annotations": annotations or {},
+        "ownerReferences": owner,
+    }
     known = {"phase": "Running"} | ({"nodeRef": {"name": node}} if node else {}) | state
     return {"apiVersion": API, "kind": "Machine", "metadata": metadata, "spec": {}, "status": known}
 
 
 def node(name: str = "gpu-1", ready: str = "True", since: str = ago(3600)) -> Data:
     condition = {"type": "Ready", "status": ready, "lastTransitionTime": since}
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "spec": {}, "status": {"conditions": [condition]}}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name},
+        "spec": {},
+        "status": {"conditions": [condition]},
+    }
 
 
 def make(one: Data, *objects: Data) -> World:
@@ -70,9 +95,14 @@ class TestVerdict:
     def test_a_machine(self, one: Data, other: Data | None, expected: str) -> None:
         assert verdict(check(), one, {"gpu-1": other} if other else {}, NOW) == expected
 
-    @pytest.mark.parametrize(("timeout", "expected"), [("30m", "unsure"), ("1m0s", "unhealthy"), ("0", "unsure"), ("0s", "unsure")])
+    @pytest.mark.parametrize(
+        ("timeout", "expected"), [("30m", "unsure"), ("1m0s", "unhealthy"), ("0", "unsure"), ("0s", "unsure")]
+    )
     def test_the_time_to_start(self, timeout: str, expected: str) -> None:
-        assert verdict(check(nodeStartupTimeout=timeout), machine(node=None, lastUpdated=ago(601)), {}, NOW) == expected
+        assert (
+            verdict(check(nodeStartupTimeout=timeout), machine(node=None, lastUpdated=ago(601)), {}, NOW)
+            == expected
+        )
 
     def test_a_machine_that_goes_is_not_healthy(self) -> None:
         going = machine()
@@ -92,7 +122,11 @@ class TestAllowance:
         found = status(check(maxUnhealthy="40%"), ["healthy", "unsure", "unhealthy", "unhealthy"])
         assert (found["expectedMachines"], found["currentHealthy"], found["remediationsAllowed"]) == (4, 1, 0)
         [condition] = found["conditions"]
-        assert (condition["status"], condition["reason"], condition["severity"]) == ("False", "TooManyUnhealthy", "Warning")
+        assert (condition["status"], condition["reason"], condition["severity"]) == (
+            "False",
+            "TooManyUnhealthy",
+            "Warning",
+        )
         assert condition["message"] == (
             "Remediation is not allowed, the number of not started or unhealthy machines exceeds maxUnhealthy (total: 4, unhealthy: 3, maxUnhealthy: 40%)"
         )
@@ -109,7 +143,10 @@ class TestRemediation:
         assert left(world) == ["gpu-1"]
         [event] = world.api.all("Event")
         assert (event["reason"], event["involvedObject"]["name"]) == ("MachineDeleted", "gpu-2")
-        assert event["message"] == f"Machine {NAMESPACE}/gpu/gpu-2/gpu-2 has been remediated by requesting to delete Machine object"
+        assert (
+            event["message"]
+            == f"Machine {NAMESPACE}/gpu/gpu-2/gpu-2 has been remediated by requesting to delete Machine object"
+        )
 
     def test_the_status_is_written_once(self) -> None:
         world = make(check(), machine(), node())
@@ -145,10 +182,15 @@ class TestRemediation:
 
     @pytest.mark.parametrize(("phase", "expected"), [("Running", ["gpu-1"]), ("Failed", [])])
     def test_external_remediation_only_marks(self, phase: str, expected: list[str]) -> None:
-        world = make(check(annotations={"machine.openshift.io/remediation-strategy": "external-baremetal"}), machine(phase=phase))
+        world = make(
+            check(annotations={"machine.openshift.io/remediation-strategy": "external-baremetal"}),
+            machine(phase=phase),
+        )
         assert left(world) == expected
         if expected:
-            assert world.api.get("Machine", "gpu-1", NAMESPACE)["metadata"]["annotations"] == {"host.metal3.io/external-remediation": ""}
+            assert world.api.get("Machine", "gpu-1", NAMESPACE)["metadata"]["annotations"] == {
+                "host.metal3.io/external-remediation": ""
+            }
 
     def test_a_template_is_somebody_else_s_work(self) -> None:
         template = {"apiVersion": "example.com/v1", "kind": "FixTemplate", "name": "fix"}

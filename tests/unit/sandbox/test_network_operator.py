@@ -31,14 +31,39 @@ DRIVER = {"image": "doca-driver", "repository": "nvcr.io/nvidia/mellanox", "vers
 def make(release: str = "26.7.0", served: bool = True, **scenario: t.Any) -> World:
     world = World(NetworkOperator(), **scenario)
     container = {"name": "manager", "image": f"nvcr.io/nvidia/cloud-native/network-operator:v{release}"}
-    body = {"spec": {"template": {"spec": {"containers": [container]}}}, "status": {"conditions": [{"type": "Available", "status": "True"}]}}
-    world.api.create({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": OPERATOR, "namespace": NAMESPACE}} | body)
-    world.api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-0", "labels": LABELS}, "spec": {}, "status": {}})
+    body = {
+        "spec": {"template": {"spec": {"containers": [container]}}},
+        "status": {"conditions": [{"type": "Available", "status": "True"}]},
+    }
+    world.api.create(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": OPERATOR, "namespace": NAMESPACE},
+        }
+        | body
+    )
+    world.api.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": "node-0", "labels": LABELS},
+            "spec": {},
+            "status": {},
+        }
+    )
     return world
 
 
 def policy(world: World, name: str = "nic-cluster-policy", **spec: t.Any) -> Object:
-    world.api.create({"apiVersion": "mellanox.com/v1alpha1", "kind": "NicClusterPolicy", "metadata": {"name": name}, "spec": spec})
+    world.api.create(
+        {
+            "apiVersion": "mellanox.com/v1alpha1",
+            "kind": "NicClusterPolicy",
+            "metadata": {"name": name},
+            "spec": spec,
+        }
+    )
     world.settle(2)
     return t.cast(Object, world.api.get("NicClusterPolicy", name)["status"])
 
@@ -55,9 +80,14 @@ def test_the_driver_has_one_daemon_set_a_kernel() -> None:
     (made,) = world.api.all("DaemonSet")
     assert made["metadata"]["name"].startswith("mofed-rhel9.8-")
     assert made["spec"]["updateStrategy"] == {"type": "OnDelete"}
-    assert made["spec"]["template"]["spec"]["containers"][0]["image"] == "nvcr.io/nvidia/mellanox/doca-driver:doca3.5.0-rhel9.8-amd64"
+    assert (
+        made["spec"]["template"]["spec"]["containers"][0]["image"]
+        == "nvcr.io/nvidia/mellanox/doca-driver:doca3.5.0-rhel9.8-amd64"
+    )
     assert found["state"] == "notReady"
-    assert {one["name"]: one["state"] for one in found["appliedStates"] if one["state"] != "ignore"} == {"state-OFED": "notReady"}
+    assert {one["name"]: one["state"] for one in found["appliedStates"] if one["state"] != "ignore"} == {
+        "state-OFED": "notReady"
+    }
     assert len(found["appliedStates"]) == 12
 
 
@@ -75,13 +105,21 @@ def test_conditions_came_with_a_release(release: str, has: bool) -> None:
 def test_an_image_from_nowhere_is_an_error() -> None:
     found = policy(make(), ofedDriver={"image": "doca-driver"})
     assert found["state"] == "error"
-    assert "repository and version must be set" in next(one["message"] for one in found["appliedStates"] if one["name"] == "state-OFED")
+    assert "repository and version must be set" in next(
+        one["message"] for one in found["appliedStates"] if one["name"] == "state-OFED"
+    )
 
 
 def test_what_is_not_asked_for_any_more_goes() -> None:
     world = make()
     policy(world, ofedDriver=DRIVER)
-    world.api.patch("mellanox.com/v1alpha1", "nicclusterpolicies", "nic-cluster-policy", None, {"spec": {"ofedDriver": None}})
+    world.api.patch(
+        "mellanox.com/v1alpha1",
+        "nicclusterpolicies",
+        "nic-cluster-policy",
+        None,
+        {"spec": {"ofedDriver": None}},
+    )
     world.settle(2)
     assert world.api.all("DaemonSet") == []
     assert world.api.get("NicClusterPolicy", "nic-cluster-policy")["status"]["state"] == "ready"
@@ -90,9 +128,21 @@ def test_what_is_not_asked_for_any_more_goes() -> None:
 @pytest.mark.parametrize(
     ("app", "config", "expected"),
     [
-        (RDMA, '{"configList": [{"resourceName": "a", "rdmaHcaMax": 63, "selectors": {"vendors": ["15b3"]}}]}', {"rdma/a": "63"}),
-        (RDMA, '{"configList": [{"resourceName": "a", "rdmaHcaMax": 63, "selectors": {"deviceIDs": ["101b"]}}]}', {"rdma/a": "0"}),
-        (SRIOV, '{"resourceList": [{"resourceName": "b", "resourcePrefix": "x.org", "selectors": {}}]}', {"x.org/b": "2"}),
+        (
+            RDMA,
+            '{"configList": [{"resourceName": "a", "rdmaHcaMax": 63, "selectors": {"vendors": ["15b3"]}}]}',
+            {"rdma/a": "63"},
+        ),
+        (
+            RDMA,
+            '{"configList": [{"resourceName": "a", "rdmaHcaMax": 63, "selectors": {"deviceIDs": ["101b"]}}]}',
+            {"rdma/a": "0"},
+        ),
+        (
+            SRIOV,
+            '{"resourceList": [{"resourceName": "b", "resourcePrefix": "x.org", "selectors": {}}]}',
+            {"x.org/b": "2"},
+        ),
     ],
 )
 def test_what_a_plugin_offers(app: str, config: str, expected: Object) -> None:

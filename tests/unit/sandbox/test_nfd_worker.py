@@ -22,13 +22,30 @@ VENDORS = "sources: {pci: {deviceClassWhitelist: ['0200', '03', '12'], deviceLab
 
 
 def node(name: str, instance_type: str = "g4dn.xlarge") -> dict[str, t.Any]:
-    return node_manifest(AWS, name=name, instance_type_name=instance_type, zone="us-east-2a", address="10.0.0.20", provider_id=f"aws:///us-east-2a/{name}")
+    return node_manifest(
+        AWS,
+        name=name,
+        instance_type_name=instance_type,
+        zone="us-east-2a",
+        address="10.0.0.20",
+        provider_id=f"aws:///us-east-2a/{name}",
+    )
 
 
 def pod(on: str, ready: bool = True) -> dict[str, t.Any]:
-    metadata = {"name": f"nfd-worker-{on}", "namespace": NAMESPACE, "ownerReferences": [{"kind": "DaemonSet", "name": "nfd-worker", "uid": "uid-nfd-worker"}]}
+    metadata = {
+        "name": f"nfd-worker-{on}",
+        "namespace": NAMESPACE,
+        "ownerReferences": [{"kind": "DaemonSet", "name": "nfd-worker", "uid": "uid-nfd-worker"}],
+    }
     state = {"conditions": [{"type": "Ready", "status": "True" if ready else "False"}]}
-    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"nodeName": on}, "status": state}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": metadata,
+        "spec": {"nodeName": on},
+        "status": state,
+    }
 
 
 @pytest.fixture
@@ -38,8 +55,22 @@ def world() -> World:
 
 def make(**scenario: t.Any) -> World:
     world = World(NfdWorker(), cluster=AWS, **scenario)
-    world.api.create({"apiVersion": NFD, "kind": "NodeFeatureDiscovery", "metadata": {"name": "nfd-instance", "namespace": NAMESPACE}, "spec": config(VENDORS)})
-    world.api.create({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": "nfd-worker", "namespace": NAMESPACE}, "spec": {}})
+    world.api.create(
+        {
+            "apiVersion": NFD,
+            "kind": "NodeFeatureDiscovery",
+            "metadata": {"name": "nfd-instance", "namespace": NAMESPACE},
+            "spec": config(VENDORS),
+        }
+    )
+    world.api.create(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "metadata": {"name": "nfd-worker", "namespace": NAMESPACE},
+            "spec": {},
+        }
+    )
     for name, kind in (("gpu", "g4dn.xlarge"), ("cpu", "m6i.2xlarge")):
         world.api.create(node(name, kind))
         world.api.create(pod(name))
@@ -57,8 +88,15 @@ def labels(world: World, name: str) -> dict[str, str]:
 
 
 def test_a_gpu_node_shows_its_gpu_and_a_cpu_node_does_not(world: World) -> None:
-    assert {key for key in labels(world, "gpu") if key.startswith("pci")} == {"pci-1013.present", "pci-1d0f.present", "pci-10de.present"}
-    assert {key for key in labels(world, "cpu") if key.startswith("pci")} == {"pci-1013.present", "pci-1d0f.present"}
+    assert {key for key in labels(world, "gpu") if key.startswith("pci")} == {
+        "pci-1013.present",
+        "pci-1d0f.present",
+        "pci-10de.present",
+    }
+    assert {key for key in labels(world, "cpu") if key.startswith("pci")} == {
+        "pci-1013.present",
+        "pci-1d0f.present",
+    }
 
 
 def test_what_drivers_are_chosen_by(world: World) -> None:
@@ -80,7 +118,9 @@ def test_what_drivers_are_chosen_by(world: World) -> None:
 def test_features_feed_rules(world: World) -> None:
     feature = world.api.get("NodeFeature", "gpu", NAMESPACE)
     assert feature["metadata"]["labels"] == {"nfd.node.kubernetes.io/node-name": "gpu"}
-    devices = [one["attributes"] for one in feature["spec"]["features"]["instances"]["pci.device"]["elements"]]
+    devices = [
+        one["attributes"] for one in feature["spec"]["features"]["instances"]["pci.device"]["elements"]
+    ]
     assert {"class": "0302", "vendor": "10de", "device": "1eb8"}.items() <= devices[-1].items()
     assert feature["spec"]["features"]["attributes"]["kernel.version"]["elements"]["major"] == "5"
 
@@ -90,7 +130,10 @@ def test_features_feed_rules(world: World) -> None:
     [
         ("", {"pci-0300_1013.present", "pci-0302_10de.present"}),
         ("sources: {pci: {deviceLabelFields: [vendor]}}", {"pci-1013.present", "pci-10de.present"}),
-        ("sources: {pci: {deviceLabelFields: [vendor, class]}}", {"pci-0300_1013.present", "pci-0302_10de.present"}),
+        (
+            "sources: {pci: {deviceLabelFields: [vendor, class]}}",
+            {"pci-0300_1013.present", "pci-0302_10de.present"},
+        ),
         ("sources: {pci: {deviceClassWhitelist: ['02'], deviceLabelFields: [vendor]}}", {"pci-1d0f.present"}),
         ("sources: {pci: {deviceClassWhitelist: ['0302']}}", {"pci-0302_10de.present"}),
         ("sources: {cpu: {}}", {"pci-0300_1013.present", "pci-0302_10de.present"}),
@@ -101,7 +144,13 @@ def test_pci_labels_follow_the_worker_s_configuration(text: str, wanted: set[str
 
 
 def test_a_changed_configuration_changes_the_labels(world: World) -> None:
-    world.api.patch(NFD, "nodefeaturediscoveries", "nfd-instance", NAMESPACE, {"spec": config("sources: {pci: {deviceClassWhitelist: ['02']}}")})
+    world.api.patch(
+        NFD,
+        "nodefeaturediscoveries",
+        "nfd-instance",
+        NAMESPACE,
+        {"spec": config("sources: {pci: {deviceClassWhitelist: ['02']}}")},
+    )
     world.settle(1)
     assert {key for key in labels(world, "gpu") if key.startswith("pci")} == {"pci-0200_1d0f.present"}
 
@@ -113,7 +162,10 @@ def test_only_a_ready_worker_publishes(world: World) -> None:
     assert {one["metadata"]["name"] for one in world.api.all("NodeFeature")} == {"gpu", "cpu"}
 
 
-@pytest.mark.parametrize("trouble", [{"label": "pci-10de.present"}, {"label": "feature.node.kubernetes.io/pci-10de.present", "node": "gpu"}])
+@pytest.mark.parametrize(
+    "trouble",
+    [{"label": "pci-10de.present"}, {"label": "feature.node.kubernetes.io/pci-10de.present", "node": "gpu"}],
+)
 def test_a_lost_label_comes_back_when_the_trouble_ends(trouble: dict[str, str]) -> None:
     world = make(troubles=[{"type": "nfd_label_lost"} | trouble])
     assert "pci-10de.present" not in labels(world, "gpu")
@@ -122,9 +174,15 @@ def test_a_lost_label_comes_back_when_the_trouble_ends(trouble: dict[str, str]) 
     assert labels(world, "gpu")["pci-10de.present"] == "true"
 
 
-@pytest.mark.parametrize(("plural", "name", "left"), [("nodes", "gpu", {"cpu"}), ("daemonsets", "nfd-worker", set())])
-def test_features_go_with_their_node_and_their_worker(world: World, plural: str, name: str, left: set[str]) -> None:
-    world.api.delete("v1" if plural == "nodes" else "apps/v1", plural, name, None if plural == "nodes" else NAMESPACE)
+@pytest.mark.parametrize(
+    ("plural", "name", "left"), [("nodes", "gpu", {"cpu"}), ("daemonsets", "nfd-worker", set())]
+)
+def test_features_go_with_their_node_and_their_worker(
+    world: World, plural: str, name: str, left: set[str]
+) -> None:
+    world.api.delete(
+        "v1" if plural == "nodes" else "apps/v1", plural, name, None if plural == "nodes" else NAMESPACE
+    )
     world.settle(1)
     assert {one["metadata"]["name"] for one in world.api.all("NodeFeature")} == left
 
@@ -180,7 +238,11 @@ def test_workers_of_upstream_s_chart() -> None:
         "mine-node-feature-discovery-worker",
         False,
     )
-    assert set(pci_labels(devices_of(node("gpu")), found.config)) == {"pci-1013.present", "pci-1d0f.present", "pci-10de.present"}
+    assert set(pci_labels(devices_of(node("gpu")), found.config)) == {
+        "pci-1013.present",
+        "pci-1d0f.present",
+        "pci-10de.present",
+    }
     assert upstream_objects({}) == []
 
 
@@ -190,8 +252,14 @@ def test_workers_of_upstream_s_chart() -> None:
         ("# a comment\na=1\nb\n", {"a": "1", "b": "true"}, {"a": "1", "b": "true"}),
         ("# +no-label\na=1\nb=2\n", {"b": "2"}, {"a": "1", "b": "2"}),
         ("# +no-feature\na=1\n", {"a": "1"}, {}),
-        ("# +expiry-time=2020-01-01T00:00:00Z\na=1\n# +expiry-time=2099-01-01T00:00:00Z\nb=2\n", {"b": "2"}, {"b": "2"}),
+        (
+            "# +expiry-time=2020-01-01T00:00:00Z\na=1\n# +expiry-time=2099-01-01T00:00:00Z\nb=2\n",
+            {"b": "2"},
+            {"b": "2"},
+        ),
     ],
 )
-def test_feature_files_are_read_as_the_worker_does(content: str, labels: dict[str, str], features: dict[str, str]) -> None:
+def test_feature_files_are_read_as_the_worker_does(
+    content: str, labels: dict[str, str], features: dict[str, str]
+) -> None:
     assert parse(content) == (labels, features)

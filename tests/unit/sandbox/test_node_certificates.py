@@ -32,9 +32,20 @@ Data = dict[str, t.Any]
 
 def make(*troubles: Data) -> World:
     world = World(NodeCertificates(), Nodelink(), cluster=CLUSTER, troubles=list(troubles))
-    labels = {"machine.openshift.io/zone": "us-east-2a", "machine.openshift.io/instance-type": "g4dn.xlarge", "machine.openshift.io/region": "us-east-2"}
-    addresses = [{"type": "InternalIP", "address": "10.0.0.16"}, {"type": "InternalDNS", "address": NODE}, {"type": "Hostname", "address": NODE}]
-    value = {"instanceType": "g4dn.xlarge", "placement": {"availabilityZone": "us-east-2a", "region": "us-east-2"}}
+    labels = {
+        "machine.openshift.io/zone": "us-east-2a",
+        "machine.openshift.io/instance-type": "g4dn.xlarge",
+        "machine.openshift.io/region": "us-east-2",
+    }
+    addresses = [
+        {"type": "InternalIP", "address": "10.0.0.16"},
+        {"type": "InternalDNS", "address": NODE},
+        {"type": "Hostname", "address": NODE},
+    ]
+    value = {
+        "instanceType": "g4dn.xlarge",
+        "placement": {"availabilityZone": "us-east-2a", "region": "us-east-2"},
+    }
     machine = {
         "apiVersion": "machine.openshift.io/v1beta1",
         "kind": "Machine",
@@ -43,7 +54,11 @@ def make(*troubles: Data) -> World:
         "status": {"phase": "Provisioned", "addresses": addresses},
     }
     world.api.create(machine)
-    infrastructure = {"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": {"name": "cluster"}}
+    infrastructure = {
+        "apiVersion": "config.openshift.io/v1",
+        "kind": "Infrastructure",
+        "metadata": {"name": "cluster"},
+    }
     world.api.create(infrastructure | {"status": {"platformStatus": {"type": "AWS"}}})
     world.settle(3)
     return world
@@ -55,7 +70,14 @@ def sent(world: World, signer: str = requests.CLIENT) -> list[Data]:
 
 def approve(world: World, request: Data, kind: str = "Approved") -> None:
     body = {"status": {"conditions": [{"type": kind, "status": "True", "reason": "ByTest"}]}}
-    world.api.patch("certificates.k8s.io/v1", "certificatesigningrequests", request["metadata"]["name"], None, body, "approval")
+    world.api.patch(
+        "certificates.k8s.io/v1",
+        "certificatesigningrequests",
+        request["metadata"]["name"],
+        None,
+        body,
+        "approval",
+    )
     world.settle(3)
 
 
@@ -73,7 +95,10 @@ def test_the_node_waits_for_its_client_certificate() -> None:
     world = make(HELD)
     [request] = sent(world)
     assert request["metadata"]["name"].startswith("csr-")
-    assert request["spec"]["username"] == "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"
+    assert (
+        request["spec"]["username"]
+        == "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"
+    )
     assert request["spec"]["usages"] == ["digital signature", "client auth"]
     subject = x509.load_pem_x509_csr(base64.b64decode(request["spec"]["request"])).subject.rfc4514_string()
     assert subject == f"CN=system:node:{NODE},O=system:nodes"
@@ -85,8 +110,15 @@ def test_approved_it_joins_and_asks_for_a_serving_certificate() -> None:
     approve(world, sent(world)[0])
     assert nodes(world) == [NODE]
     [serving] = sent(world, requests.SERVING)
-    assert (serving["spec"]["username"], serving["spec"]["groups"]) == (f"system:node:{NODE}", ["system:nodes", "system:authenticated"])
-    names = x509.load_pem_x509_csr(base64.b64decode(serving["spec"]["request"])).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert (serving["spec"]["username"], serving["spec"]["groups"]) == (
+        f"system:node:{NODE}",
+        ["system:nodes", "system:authenticated"],
+    )
+    names = (
+        x509.load_pem_x509_csr(base64.b64decode(serving["spec"]["request"]))
+        .extensions.get_extension_for_class(x509.SubjectAlternativeName)
+        .value
+    )
     assert names.get_values_for_type(x509.DNSName) == [NODE]
     assert [str(one) for one in names.get_values_for_type(x509.IPAddress)] == ["10.0.0.16"]
     assert len(sent(world)) == 1
@@ -109,7 +141,10 @@ def test_when_machine_approver_is_back_it_approves_what_waits() -> None:
     world.scenario.now.troubles.clear()
     world.settle(3)
     assert nodes(world) == [NODE]
-    assert {requests.node_of(one): requests.approved(one) for one in sent(world)} == {NODE: True, "intruder": False}
+    assert {requests.node_of(one): requests.approved(one) for one in sent(world)} == {
+        NODE: True,
+        "intruder": False,
+    }
 
 
 def test_a_stranger_s_request_stays_pending() -> None:

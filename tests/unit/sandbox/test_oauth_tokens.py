@@ -9,7 +9,10 @@ import pytest
 
 from openshift_sandbox.stand_ins.oauth_tokens import LIFETIME, Tokens, object_name
 
-USERS = {"joe": {"password": "pass-of-joe", "user": "joe", "groups": ["a"]}, "nobody": {"password": "", "user": "nobody", "groups": []}}
+USERS = {
+    "joe": {"password": "pass-of-joe", "user": "joe", "groups": ["a"]},
+    "nobody": {"password": "", "user": "nobody", "groups": []},
+}
 
 
 @pytest.mark.parametrize(

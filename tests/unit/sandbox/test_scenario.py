@@ -14,8 +14,12 @@ from openshift_sandbox.scenario import LiveScenario, Scenario, ScenarioError
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    (tmp_path / "base.yml").write_text("cluster: {platform: AWS, workers: {replicas: 1, type: m6i}}\ntroubles: [{type: one}]\n")
-    (tmp_path / "child.yml").write_text("extends: base\ncluster: {workers: {replicas: 2}}\ndelays: {step: 3}\ntroubles: [{type: two, zone: a}]\n")
+    (tmp_path / "base.yml").write_text(
+        "cluster: {platform: AWS, workers: {replicas: 1, type: m6i}}\ntroubles: [{type: one}]\n"
+    )
+    (tmp_path / "child.yml").write_text(
+        "extends: base\ncluster: {workers: {replicas: 2}}\ndelays: {step: 3}\ntroubles: [{type: two, zone: a}]\n"
+    )
     (tmp_path / "circle.yml").write_text("extends: circle\n")
     (tmp_path / "typo.yml").write_text("extends: base\ntrouble: []\n")
     return tmp_path
@@ -30,7 +34,11 @@ def test_a_child_overrides_maps_deeply_and_adds_its_troubles(folder: Path) -> No
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("circle", "extends itself: circle -> circle"), ("typo", "unknown keys trouble; allowed are"), ("absent", "no scenario 'absent'")],
+    [
+        ("circle", "extends itself: circle -> circle"),
+        ("typo", "unknown keys trouble; allowed are"),
+        ("absent", "no scenario 'absent'"),
+    ],
 )
 def test_a_wrong_scenario_is_named(folder: Path, name: str, said: str) -> None:
     with pytest.raises(ScenarioError, match=said):
@@ -42,7 +50,9 @@ def test_a_wrong_scenario_is_named(folder: Path, name: str, said: str) -> None:
     [({"zone": "a"}, 2), ({"zone": "b"}, 1), ({}, 2), ({"zone": "a", "instance_type": "g5"}, 2)],
 )
 def test_a_trouble_that_names_no_value_applies_to_all(match: dict[str, str], found: int) -> None:
-    one = Scenario("x", troubles=[{"type": "no_capacity", "zone": "a"}, {"type": "no_capacity"}, {"type": "other"}])
+    one = Scenario(
+        "x", troubles=[{"type": "no_capacity", "zone": "a"}, {"type": "no_capacity"}, {"type": "other"}]
+    )
     assert len(one.troubles_of("no_capacity", **match)) == found
 
 
@@ -64,5 +74,9 @@ def test_every_scenario_loads(name: str) -> None:
 
 
 def test_words_of_a_fault_are_yaml() -> None:
-    assert parse(["zone=us-east-2a", "seconds=20", "labels=[a, b]"]) == {"zone": "us-east-2a", "seconds": 20, "labels": ["a", "b"]}
+    assert parse(["zone=us-east-2a", "seconds=20", "labels=[a, b]"]) == {
+        "zone": "us-east-2a",
+        "seconds": 20,
+        "labels": ["a", "b"],
+    }
     assert parse(["text=error: not a map"]) == {"text": "error: not a map"}

@@ -25,7 +25,9 @@ def test_a_machine_and_its_node_name_each_other() -> None:
     for node, machine in seed.machines(AWS, {}):
         assert machine["status"]["nodeRef"]["name"] == node["metadata"]["name"]
         assert machine["spec"]["providerID"] == node["spec"]["providerID"]
-        assert node["metadata"]["annotations"]["machine.openshift.io/machine"].endswith(machine["metadata"]["name"])
+        assert node["metadata"]["annotations"]["machine.openshift.io/machine"].endswith(
+            machine["metadata"]["name"]
+        )
 
 
 def test_machine_sets_are_as_the_installer_makes_them() -> None:
@@ -41,11 +43,22 @@ def test_machine_sets_are_as_the_installer_makes_them() -> None:
 
 def test_a_cluster_without_machine_api_has_nodes_that_no_machine_owns() -> None:
     cluster = AWS | {"absent_groups": ["machine.openshift.io"]}
-    assert all("machine.openshift.io/machine" not in node["metadata"]["annotations"] for node, _machine in seed.machines(cluster, {}))
+    assert all(
+        "machine.openshift.io/machine" not in node["metadata"]["annotations"]
+        for node, _machine in seed.machines(cluster, {})
+    )
 
 
 def test_a_gpu_node_has_its_types_size_and_none_of_its_gpus_yet() -> None:
-    node = node_manifest(AWS, name="n", instance_type_name="g5g.xlarge", zone="us-east-2a", address="10.0.1.1", provider_id="aws:///x", labels={"team": "ml"})
+    node = node_manifest(
+        AWS,
+        name="n",
+        instance_type_name="g5g.xlarge",
+        zone="us-east-2a",
+        address="10.0.1.1",
+        provider_id="aws:///x",
+        labels={"team": "ml"},
+    )
     assert node["status"]["capacity"]["cpu"] == "4"
     assert "nvidia.com/gpu" not in node["status"]["capacity"]
     assert node["status"]["nodeInfo"]["kernelVersion"].endswith(".aarch64")
@@ -82,12 +95,23 @@ def test_the_driver_toolkit_has_the_running_release() -> None:
     ],
 )
 def test_a_cluster_of_another_cloud_speaks_its_language(
-    name: str, machine_set: str, kind: str, field: tuple[str, str], provider_id: str, node: str, zone: tuple[str, str]
+    name: str,
+    machine_set: str,
+    kind: str,
+    field: tuple[str, str],
+    provider_id: str,
+    node: str,
+    zone: tuple[str, str],
 ) -> None:
     cluster = scenario.load(name).cluster
     made = seed.machine_sets(cluster)[0]
     value = made["spec"]["template"]["spec"]["providerSpec"]["value"]
-    assert (made["metadata"]["name"], value["kind"], value[field[0]], value["zone"]) == (machine_set, kind, field[1], zone[0])
+    assert (made["metadata"]["name"], value["kind"], value[field[0]], value["zone"]) == (
+        machine_set,
+        kind,
+        field[1],
+        zone[0],
+    )
     assert made["metadata"]["annotations"]["machine.openshift.io/memoryMb"] == str(16 * 1024)
     first, machine = seed.machines(cluster, {})[0]
     assert (first["metadata"]["name"], first["spec"]["providerID"]) == (node, provider_id)
@@ -101,4 +125,7 @@ def test_a_cluster_of_another_cloud_speaks_its_language(
 def test_every_node_of_azure_and_google_has_an_address_of_its_own() -> None:
     for name in ("azure", "gcp"):
         cluster = scenario.load(name).cluster
-        assert len({node["status"]["addresses"][0]["address"] for node, _machine in seed.machines(cluster, {})}) == 6
+        assert (
+            len({node["status"]["addresses"][0]["address"] for node, _machine in seed.machines(cluster, {})})
+            == 6
+        )

@@ -9,7 +9,15 @@ import typing as t
 
 import pytest
 
-from openshift_sandbox import hardware, scenario, seed, seed_baremetal, seed_cluster, seed_mirrored, seed_vsphere
+from openshift_sandbox import (
+    hardware,
+    scenario,
+    seed,
+    seed_baremetal,
+    seed_cluster,
+    seed_mirrored,
+    seed_vsphere,
+)
 from openshift_sandbox.seed_platforms import PLATFORMS
 
 Object = dict[str, t.Any]
@@ -23,7 +31,9 @@ def cluster_of(name: str) -> Object:
 
 
 def value(name: str, number: int = 0) -> Object:
-    found: Object = seed.machine_sets(cluster_of(name))[number]["spec"]["template"]["spec"]["providerSpec"]["value"]
+    found: Object = seed.machine_sets(cluster_of(name))[number]["spec"]["template"]["spec"]["providerSpec"][
+        "value"
+    ]
     return found
 
 
@@ -41,7 +51,20 @@ def test_every_platform_is_known(name: str) -> None:
     assert cluster_of(name)["platform"] in PLATFORMS
 
 
-@pytest.mark.parametrize("name", ["baremetal", "vsphere", "vsphere-one-zone", "openstack", "nutanix", "ibmcloud", "hosted", "single-node", "oci-external"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "baremetal",
+        "vsphere",
+        "vsphere-one-zone",
+        "openstack",
+        "nutanix",
+        "ibmcloud",
+        "hosted",
+        "single-node",
+        "oci-external",
+    ],
+)
 def test_nodes_have_names_addresses_and_instances_of_their_own(name: str) -> None:
     found = nodes(name)
     assert len({node["metadata"]["name"] for node in found}) == len(found)
@@ -53,7 +76,14 @@ def test_nodes_have_names_addresses_and_instances_of_their_own(name: str) -> Non
 @pytest.mark.parametrize(
     ("name", "machine_set", "kind", "provider_id", "node_place", "machine_place"),
     [
-        ("baremetal", "demo-x7k2p-worker-0", "BareMetalMachineProviderSpec", "baremetalhost:///openshift-machine-api/master-0/", (None,) * 3, (None,) * 3),
+        (
+            "baremetal",
+            "demo-x7k2p-worker-0",
+            "BareMetalMachineProviderSpec",
+            "baremetalhost:///openshift-machine-api/master-0/",
+            (None,) * 3,
+            (None,) * 3,
+        ),
         (
             "vsphere",
             "demo-x7k2p-worker-0",
@@ -70,8 +100,22 @@ def test_nodes_have_names_addresses_and_instances_of_their_own(name: str) -> Non
             (None, None, "vsphere-vm.cpu-8.mem-32gb.os-unknown"),
             (None,) * 3,
         ),
-        ("openstack", "demo-x7k2p-worker-0", "OpenstackProviderSpec", "openstack:///", ("regionOne", "az0", "m1.xlarge"), ("regionOne", "az0", "m1.xlarge")),
-        ("nutanix", "demo-x7k2p-worker-0", "NutanixMachineProviderConfig", "nutanix://", ("prism-central", "pe-1", "ahv-vm"), ("prism-central", "pe-1", "AHV")),
+        (
+            "openstack",
+            "demo-x7k2p-worker-0",
+            "OpenstackProviderSpec",
+            "openstack:///",
+            ("regionOne", "az0", "m1.xlarge"),
+            ("regionOne", "az0", "m1.xlarge"),
+        ),
+        (
+            "nutanix",
+            "demo-x7k2p-worker-0",
+            "NutanixMachineProviderConfig",
+            "nutanix://",
+            ("prism-central", "pe-1", "ahv-vm"),
+            ("prism-central", "pe-1", "AHV"),
+        ),
         (
             "ibmcloud",
             "demo-x7k2p-worker-1",
@@ -82,7 +126,9 @@ def test_nodes_have_names_addresses_and_instances_of_their_own(name: str) -> Non
         ),
     ],
 )
-def test_what_the_installer_leaves(name: str, machine_set: str, kind: str, provider_id: str, node_place: t.Any, machine_place: t.Any) -> None:
+def test_what_the_installer_leaves(
+    name: str, machine_set: str, kind: str, provider_id: str, node_place: t.Any, machine_place: t.Any
+) -> None:
     cluster = cluster_of(name)
     made = seed.machine_sets(cluster)[0]
     assert (made["metadata"]["name"], value(name)["kind"]) == (machine_set, kind)
@@ -92,20 +138,31 @@ def test_what_the_installer_leaves(name: str, machine_set: str, kind: str, provi
     assert labels_of(node, PLACE) == node_place
     assert labels_of(machine, MACHINE_PLACE) == machine_place
     status = seed_cluster.infrastructure(cluster)
-    assert {*status["spec"]["platformSpec"]} == {*status["status"]["platformStatus"]} == {"type", cluster["platform"].lower()}
+    assert (
+        {*status["spec"]["platformSpec"]}
+        == {*status["status"]["platformStatus"]}
+        == {"type", cluster["platform"].lower()}
+    )
 
 
 def test_a_failure_domain_of_vsphere_is_a_datacenter_and_a_compute_cluster() -> None:
     cluster = cluster_of("vsphere")
     first, second = seed_vsphere.failure_domains(cluster)
-    assert {value("vsphere", number)["workspace"]["resourcePool"] for number in (0, 1)} == {one["topology"]["resourcePool"] for one in (first, second)}
+    assert {value("vsphere", number)["workspace"]["resourcePool"] for number in (0, 1)} == {
+        one["topology"]["resourcePool"] for one in (first, second)
+    }
     assert value("vsphere")["template"] == first["topology"]["template"]
-    assert [seed_vsphere.tags(value("vsphere", number)) for number in (0, 1)] == [("dc-east", "cluster-a"), ("dc-east", "cluster-b")]
+    assert [seed_vsphere.tags(value("vsphere", number)) for number in (0, 1)] == [
+        ("dc-east", "cluster-a"),
+        ("dc-east", "cluster-b"),
+    ]
     assert seed_vsphere.tags(value("vsphere-one-zone")) == ("", "")
 
 
 def test_identifiers_of_nutanix_are_spelt_as_each_api_does() -> None:
-    domain = seed_cluster.infrastructure(cluster_of("nutanix"))["spec"]["platformSpec"]["nutanix"]["failureDomains"][0]
+    domain = seed_cluster.infrastructure(cluster_of("nutanix"))["spec"]["platformSpec"]["nutanix"][
+        "failureDomains"
+    ][0]
     assert (domain["cluster"]["type"], value("nutanix")["cluster"]["type"]) == ("UUID", "uuid")
     assert domain["cluster"]["uuid"] == value("nutanix")["cluster"]["uuid"]
     assert value("nutanix")["failureDomain"] == {"name": domain["name"]}
@@ -119,32 +176,58 @@ class TestBareMetal:
         for node, machine in seed.machines(self.CLUSTER, {}):
             host = hosts[node["metadata"]["name"]]
             assert host["spec"]["consumerRef"]["name"] == machine["metadata"]["name"]
-            assert machine["metadata"]["annotations"]["metal3.io/BareMetalHost"] == f"openshift-machine-api/{host['metadata']['name']}"
-            assert machine["metadata"]["annotations"]["machine.openshift.io/instance-state"] == host["status"]["provisioning"]["state"]
+            assert (
+                machine["metadata"]["annotations"]["metal3.io/BareMetalHost"]
+                == f"openshift-machine-api/{host['metadata']['name']}"
+            )
+            assert (
+                machine["metadata"]["annotations"]["machine.openshift.io/instance-state"]
+                == host["status"]["provisioning"]["state"]
+            )
             assert node["status"]["addresses"][0]["address"] == host["status"]["hardware"]["nics"][0]["ip"]
             assert "providerStatus" not in machine["status"]
 
     def test_states_are_those_of_installer_machine_and_nobody(self) -> None:
-        states = {one["metadata"]["name"]: one["status"]["provisioning"]["state"] for one in seed_baremetal.hosts(self.CLUSTER)}
-        assert (states["master-0"], states["worker-0"], states["gpu-0"]) == ("externally provisioned", "provisioned", "available")
+        states = {
+            one["metadata"]["name"]: one["status"]["provisioning"]["state"]
+            for one in seed_baremetal.hosts(self.CLUSTER)
+        }
+        assert (states["master-0"], states["worker-0"], states["gpu-0"]) == (
+            "externally provisioned",
+            "provisioned",
+            "available",
+        )
 
     def test_a_provider_id_ends_with_the_host_s_uid(self) -> None:
-        found = {node["metadata"]["name"]: node["spec"]["providerID"] for node, _machine in seed.machines(self.CLUSTER, {})}
+        found = {
+            node["metadata"]["name"]: node["spec"]["providerID"]
+            for node, _machine in seed.machines(self.CLUSTER, {})
+        }
         assert found["worker-1"] == "baremetalhost:///openshift-machine-api/worker-1/uid-1"
 
     def test_a_node_has_its_host_s_gpus_and_a_size(self) -> None:
         found = {node["metadata"]["name"]: node for node, _machine in seed.machines(self.CLUSTER, {})}
         made_of = hardware.of_node(found["worker-1"])
         assert made_of is not None
-        assert (made_of.gpus, found["worker-1"]["status"]["capacity"]["cpu"], found["worker-1"]["metadata"]["labels"]["rack"]) == (4, "64", "b2")
+        assert (
+            made_of.gpus,
+            found["worker-1"]["status"]["capacity"]["cpu"],
+            found["worker-1"]["metadata"]["labels"]["rack"],
+        ) == (4, "64", "b2")
 
 
 class TestWithoutMachineApi:
     @pytest.mark.parametrize(
         ("name", "platform", "control_plane", "gpus"),
-        [("hosted", "AWS", "External", 2), ("single-node", "None", "SingleReplica", 2), ("oci-external", "External", "HighlyAvailable", 5)],
+        [
+            ("hosted", "AWS", "External", 2),
+            ("single-node", "None", "SingleReplica", 2),
+            ("oci-external", "External", "HighlyAvailable", 5),
+        ],
     )
-    def test_nodes_with_gpus_are_there_and_no_machines(self, name: str, platform: str, control_plane: str, gpus: int) -> None:
+    def test_nodes_with_gpus_are_there_and_no_machines(
+        self, name: str, platform: str, control_plane: str, gpus: int
+    ) -> None:
         cluster = cluster_of(name)
         status = seed_cluster.infrastructure(cluster)["status"]
         assert (status["platformStatus"]["type"], status["controlPlaneTopology"]) == (platform, control_plane)
@@ -153,7 +236,9 @@ class TestWithoutMachineApi:
 
     def test_a_hosted_cluster_has_neither_control_plane_nor_pools(self) -> None:
         assert seed_cluster.counts(cluster_of("hosted")) == {}
-        assert not [node for node in nodes("hosted") if "node-role.kubernetes.io/master" in node["metadata"]["labels"]]
+        assert not [
+            node for node in nodes("hosted") if "node-role.kubernetes.io/master" in node["metadata"]["labels"]
+        ]
 
     def test_a_single_node_has_every_role_and_nothing_that_a_cloud_tells(self) -> None:
         [node] = nodes("single-node")
@@ -174,15 +259,30 @@ class TestMirrored:
     CLUSTER = cluster_of("mirrored-machine-set")
 
     def test_sets_of_two_kinds_are_mirrored_and_the_others_are_not(self) -> None:
-        authorities = {one["metadata"]["name"]: one["spec"].get("authoritativeAPI") for one in seed.machine_sets(self.CLUSTER)}
-        assert {name for name, authority in authorities.items() if authority == "ClusterAPI"} == {"demo-x7k2p-worker-us-east-2b", "demo-x7k2p-t4-us-east-2a"}
+        authorities = {
+            one["metadata"]["name"]: one["spec"].get("authoritativeAPI")
+            for one in seed.machine_sets(self.CLUSTER)
+        }
+        assert {name for name, authority in authorities.items() if authority == "ClusterAPI"} == {
+            "demo-x7k2p-worker-us-east-2b",
+            "demo-x7k2p-t4-us-east-2a",
+        }
         assert len(authorities) == 4
 
     def test_machines_follow_their_set(self) -> None:
-        found = [machine for _node, machine in seed.machines(self.CLUSTER, {}) if machine["spec"].get("authoritativeAPI")]
-        assert [machine["metadata"]["name"].rpartition("-")[0] for machine in found] == ["demo-x7k2p-worker-us-east-2b"]
+        found = [
+            machine
+            for _node, machine in seed.machines(self.CLUSTER, {})
+            if machine["spec"].get("authoritativeAPI")
+        ]
+        assert [machine["metadata"]["name"].rpartition("-")[0] for machine in found] == [
+            "demo-x7k2p-worker-us-east-2b"
+        ]
         assert found[0]["status"]["authoritativeAPI"] == "ClusterAPI"
 
     def test_only_such_a_cluster_has_the_policy(self) -> None:
-        assert [one["kind"] for one in seed_mirrored.policies(self.CLUSTER)] == ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"]
+        assert [one["kind"] for one in seed_mirrored.policies(self.CLUSTER)] == [
+            "ValidatingAdmissionPolicy",
+            "ValidatingAdmissionPolicyBinding",
+        ]
         assert seed_mirrored.policies(cluster_of("aws")) == []

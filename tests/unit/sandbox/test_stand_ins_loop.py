@@ -63,7 +63,9 @@ class TestIndex:
 
 
 class TestScheduler:
-    def test_a_broken_stand_in_is_logged_once_and_stops_no_other(self, caplog: pytest.LogCaptureFixture) -> None:
+    def test_a_broken_stand_in_is_logged_once_and_stops_no_other(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
         counting = Counting()
         world = World(Broken(), counting)
         with caplog.at_level(logging.ERROR, "stand-ins"):
@@ -84,7 +86,10 @@ class TestScheduler:
 
     def test_an_established_crd_names_the_kinds_it_serves(self) -> None:
         world = World(Counting())
-        crd = {"spec": {"group": "", "names": {"plural": "nodes"}}, "status": {"conditions": [condition("Established", True)]}}
+        crd = {
+            "spec": {"group": "", "names": {"plural": "nodes"}},
+            "status": {"conditions": [condition("Established", True)]},
+        }
         assert world.cluster.defined_by(crd) == ["Node"]
         assert world.cluster.defined_by(crd | {"status": {}}) == []
 
@@ -124,4 +129,6 @@ def test_a_transition_time_moves_only_with_the_status() -> None:
 def test_every_watched_kind_is_in_the_table() -> None:
     watched = {kind for one in reconcilers() for kind in one.kinds}
     assert watched <= set(TABLE)
-    assert {key_of(api_version, kind.partition(".")[0]) for kind, (api_version, _plural) in TABLE.items()} == set(TABLE)
+    assert {
+        key_of(api_version, kind.partition(".")[0]) for kind, (api_version, _plural) in TABLE.items()
+    } == set(TABLE)

@@ -15,8 +15,14 @@ SET_LABEL = {"machine.openshift.io/cluster-api-machineset": NAME}
 
 
 def machine_set(replicas: int = 2, instance_type: str = "g4dn.xlarge", **spec: t.Any) -> dict[str, t.Any]:
-    value = {"instanceType": instance_type, "placement": {"availabilityZone": "us-east-2a", "region": "us-east-2"}}
-    template = {"metadata": {"labels": SET_LABEL}, "spec": {"metadata": {"labels": {"team": "ml"}}, "providerSpec": {"value": value}}}
+    value = {
+        "instanceType": instance_type,
+        "placement": {"availabilityZone": "us-east-2a", "region": "us-east-2"},
+    }
+    template = {
+        "metadata": {"labels": SET_LABEL},
+        "spec": {"metadata": {"labels": {"team": "ml"}}, "providerSpec": {"value": value}},
+    }
     return {
         "apiVersion": "machine.openshift.io/v1beta1",
         "kind": "MachineSet",
@@ -29,7 +35,12 @@ def machine(name: str, **status: t.Any) -> dict[str, t.Any]:
     return {
         "apiVersion": "machine.openshift.io/v1beta1",
         "kind": "Machine",
-        "metadata": {"name": name, "namespace": NAMESPACE, "labels": dict(SET_LABEL), "creationTimestamp": name},
+        "metadata": {
+            "name": name,
+            "namespace": NAMESPACE,
+            "labels": dict(SET_LABEL),
+            "creationTimestamp": name,
+        },
         "spec": {},
         "status": status,
     }
@@ -38,7 +49,11 @@ def machine(name: str, **status: t.Any) -> dict[str, t.Any]:
 @pytest.fixture
 def world() -> World:
     world = World(MachineSets())
-    infrastructure = {"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": {"name": "cluster"}}
+    infrastructure = {
+        "apiVersion": "config.openshift.io/v1",
+        "kind": "Infrastructure",
+        "metadata": {"name": "cluster"},
+    }
     world.api.create(infrastructure | {"status": {"platformStatus": {"type": "AWS"}}})
     world.api.create(machine_set())
     world.settle()
@@ -46,7 +61,9 @@ def world() -> World:
 
 
 def scale(world: World, replicas: int) -> None:
-    world.api.patch("machine.openshift.io/v1beta1", "machinesets", NAME, NAMESPACE, {"spec": {"replicas": replicas}})
+    world.api.patch(
+        "machine.openshift.io/v1beta1", "machinesets", NAME, NAMESPACE, {"spec": {"replicas": replicas}}
+    )
     world.settle()
 
 
@@ -68,14 +85,32 @@ def test_machines_come_from_the_template(world: World) -> None:
 def test_the_status_counts_and_leaves_zeros_out(world: World) -> None:
     status = world.api.get("MachineSet", NAME, NAMESPACE)["status"]
     label = "machine.openshift.io/cluster-api-machineset"
-    assert status == {"replicas": 2, "fullyLabeledReplicas": 2, "observedGeneration": 1, "labelSelector": f"{label}={NAME}"}
+    assert status == {
+        "replicas": 2,
+        "fullyLabeledReplicas": 2,
+        "observedGeneration": 1,
+        "labelSelector": f"{label}={NAME}",
+    }
 
 
 def test_ready_replicas_are_machines_whose_node_is_ready(world: World) -> None:
-    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"}, "spec": {}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "n1"},
+        "spec": {},
+        "status": {"conditions": [{"type": "Ready", "status": "True"}]},
+    }
     world.api.create(node)
     first = names(world)[0]
-    world.api.patch("machine.openshift.io/v1beta1", "machines", first, NAMESPACE, {"status": {"nodeRef": {"name": "n1"}}}, "status")
+    world.api.patch(
+        "machine.openshift.io/v1beta1",
+        "machines",
+        first,
+        NAMESPACE,
+        {"status": {"nodeRef": {"name": "n1"}}},
+        "status",
+    )
     world.settle()
     status = world.api.get("MachineSet", NAME, NAMESPACE)["status"]
     assert (status["readyReplicas"], status["availableReplicas"]) == (1, 1)
@@ -102,7 +137,9 @@ def test_scaling_keeps_the_machines_that_there_are(world: World) -> None:
 
 def test_a_deleted_machine_is_replaced_at_once(world: World) -> None:
     first, second = names(world)
-    world.api.objects[("Machine", NAMESPACE, first)]["metadata"]["finalizers"] = ["machine.machine.openshift.io"]
+    world.api.objects[("Machine", NAMESPACE, first)]["metadata"]["finalizers"] = [
+        "machine.machine.openshift.io"
+    ]
     world.api.delete("machine.openshift.io/v1beta1", "machines", first, NAMESPACE)
     world.settle()
     assert len(names(world)) == 3
@@ -113,7 +150,13 @@ def test_an_orphan_is_adopted(world: World) -> None:
     scale(world, 3)
     orphan = world.api.all("Machine")[0]
     del world.api.objects[("Machine", NAMESPACE, orphan["metadata"]["name"])]["metadata"]["ownerReferences"]
-    world.api.patch("machine.openshift.io/v1beta1", "machines", orphan["metadata"]["name"], NAMESPACE, {"metadata": {"labels": {"x": "y"}}})
+    world.api.patch(
+        "machine.openshift.io/v1beta1",
+        "machines",
+        orphan["metadata"]["name"],
+        NAMESPACE,
+        {"metadata": {"labels": {"x": "y"}}},
+    )
     world.settle()
     assert len(names(world)) == 3
     assert all(one["metadata"]["ownerReferences"] for one in world.api.all("Machine"))
@@ -136,7 +179,11 @@ def test_a_second_look_writes_nothing(world: World) -> None:
     [("Random", "2-without-node"), ("Oldest", "1-with-node"), ("Newest", "3-with-node")],
 )
 def test_deletion_order_by_policy(policy: str, first: str) -> None:
-    machines = [machine("1-with-node", nodeRef={"name": "a"}), machine("2-without-node"), machine("3-with-node", nodeRef={"name": "b"})]
+    machines = [
+        machine("1-with-node", nodeRef={"name": "a"}),
+        machine("2-without-node"),
+        machine("3-with-node", nodeRef={"name": "b"}),
+    ]
     assert deletion_order(machines, policy)[0]["metadata"]["name"] == first
 
 

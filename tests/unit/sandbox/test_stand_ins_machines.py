@@ -27,15 +27,34 @@ CLUSTER = {
 
 def make(platform: str = "AWS", **scenario: t.Any) -> World:
     world = World(Machines(), Nodelink(), cluster=CLUSTER, **scenario)
-    infrastructure = {"apiVersion": "config.openshift.io/v1", "kind": "Infrastructure", "metadata": {"name": "cluster"}}
+    infrastructure = {
+        "apiVersion": "config.openshift.io/v1",
+        "kind": "Infrastructure",
+        "metadata": {"name": "cluster"},
+    }
     world.api.create(infrastructure | {"status": {"platformStatus": {"type": platform}}})
     return world
 
 
-def add(world: World, name: str = "gpu-1", instance_type: str = "g4dn.xlarge", zone: str = "us-east-2a", **spec: t.Any) -> None:
-    provider = {"value": {"instanceType": instance_type, "placement": {"availabilityZone": zone, "region": zone[:-1]}}}
+def add(
+    world: World,
+    name: str = "gpu-1",
+    instance_type: str = "g4dn.xlarge",
+    zone: str = "us-east-2a",
+    **spec: t.Any,
+) -> None:
+    provider = {
+        "value": {"instanceType": instance_type, "placement": {"availabilityZone": zone, "region": zone[:-1]}}
+    }
     metadata = {"name": name, "namespace": NAMESPACE}
-    world.api.create({"apiVersion": API, "kind": "Machine", "metadata": metadata, "spec": {"providerSpec": provider} | spec})
+    world.api.create(
+        {
+            "apiVersion": API,
+            "kind": "Machine",
+            "metadata": metadata,
+            "spec": {"providerSpec": provider} | spec,
+        }
+    )
 
 
 def machine(world: World, name: str = "gpu-1") -> dict[str, t.Any]:
@@ -43,14 +62,24 @@ def machine(world: World, name: str = "gpu-1") -> dict[str, t.Any]:
 
 
 def creation(obj: dict[str, t.Any]) -> dict[str, t.Any]:
-    [found] = [one for one in obj["status"]["providerStatus"]["conditions"] if one["type"] == "MachineCreation"]
+    [found] = [
+        one for one in obj["status"]["providerStatus"]["conditions"] if one["type"] == "MachineCreation"
+    ]
     return t.cast(dict[str, t.Any], found)
 
 
 def add_pod(world: World, name: str, node: str, owner: str | None = None) -> None:
     references = [{"kind": owner, "name": "x", "uid": "x"}] if owner else []
     metadata = {"name": name, "namespace": "default", "ownerReferences": references}
-    world.api.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"nodeName": node}, "status": {"phase": "Running"}})
+    world.api.create(
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": metadata,
+            "spec": {"nodeName": node},
+            "status": {"phase": "Running"},
+        }
+    )
 
 
 class TestBecomingANode:
@@ -79,7 +108,11 @@ class TestBecomingANode:
         assert instance.startswith("i-0")
         assert found["spec"]["providerID"] == f"aws:///us-east-2a/{instance}"
         assert (creation(found)["status"], creation(found)["reason"]) == ("True", "MachineCreationSucceeded")
-        assert {one["type"]: one["status"] for one in found["status"]["conditions"]} == {"Drainable": "True", "InstanceExists": "True", "Terminable": "True"}
+        assert {one["type"]: one["status"] for one in found["status"]["conditions"]} == {
+            "Drainable": "True",
+            "InstanceExists": "True",
+            "Terminable": "True",
+        }
 
     def test_the_node_gets_the_machine_s_labels_taints_and_name(self) -> None:
         world = make()
@@ -120,13 +153,26 @@ class TestBecomingANode:
         ("known", "changes"),
         [
             ([], {"spec": {"taints": [TAINT]}}),
-            ([{"key": "other", "effect": "NoExecute"}], {"spec": {"taints": [{"key": "other", "effect": "NoExecute"}, TAINT]}}),
+            (
+                [{"key": "other", "effect": "NoExecute"}],
+                {"spec": {"taints": [{"key": "other", "effect": "NoExecute"}, TAINT]}},
+            ),
             ([TAINT | {"timeAdded": "2026-01-01T00:00:00Z"}], {}),
         ],
     )
-    def test_taints_are_added_to_those_of_others(self, known: list[dict[str, str]], changes: dict[str, t.Any]) -> None:
-        metadata = {"name": "n", "resourceVersion": "7", "labels": {}, "annotations": {"machine.openshift.io/machine": "a/b"}}
-        wanted = handed_over({"metadata": {"namespace": "a", "name": "b"}, "spec": {"taints": [TAINT]}}, {"metadata": metadata, "spec": {"taints": known}})
+    def test_taints_are_added_to_those_of_others(
+        self, known: list[dict[str, str]], changes: dict[str, t.Any]
+    ) -> None:
+        metadata = {
+            "name": "n",
+            "resourceVersion": "7",
+            "labels": {},
+            "annotations": {"machine.openshift.io/machine": "a/b"},
+        }
+        wanted = handed_over(
+            {"metadata": {"namespace": "a", "name": "b"}, "spec": {"taints": [TAINT]}},
+            {"metadata": metadata, "spec": {"taints": known}},
+        )
         assert wanted == (changes | {"metadata": {"resourceVersion": "7"}} if changes else {})
 
 
@@ -161,12 +207,22 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("instance_type", "trouble", "text"),
         [
-            ("p4d.24xlarge", {"type": "quota_exceeded"}, "You have requested more vCPU capacity than your current vCPU limit of 0 allows"),
-            ("p5.48xlarge", {"type": "unsupported_zone"}, "Your requested instance type (p5.48xlarge) is not supported in your requested Availability Zone"),
+            (
+                "p4d.24xlarge",
+                {"type": "quota_exceeded"},
+                "You have requested more vCPU capacity than your current vCPU limit of 0 allows",
+            ),
+            (
+                "p5.48xlarge",
+                {"type": "unsupported_zone"},
+                "Your requested instance type (p5.48xlarge) is not supported in your requested Availability Zone",
+            ),
             ("g99.xlarge", {"type": "nothing"}, "Invalid value 'g99.xlarge' for InstanceType"),
         ],
     )
-    def test_what_aws_never_grants_fails_for_good(self, instance_type: str, trouble: dict[str, str], text: str) -> None:
+    def test_what_aws_never_grants_fails_for_good(
+        self, instance_type: str, trouble: dict[str, str], text: str
+    ) -> None:
         world = make(troubles=[trouble])
         add(world, instance_type=instance_type)
         world.settle(3)
@@ -178,10 +234,15 @@ class TestRefusals:
         assert text in status["errorMessage"]
 
     def test_any_other_failure_with_its_own_words(self) -> None:
-        world = make(troubles=[{"type": "machine_failed", "reason": "CreateError", "message": "out of ideas"}])
+        world = make(
+            troubles=[{"type": "machine_failed", "reason": "CreateError", "message": "out of ideas"}]
+        )
         add(world)
         world.settle(3)
-        assert (machine(world)["status"]["errorReason"], machine(world)["status"]["errorMessage"]) == ("CreateError", "out of ideas")
+        assert (machine(world)["status"]["errorReason"], machine(world)["status"]["errorMessage"]) == (
+            "CreateError",
+            "out of ideas",
+        )
 
     def test_a_node_that_never_joins_leaves_its_machine_provisioned(self) -> None:
         world = make(troubles=[{"type": "node_never_joins", "zone": "us-east-2a"}])
@@ -213,8 +274,15 @@ class TestDeletion:
         self.delete(world)
         world.settle(5)
         assert world.api.all("Machine") == world.api.all("Node") == world.api.all("Pod") == []
-        order = [write for write in world.api.writes if write[0] in {"POST eviction", "delete", "DELETE plugin"}]
-        assert order == [("delete", "Machine", "gpu-1"), ("POST eviction", "Pod", "workload"), ("delete", "Node", node), ("DELETE plugin", "Pod", "plugin")]
+        order = [
+            write for write in world.api.writes if write[0] in {"POST eviction", "delete", "DELETE plugin"}
+        ]
+        assert order == [
+            ("delete", "Machine", "gpu-1"),
+            ("POST eviction", "Pod", "workload"),
+            ("delete", "Node", node),
+            ("DELETE plugin", "Pod", "plugin"),
+        ]
 
     def test_a_failed_machine_goes_at_once(self) -> None:
         world = make(troubles=[{"type": "quota_exceeded"}])
@@ -228,7 +296,13 @@ class TestDeletion:
         world = make()
         add(world)
         world.settle(3)
-        world.api.patch(API, "machines", "gpu-1", NAMESPACE, {"metadata": {"annotations": {"machine.openshift.io/exclude-node-draining": ""}}})
+        world.api.patch(
+            API,
+            "machines",
+            "gpu-1",
+            NAMESPACE,
+            {"metadata": {"annotations": {"machine.openshift.io/exclude-node-draining": ""}}},
+        )
         add_pod(world, "workload", machine(world)["status"]["nodeRef"]["name"])
         self.delete(world)
         world.settle(5)
@@ -251,13 +325,24 @@ class TestDeletion:
     @pytest.mark.parametrize(
         ("stage", "message"),
         [
-            ("preDrain", "Drain operation currently blocked by: [{Name:wait Owner:somebody} {Name:more Owner:other}]"),
-            ("preTerminate", "Terminate operation currently blocked by: [{Name:wait Owner:somebody} {Name:more Owner:other}]"),
+            (
+                "preDrain",
+                "Drain operation currently blocked by: [{Name:wait Owner:somebody} {Name:more Owner:other}]",
+            ),
+            (
+                "preTerminate",
+                "Terminate operation currently blocked by: [{Name:wait Owner:somebody} {Name:more Owner:other}]",
+            ),
         ],
     )
     def test_hooks_are_told_of_before_anybody_deletes(self, stage: str, message: str) -> None:
         world = make()
-        add(world, lifecycleHooks={stage: [{"name": "wait", "owner": "somebody"}, {"name": "more", "owner": "other"}]})
+        add(
+            world,
+            lifecycleHooks={
+                stage: [{"name": "wait", "owner": "somebody"}, {"name": "more", "owner": "other"}]
+            },
+        )
         world.settle(3)
         assert message in [one.get("message") for one in machine(world)["status"]["conditions"]]
 
@@ -283,7 +368,10 @@ class TestDeletion:
         assert world.api.get("Node", node)["spec"]["unschedulable"] is True
         told = {one["reason"]: one["message"] for one in world.api.all("Event")}
         text = 'error when evicting pods/"guarded" -n "default": global timeout reached: 20s'
-        assert told == {"DrainProceeds": "Node drain proceeds", "DrainRequeued": f"Node drain requeued: {text}"}
+        assert told == {
+            "DrainProceeds": "Node drain proceeds",
+            "DrainRequeued": f"Node drain requeued: {text}",
+        }
         world.api.budgeted = set()
         world.settle(10)
         assert world.api.all("Machine") == []
@@ -322,9 +410,17 @@ class TestLosingInstances:
         world.scenario.now.troubles.append({"type": "instance_lost", "machine": "gpu-1"})
         world.settle(3)
         lost, kept = machine(world)["status"], machine(world, "gpu-2")["status"]
-        assert (lost["phase"], lost["errorMessage"], kept["phase"]) == ("Failed", "can't find created instance", "Running")
+        assert (lost["phase"], lost["errorMessage"], kept["phase"]) == (
+            "Failed",
+            "can't find created instance",
+            "Running",
+        )
         [exists] = [one for one in lost["conditions"] if one["type"] == "InstanceExists"]
-        assert (exists["status"], exists["reason"], exists["message"]) == ("False", "InstanceMissing", "Instance not found on provider")
+        assert (exists["status"], exists["reason"], exists["message"]) == (
+            "False",
+            "InstanceMissing",
+            "Instance not found on provider",
+        )
         assert [one["metadata"]["name"] for one in world.api.all("Node")] == [kept["nodeRef"]["name"]]
 
     def test_so_many_and_no_replacement(self) -> None:
@@ -333,7 +429,12 @@ class TestLosingInstances:
         world.settle(3)
         add(world, "gpu-4")
         world.settle(3)
-        assert [one["status"]["phase"] for one in world.api.all("Machine")] == ["Failed", "Failed", "Running", "Running"]
+        assert [one["status"]["phase"] for one in world.api.all("Machine")] == [
+            "Failed",
+            "Failed",
+            "Running",
+            "Running",
+        ]
 
     def test_a_spot_instance_gets_notice(self) -> None:
         world = self.running("gpu-1", spotMarketOptions={})
