@@ -24,7 +24,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._node_syste
     image_suffixes,
     suffixes_of_release,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
+from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches
 
 Data = dict[str, t.Any]
 _IDENTITY: t.Final = ("usePrecompiled", "repository", "image", "version", "nodeSelector")

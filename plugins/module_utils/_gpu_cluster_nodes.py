@@ -21,6 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._node_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import judge_pods
+from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches, untolerated
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
@@ -96,11 +97,9 @@ def _judge_taints(node: Data, snapshot: Snapshot) -> Part | None:
     here = [
         one
         for one in snapshot["daemonsets"]
-        if operands.is_operand(one) and operands.matches(operands.selector(one), geometry.labels(node))
+        if operands.is_operand(one) and matches(operands.selector(one), geometry.labels(node))
     ]
-    blocked = sorted(
-        {taint for one in here for taint in operands.untolerated(node, operands.tolerations(one))}
-    )
+    blocked = sorted({taint for one in here for taint in untolerated(node, operands.tolerations(one))})
     if not blocked:
         return None
     what = f"taint {', '.join(blocked)} is not tolerated by the operator's pods"

@@ -13,7 +13,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_devices as devices
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_images as images
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kernels
-from ansible_collections.accelerators.openshift.plugins.module_utils._operands import untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
     Readiness,
@@ -24,6 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._readiness 
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._taints import untolerated
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]

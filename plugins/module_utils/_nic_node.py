@@ -19,6 +19,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._signatures
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import judge_alive
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import IMAGE_REASONS, trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches, untolerated
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
@@ -63,7 +64,7 @@ class Here(t.NamedTuple):
 
 def here(node: Data, policy: Data, snapshot: Snapshot) -> Here:
     ours = of_owner(snapshot["daemonsets"], str(policy["metadata"].get("uid")))
-    wanted = [one for one in ours if operands.matches(operands.selector(one), geometry.labels(node))]
+    wanted = [one for one in ours if matches(operands.selector(one), geometry.labels(node))]
     wanted.sort(key=lambda one: (not is_driver(one), one["metadata"]["name"]))
     pods = [pod for pod in snapshot["pods"] if pod["spec"].get("nodeName") == node["metadata"]["name"]]
     revisions, served = operands.current_revisions(snapshot["revisions"]), {key_of(one) for one in wanted}
@@ -148,11 +149,7 @@ def _judge_upgrade(node: Data) -> Part | None:
 def _judge_taints(node: Data, of_node: Here) -> Part | None:
     """The operator's DaemonSets want no pod there, and are ready without it."""
     blocked = sorted(
-        {
-            taint
-            for one in of_node.daemonsets
-            for taint in operands.untolerated(node, operands.tolerations(one))
-        }
+        {taint for one in of_node.daemonsets for taint in untolerated(node, operands.tolerations(one))}
     )
     if not blocked:
         return None

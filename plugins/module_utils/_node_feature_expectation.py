@@ -10,7 +10,6 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._operands import untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
     Readiness,
@@ -19,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._readiness 
     ready,
     worst,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._taints import untolerated
 
 Manifest = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Manifest]]

@@ -19,8 +19,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_po
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches
 
 Data = dict[str, t.Any]
 API_VERSION: t.Final = "nvidia.com/v1alpha1"

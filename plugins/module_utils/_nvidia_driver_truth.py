@@ -16,7 +16,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_po
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nvidia_driver import name
-from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import selector as pods_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
@@ -27,6 +26,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._readiness 
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import CRD, DRIVER
+from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]

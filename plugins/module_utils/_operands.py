@@ -10,6 +10,7 @@ import typing as t
 from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches
 
 DEPLOY: t.Final = "nvidia.com/gpu.deploy."
 # Which stack a node belongs to, device plugin or DRA; it may be left over from the other one.
@@ -29,8 +30,6 @@ COMPONENTS: t.Final = {
     "mig-manager": "migManager",
     "node-status-exporter": "nodeStatusExporter",
 }
-# Taints that Kubernetes itself puts on and takes away; the DaemonSet controller tolerates them for every DaemonSet.
-_PASSING: t.Final = "node.kubernetes.io/"
 
 
 @dataclass(frozen=True)
@@ -71,39 +70,6 @@ def _depth(daemonset: dict[str, t.Any]) -> tuple[int, str]:
     order = list(COMPONENTS)
     name = component(daemonset)
     return (order.index(name) if name in order else len(order), daemonset["metadata"]["name"])
-
-
-def matches(wanted: t.Mapping[str, str], marks: t.Mapping[str, str]) -> bool:
-    return all(marks.get(key) == value for key, value in wanted.items())
-
-
-def tolerates(toleration: dict[str, t.Any], taint: dict[str, t.Any]) -> bool:
-    if toleration.get("effect") and toleration["effect"] != taint["effect"]:
-        return False
-    if not toleration.get("key"):
-        return bool(toleration.get("operator") == "Exists")
-    if toleration["key"] != taint["key"]:
-        return False
-    return toleration.get("operator") == "Exists" or (toleration.get("value") or "") == (
-        taint.get("value") or ""
-    )
-
-
-def untolerated(node: dict[str, t.Any], given: t.Iterable[dict[str, t.Any]]) -> list[str]:
-    """Taints of the node, as `key=value:effect`, that keep a pod with these tolerations away for good."""
-    given = list(given)
-    taints = node.get("spec", {}).get("taints") or []
-    hard = [
-        taint
-        for taint in taints
-        if taint["effect"] != "PreferNoSchedule" and not taint["key"].startswith(_PASSING)
-    ]
-    return [write_taint(taint) for taint in hard if not any(tolerates(entry, taint) for entry in given)]
-
-
-def write_taint(taint: dict[str, t.Any]) -> str:
-    value = f"={taint['value']}" if taint.get("value") else ""
-    return f"{taint['key']}{value}:{taint['effect']}"
 
 
 def current_revisions(revisions: t.Iterable[dict[str, t.Any]]) -> dict[str, str]:

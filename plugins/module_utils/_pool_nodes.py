@@ -10,12 +10,12 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._operands import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
     Readiness,
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches
 
 Data = dict[str, t.Any]
 

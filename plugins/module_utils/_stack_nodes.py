@@ -24,6 +24,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._readiness 
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_devices import judge_devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import judge_pods
+from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches, untolerated
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
 # What a ClusterPolicy that is `ready` says while it knows of no GPU node.
@@ -84,13 +85,13 @@ def judge_alive(node: dict[str, t.Any]) -> Part | None:
 
 def _judge_taints(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot) -> Part | None:
     """The operator counts a DaemonSet that may not run anywhere as ready, so this is said before anything else."""
-    for_good = operands.untolerated(node, cluster_policy.effective_tolerations(policy))
+    for_good = untolerated(node, cluster_policy.effective_tolerations(policy))
     blocked = [
         operands.component(one)
         for one in snapshot["daemonsets"]
         if operands.is_operand(one)
-        and operands.matches(operands.selector(one), geometry.labels(node))
-        and operands.untolerated(node, operands.tolerations(one))
+        and matches(operands.selector(one), geometry.labels(node))
+        and untolerated(node, operands.tolerations(one))
     ]
     if not for_good and not blocked:
         return None
@@ -163,11 +164,7 @@ def _judge_left(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snap
     """The DaemonSet of an NVIDIADriver that the policy has switched off keeps the policy's driver away, and nobody takes it away."""
     if ((policy.get("spec") or {}).get("driver") or {}).get("useNvidiaDriverCRD"):
         return None
-    here = [
-        one
-        for one in snapshot["daemonsets"]
-        if operands.matches(operands.selector(one), geometry.labels(node))
-    ]
+    here = [one for one in snapshot["daemonsets"] if matches(operands.selector(one), geometry.labels(node))]
     names = [
         owner["name"]
         for one in here
