@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils import (
+    _cluster_policy_options,
+    _kmm_options,
+    _sro_options,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _daemon_sets as daemon_sets
 from ansible_collections.accelerators.openshift.plugins.module_utils import _sro as sro
-from ansible_collections.accelerators.openshift.plugins.module_utils import _sro_options
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._backends import OWN
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
     InputError,
     KindNotServedError,
@@ -41,7 +44,9 @@ def check(params: Data) -> None:
     check_pools(params["pools"])
     sro.check(params)
     target = sro.target(params)
-    for option in sorted(OWN["sro"] - set(_sro_options.OPTIONS) - OWN.get(target, frozenset())):
+    handed_on = {"kmm": set(_kmm_options.OPTIONS), "clusterpolicy": set(_cluster_policy_options.OPTIONS)}
+    theirs = set[str]().union(*handed_on.values()) - set(_sro_options.OPTIONS)
+    for option in sorted(theirs - handed_on.get(target, set())):
         if params.get(option) is not None:
             message = f"{option} is given, and sro.migrate_to is {target or 'not'}."
             raise InputError(
