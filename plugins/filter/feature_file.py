@@ -82,7 +82,7 @@ import typing as t
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _feature_file
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 Data = dict[str, t.Any]
 

@@ -69,17 +69,18 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live, _node, _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._expression import Expression
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect, disconnect
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live, _node
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     pool_label,
     pool_of,
     selector,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect, disconnect
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 
 _display = Display()
 
@@ -102,7 +103,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             nodes = found(options, labels, terms, with_labels)
             return searched(expression, nodes) if expression else nodes
         except AcceleratorError as exc:
-            raise AnsibleLookupError(_secrets.censor_text(exc.to_result()["msg"])) from exc
+            raise AnsibleLookupError(secrets.censor_text(exc.to_result()["msg"])) from exc
 
 
 def found(
@@ -118,7 +119,7 @@ def found(
     finally:
         disconnect(api, "gpu_nodes")
         for warning in api.warnings:
-            _display.warning(_secrets.censor_text(warning))
+            _display.warning(secrets.censor_text(warning))
 
 
 def is_wanted(node: dict[str, t.Any], names: list[t.Any]) -> bool:

@@ -53,8 +53,9 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _label_difference, _node, _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils import _label_difference, _node
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect, disconnect
 
@@ -76,11 +77,11 @@ class LookupModule(LookupBase):  # type: ignore[misc]
                 keep=lambda node: entry(node) if not terms or _node.name(node) in terms else None,
             )
         except AcceleratorError as exc:
-            raise AnsibleLookupError(_secrets.censor_text(exc.to_result()["msg"])) from exc
+            raise AnsibleLookupError(secrets.censor_text(exc.to_result()["msg"])) from exc
         finally:
             disconnect(api, "node_labels")
             for warning in api.warnings:
-                _display.warning(_secrets.censor_text(warning))
+                _display.warning(secrets.censor_text(warning))
         return sorted(found, key=lambda one: str(one["name"]))
 
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _api_writes
 from ansible_collections.accelerators.openshift.plugins.module_utils._api_seen import Seen
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._api_discovery import Discovery

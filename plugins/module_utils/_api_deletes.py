@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _diff
 from ansible_collections.accelerators.openshift.plugins.module_utils._api_writes import Change, write
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ConflictError,
     KindNotServedError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
@@ -48,7 +48,7 @@ def delete(
     if live is None:
         return False
     if owned_only and not owned(live):
-        api.warn(f"{_diff.title(live)} was not created by this collection and stays.")
+        api.warn(f"{diff.title(live)} was not created by this collection and stays.")
         return False
     options: Manifest = {
         "propagationPolicy": "Orphan" if orphan else "Background",
@@ -68,7 +68,7 @@ def delete(
             return delete(api, kind, name, namespace, owned_only, wait, grace, orphan)
         if now is not None and "deletionTimestamp" not in now["metadata"]:
             raise
-    api.changes.append(Change(_diff.title(live), _diff.owned_view(live, _shown_of_deleted(live)), {}))
+    api.changes.append(Change(diff.title(live), diff.owned_view(live, _shown_of_deleted(live)), {}))
     if wait:
         api.wait_gone(kind, live)
     return True
@@ -87,7 +87,7 @@ def judge_gone(deleted: Manifest) -> t.Callable[[dict[str, list[Manifest]]], Rea
         if not left:
             return ready("Gone", "deleted")
         finalizers = ", ".join(left[0]["metadata"].get("finalizers", [])) or "none"
-        message = f"{_diff.title(deleted)} is still being deleted (finalizers: {finalizers})"
+        message = f"{diff.title(deleted)} is still being deleted (finalizers: {finalizers})"
         return pending(
             "Deleting",
             message,

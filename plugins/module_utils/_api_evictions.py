@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _diff, _http_errors
+from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _http_errors
 from ansible_collections.accelerators.openshift.plugins.module_utils._api_writes import Change
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ConflictError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGER
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
@@ -47,5 +48,5 @@ def evict(api: Api, pod: Manifest) -> str:
             raise problem
     # One that is gone after a try without an answer went by that try.
     if answer.status < 300 or (answer.repeated and not api.check_mode):
-        api.changes.append(Change(_diff.title(pod), _diff.owned_view(pod, _SHOWN), {}))
+        api.changes.append(Change(diff.title(pod), diff.owned_view(pod, _SHOWN), {}))
     return ""

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _diff
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ApiError,
     InputError,
     KindNotServedError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGED_BY,
     MANAGER,
     owned,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
@@ -41,7 +42,7 @@ class Change(t.NamedTuple):
 def apply(
     api: Api, manifest: t.Mapping[str, t.Any], force: bool, own: bool, live: Manifest | None
 ) -> Manifest:
-    wanted: Manifest = _diff.plain(manifest)
+    wanted: Manifest = diff.plain(manifest)
     metadata = wanted["metadata"]
     try:
         kind = _kind_of(api, wanted)
@@ -49,23 +50,23 @@ def apply(
     except KindNotServedError as exc:
         if not api.check_mode:
             raise
-        api.warn(f"{_diff.title(wanted)}: {exc.message} So the server could not check it.")
+        api.warn(f"{diff.title(wanted)}: {exc.message} So the server could not check it.")
         return _record(api, None, wanted, wanted)
     if (own and live is None) or (live is not None and owned(live)):
         metadata["labels"] = {**metadata.get("labels", {}), **MANAGED_BY}
-    fields = _diff.managed_fields(live) if live else {}
+    fields = diff.managed_fields(live) if live else {}
     outcome: Manifest = {}
     if live is not None:
-        is_kept = _diff.covers(live, wanted) and not _diff.has_stale_fields(fields, wanted)
+        is_kept = diff.covers(live, wanted) and not diff.has_stale_fields(fields, wanted)
         outcome = live if is_kept else _apply(api, kind, wanted, force, dry_run=True)
-        if is_kept or _diff.same(outcome, live):
-            api.kept.append(_diff.title(live))
+        if is_kept or diff.same(outcome, live):
+            api.kept.append(diff.title(live))
             return live
     if not api.check_mode:
         outcome = _apply(api, kind, wanted, force, dry_run=False)
     elif live is None:
         outcome = _first_dry_run(api, kind, wanted, force)
-    return _record(api, live, outcome, _diff.merge_shapes(wanted, _diff.shape_of(fields)))
+    return _record(api, live, outcome, diff.merge_shapes(wanted, diff.shape_of(fields)))
 
 
 def _first_dry_run(api: Api, kind: Kind, wanted: Manifest, force: bool) -> Manifest:
@@ -77,7 +78,7 @@ def _first_dry_run(api: Api, kind: Kind, wanted: Manifest, force: bool) -> Manif
             # A namespace that this very task would have created surprises nobody.
             if f"Namespace {namespace}" not in {one.title for one in api.changes}:
                 api.warn(
-                    f"{_diff.title(wanted)}: namespace {namespace} does not exist yet, so the server could not check it."
+                    f"{diff.title(wanted)}: namespace {namespace} does not exist yet, so the server could not check it."
                 )
             return wanted
         raise
@@ -103,13 +104,13 @@ def merge_patch(
     after = write(
         api, "PATCH", kind, name, namespace, body, _STRICT, _MERGE, api.check_mode, subresource, before=before
     )
-    if before is not None and _diff.same(before, after):
+    if before is not None and diff.same(before, after):
         return after
     return _record(api, before, after, body)
 
 
 def create(api: Api, manifest: t.Mapping[str, t.Any], record: bool) -> Manifest:
-    wanted = _diff.plain(manifest)
+    wanted = diff.plain(manifest)
     outcome = write(
         api,
         "POST",
@@ -124,7 +125,7 @@ def create(api: Api, manifest: t.Mapping[str, t.Any], record: bool) -> Manifest:
 
 
 def dry_run_create(api: Api, manifest: t.Mapping[str, t.Any]) -> Manifest:
-    wanted = _diff.plain(manifest)
+    wanted = diff.plain(manifest)
     return write(
         api,
         "POST",
@@ -180,7 +181,7 @@ def write(
     if method == "POST" and name and answer.repeated and not dry_run:
         # Our own object may be in the way of the second try, by its name or by what it takes from a quota.
         live = api.get(kind, name, namespace)
-        if live is not None and _diff.is_written_by_us(live) and _diff.covers(live, body):
+        if live is not None and diff.is_written_by_us(live) and diff.covers(live, body):
             return live
     raise _api_reads.error(answer, method, path, kind, name, namespace)
 
@@ -188,13 +189,13 @@ def write(
 def _kind_of(api: Api, manifest: Manifest) -> Kind:
     kind = api.resolve(manifest["apiVersion"], manifest["kind"])
     if kind.namespaced and not manifest["metadata"].get("namespace"):
-        message = f"{_diff.title(manifest)} has no metadata.namespace, and {kind.resource} are namespaced."
+        message = f"{diff.title(manifest)} has no metadata.namespace, and {kind.resource} are namespaced."
         raise InputError("INPUT-NAMESPACE", message, "Set metadata.namespace.")
     return kind
 
 
 def _record(api: Api, before: Manifest | None, after: Manifest, shape: t.Mapping[str, t.Any]) -> Manifest:
     api.changes.append(
-        Change(_diff.title(after), _diff.owned_view(before, shape), _diff.owned_view(after, shape))
+        Change(diff.title(after), diff.owned_view(before, shape), diff.owned_view(after, shape))
     )
     return after

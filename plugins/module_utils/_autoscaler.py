@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import (
-    API_VERSION,
-    name_of,
-    replicas_of,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGED_BY,
     owned,
     pool_label,
     pool_of,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._placement import Zones, spread
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
     worst,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import (
+    API_VERSION,
+    name_of,
+    replicas_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._placement import Zones, spread
 
 Data = dict[str, t.Any]
 # What the operator writes on a set that a MachineAutoscaler is for; where they are, the set is scaled.

@@ -12,15 +12,15 @@ from __future__ import annotations
 import json
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import (
-    node_labels,
-    template_accelerator,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGED_BY,
     MANAGER,
     owned,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import (
+    node_labels,
+    template_accelerator,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_checks import ACCELERATOR
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_outputs import most_nodes

@@ -15,7 +15,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _driver_modules,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import REQUIRED
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    InputError,
+    NotReadyError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_outputs import (
     tolerations as pool_tolerations,
 )

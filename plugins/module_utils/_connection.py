@@ -18,7 +18,8 @@ import weakref
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _connection_patience, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import _connection_patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 
 try:
     import urllib3
@@ -153,5 +154,5 @@ def _name_ourselves(pool: t.Any) -> None:
     ):
         return
     who = unquote(proxy.auth)
-    _secrets.register(who.partition(":")[2])
+    secrets.register(who.partition(":")[2])
     pool.proxy_headers.update(urllib3.util.make_headers(proxy_basic_auth=who))

@@ -18,7 +18,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _credentials_kept,
     _credentials_plain,
     _expiry,
-    _secrets,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import (
     Connection,
@@ -26,13 +25,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._connection
     quiet,
     tls_context,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    CredentialsError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_settings import (
     Params,
     settings,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
-    AcceleratorError,
-    CredentialsError,
 )
 
 if t.TYPE_CHECKING:
@@ -207,7 +207,7 @@ def _headers(configuration: t.Any, wanted: Params) -> list[tuple[str, str]]:
         if setting.get("in") == "header" and setting.get("value"):
             value = str(setting["value"]).strip()
             headers.append((setting["key"], value))
-            _secrets.register(value.removeprefix("Bearer ").removeprefix("bearer ").removeprefix("Basic "))
+            secrets.register(value.removeprefix("Bearer ").removeprefix("bearer ").removeprefix("Basic "))
     if "impersonate_user" in wanted or "impersonate_groups" in wanted:
         headers += [("Impersonate-User", wanted["impersonate_user"])] if "impersonate_user" in wanted else []
         headers += [("Impersonate-Group", group) for group in wanted.get("impersonate_groups", ())]

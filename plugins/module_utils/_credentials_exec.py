@@ -14,8 +14,8 @@ import signal
 import subprocess
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
 
 SECONDS = 60.0
 _LINES = 5
@@ -40,7 +40,7 @@ def run(plugin: Plugin, folder: str, cluster: Plugin | None, seconds: float = ma
     try:
         answer = json.loads(out)
         status: dict[str, t.Any] = answer["status"]
-        _secrets.register(status.get("token"), status.get("clientKeyData"))
+        secrets.register(status.get("token"), status.get("clientKeyData"))
         said = str(answer.get("apiVersion"))
     except (ValueError, TypeError, KeyError, AttributeError) as exc:
         raise _failure(command, "what it prints is no ExecCredential with a status", errors) from exc

@@ -10,9 +10,10 @@ import base64
 import ssl
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_exec, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_exec
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
 from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_time import within
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
 
 _SECRET = frozenset(
     ("token", "password", "client-key-data", "id-token", "refresh-token", "access-token", "client-secret")
@@ -28,7 +29,7 @@ def register(kubeconfig: object) -> None:
     """Remembers the secrets in a file, so that no message shows them."""
     if isinstance(kubeconfig, dict):
         for name, value in kubeconfig.items():
-            _secrets.register(*_secrets.strings(value)) if name in _SECRET else register(value)
+            secrets.register(*secrets.strings(value)) if name in _SECRET else register(value)
     elif isinstance(kubeconfig, list):
         for value in kubeconfig:
             register(value)

@@ -11,13 +11,14 @@ import dataclasses
 import hashlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     CredentialsError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
 
 SECONDS = 10.0
@@ -37,7 +38,7 @@ class Login:
         """Asked for with the first request, so that an outage is waited for as with any other."""
         if not self._token:
             self._token = self._ask()
-            _secrets.register(self._token)
+            secrets.register(self._token)
             self.tokens.append(self._token)
         return self._token
 

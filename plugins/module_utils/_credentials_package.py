@@ -17,8 +17,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _credentials_kubeconfig,
     _credentials_login,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
 from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_time import within
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
 
 try:
     import kubernetes.client

@@ -15,8 +15,8 @@ from ansible_collections.kubernetes.core.plugins.module_utils.args_common import
     AUTH_PROXY_HEADERS_SPEC,
 )
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
 
 Params = t.Mapping[str, t.Any]
 Environment = t.Mapping[str, str]
@@ -42,10 +42,10 @@ def settings(params: Params, environ: Environment) -> dict[str, t.Any]:
     found = {
         name: value for name in AUTH_ARG_SPEC if (value := _from_environment(name, environ)) not in (None, {})
     }
-    _secrets.register(*(source.get(name) for source in (given, found) for name in ("api_key", "password")))
-    _secrets.register(
-        *_secrets.in_kubeconfig(given.get("kubeconfig")),
-        *_secrets.strings([given.get(_PROXY_HEADERS), found.get(_PROXY_HEADERS)]),
+    secrets.register(*(source.get(name) for source in (given, found) for name in ("api_key", "password")))
+    secrets.register(
+        *secrets.in_kubeconfig(given.get("kubeconfig")),
+        *secrets.strings([given.get(_PROXY_HEADERS), found.get(_PROXY_HEADERS)]),
     )
     ours, theirs = ([name for name in _IDENTITY if name in source] for source in (given, found))
     if ours and theirs:

@@ -11,8 +11,8 @@ import datetime
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._labels import key_fault, value_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import text
 
 FOLDER: t.Final = "/etc/kubernetes/node-feature-discovery/features.d"

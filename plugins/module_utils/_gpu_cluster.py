@@ -13,7 +13,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import (
     spec as fields,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    InputError,
+    NotReadyError,
+)
 
 Data = dict[str, t.Any]
 

@@ -14,11 +14,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _nod
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_slices, _stack_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import (
     NVIDIA_PCI,
     has_nvidia_pci,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import judge_pods
 from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches, untolerated

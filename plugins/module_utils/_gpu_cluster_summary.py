@@ -20,6 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _sta
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_operands as stage_operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_table as stage_table
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluster_nodes import absent
 from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluster_truth import (
     CHAIN,
@@ -28,7 +29,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluste
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Stage
 

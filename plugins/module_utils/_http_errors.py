@@ -10,7 +10,7 @@ import re
 import ssl
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ApiError,
     ConflictError,
     ForbiddenError,

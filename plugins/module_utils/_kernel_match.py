@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _dri
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_update as node_update
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import (
     OSTREE,
@@ -21,7 +22,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._node_syste
     contradictions,
     system,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
 
 Data = dict[str, t.Any]

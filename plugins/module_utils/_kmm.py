@@ -15,7 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_po
     merge_tolerations,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import camel
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 Data = dict[str, t.Any]
 API_VERSION: t.Final = "kmm.sigs.x-k8s.io/v1beta1"

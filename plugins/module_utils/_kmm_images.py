@@ -10,7 +10,7 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kernels
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _diff, _geometry_live, _pool_nodes
+from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live, _pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm as kmm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_devices as devices
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_images as images
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kernels
-from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
     pending,
@@ -268,7 +269,7 @@ def behind(node: Data, module: Data, snapshot: Snapshot) -> str:
     config = wanted["config"]
     if config["kernelVersion"] != kernel:
         return f"is prepared for kernel {config['kernelVersion']}, and runs {kernel}{images.progress(kernel, snapshot)}"
-    if (image and config["containerImage"] != image) or not _diff.covers(config.get("modprobe"), modprobe):
+    if (image and config["containerImage"] != image) or not diff.covers(config.get("modprobe"), modprobe):
         return f"is not told of the Module's change yet{images.progress(kernel, snapshot)}"
     return ""
 

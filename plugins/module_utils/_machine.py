@@ -14,13 +14,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _machine_trouble,
     _node,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_trouble import Trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_trouble import Trouble
 
 Machine = t.Mapping[str, t.Any]
 

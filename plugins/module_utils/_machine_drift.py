@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._diff import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.diff import (
     covers,
     managed_fields,
     project,
     shape_of,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import of_template
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import phase, set_name
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, provider_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import CHOSEN
 
 Data = dict[str, t.Any]

@@ -17,10 +17,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _poo
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _scale_from_zero as scale_from_zero,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import of_template
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import Platform
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_description import (
     described,

@@ -15,13 +15,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _machine_trouble,
     _node,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
     worst,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]

@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import NOTE, of_template
-from ansible_collections.accelerators.openshift.plugins.module_utils._leaving import HOOK
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_label
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_checks import ACCELERATOR
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_label
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import NOTE, of_template
+from ansible_collections.accelerators.openshift.plugins.module_utils._leaving import HOOK
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_checks import ACCELERATOR
 from ansible_collections.accelerators.openshift.plugins.module_utils._search import key_of
 
 Data = dict[str, t.Any]

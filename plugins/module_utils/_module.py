@@ -13,15 +13,16 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _expiry, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _expiry
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     InputError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
 
 Params = dict[str, t.Any]
@@ -44,7 +45,7 @@ def connect(
     """An Api for the credentials in params (kubernetes.core's options). agent: the plugin's name, seen in the server's audit log."""
 
     def progress(line: str) -> None:
-        show(_secrets.censor_text(line))
+        show(secrets.censor_text(line))
 
     given = params.get("wait_timeout")
     seconds = wait_timeout if given is None else float(given)
@@ -125,7 +126,7 @@ def execute(
         from ansible_collections.accelerators.openshift.plugins.module_utils._foreseen import foreseen
 
         result["foreseen"] = foreseen(api.changes, api.kept)
-    censored: Result = _secrets.censor(result)
+    censored: Result = secrets.censor(result)
     return censored
 
 
@@ -164,7 +165,7 @@ class _Module(AnsibleModule):  # type: ignore[misc]
 def run(spec: ArgumentSpec, ensure: Ensure) -> None:
     """The ordinary way: a process of its own, started by Ansible."""
     module = _Module(argument_spec=dict(spec.options), supports_check_mode=True, **spec.constraints())
-    module.no_log_values -= _secrets.public_in_kubeconfig(module.params.get("kubeconfig"))
+    module.no_log_values -= secrets.public_in_kubeconfig(module.params.get("kubeconfig"))
     name = str(module._name).rpartition(".")[2]
     result = execute(name, ensure, module.params, module.check_mode, module._diff)
     for warning in result.pop("warnings", []):

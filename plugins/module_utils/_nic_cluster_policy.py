@@ -15,8 +15,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_po
     merge_tolerations,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import camel
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
     pending,

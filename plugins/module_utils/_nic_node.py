@@ -13,8 +13,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _nic
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_update as node_update
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._daemon_sets import of_owner
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import FAILED, PENDING
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import judge_alive
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, placed

@@ -11,7 +11,14 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_cluster_policy as nic
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._daemon_sets import of_owner
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    PENDING,
+    Readiness,
+    pending,
+    ready,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nic_node import (
     DRIVER,
     PLUGINS,
@@ -19,14 +26,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nic_node i
     judge_node,
     key_of,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import judge_size, nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
-    PENDING,
-    Readiness,
-    pending,
-    ready,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import behind, with_status
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, part, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stage_judge import Judge

@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _nic
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_operands as stage_operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_table as stage_table
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._nic_node import (
     PRESENT,
     SECONDARY,
@@ -24,7 +25,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nic_node i
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import by_node
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import told
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Stage

@@ -11,20 +11,20 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _node_feature_rule as node_feature_rule,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    pending,
+    ready,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_config import (
     merge_config,
     pci_of,
     with_fields,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._other_manager import other_manager
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
-    Readiness,
-    pending,
-    ready,
 )
 
 Manifest = dict[str, t.Any]

@@ -10,8 +10,8 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
     pending,

@@ -20,10 +20,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pci_class as pci_class
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER, owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._other_manager import other_manager
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGER, owned
 
 Manifest = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Manifest]]

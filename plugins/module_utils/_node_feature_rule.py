@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._labels import key_fault, value_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import FEATURE, text
 
 Manifest = dict[str, t.Any]

@@ -17,9 +17,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_po
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import (
     spec as fields,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    InputError,
+    NotReadyError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches
 
 Data = dict[str, t.Any]

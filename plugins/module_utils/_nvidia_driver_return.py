@@ -12,23 +12,23 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import keeper
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import state
-from ansible_collections.accelerators.openshift.plugins.module_utils._daemon_sets import of_owner
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nvidia_driver import name
-from ansible_collections.accelerators.openshift.plugins.module_utils._nvidia_driver_truth import UPGRADE
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import keeper
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGED_BY,
     owned,
     selector,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nvidia_driver import name
+from ansible_collections.accelerators.openshift.plugins.module_utils._nvidia_driver_truth import UPGRADE
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]

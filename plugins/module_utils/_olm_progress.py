@@ -15,9 +15,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_trouble as trouble
 from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     PENDING,
     Readiness,
     failed,

@@ -10,7 +10,7 @@ import difflib
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 
 Object = dict[str, t.Any]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_attached as attached
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import GeometryError, geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import (
     BUILT_IN,
@@ -22,7 +23,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._instance_t
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import OWN_TYPES
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import own_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 
 Data = dict[str, t.Any]
 # What the operators of other vendors call their devices.

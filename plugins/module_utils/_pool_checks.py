@@ -9,11 +9,11 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_modules
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import POOL
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._device_class import counted_by
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import renames
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import POOL
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 
 Data = dict[str, t.Any]
 ACCELERATOR: t.Final = "cluster-api/accelerator"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_checks import ACCELERATOR
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 
 Data = dict[str, t.Any]
 # Settings that exist once per ClusterPolicy: the way to them in a pool.

@@ -10,6 +10,8 @@ import difflib
 import typing as t
 from dataclasses import replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import read
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import InstanceType
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
     BY_KEY,
@@ -20,8 +22,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms 
     unknown_fields,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import read
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_schema import MARKET, MARKETS
 
 Data = dict[str, t.Any]

@@ -9,17 +9,17 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
-    ENTRY,
-    FACTS,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._labels import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import (
     key_fault,
     name_fault,
     value_fault,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
+    ENTRY,
+    FACTS,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field
 
 MARKETS: t.Final = ("on_demand", "spot", "capacity_block")
 BENCHMARKS: t.Final = ("vectoradd", "nvidia_smi", "matmul")

@@ -11,15 +11,15 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _device_class as device_class
-from ansible_collections.accelerators.openshift.plugins.module_utils import _quantity as quantity
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _resource_claims as resource_claims,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import quantity
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     InputError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,

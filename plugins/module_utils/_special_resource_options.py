@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _adoption
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import adoption
 
 OPTIONS: t.Final[dict[str, t.Any]] = {
     "backend": {
@@ -21,7 +21,7 @@ OPTIONS: t.Final[dict[str, t.Any]] = {
     "tolerations": {"type": "list", "elements": "dict", "default": []},
     "spec": {"type": "dict", "default": {}},
     "pools": {"type": "list", "elements": "dict", "default": []},
-    **_adoption.OPTION,
+    **adoption.OPTION,
     "settle": {"type": "float", "default": 0},
     "grace": {"type": "float", "default": 60},
 }

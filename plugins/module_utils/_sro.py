@@ -10,18 +10,18 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _object_stages as object_stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import merge
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import (
-    judge_devices,
-    judge_size,
-    summarize_nodes,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
     worst,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import (
+    judge_devices,
+    judge_size,
+    summarize_nodes,
 )
 
 Data = dict[str, t.Any]

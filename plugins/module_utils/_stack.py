@@ -14,10 +14,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _ker
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack_summary as summary
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_chain import KernelChain
-from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import judge_size, nodes_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     FAILED,
     PENDING,
     READY,
@@ -26,6 +24,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._readiness 
     ready,
     worst,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_chain import KernelChain
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import judge_size, nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_devices import WITHHELD
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import blamed

@@ -11,7 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import FAILED, PENDING
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]

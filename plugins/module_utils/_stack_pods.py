@@ -9,13 +9,13 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import (
     OUTDATED,
     UNWANTED,
     Operand,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, part
 

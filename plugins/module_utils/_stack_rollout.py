@@ -12,7 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _ope
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import (
     effective_tolerations,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
 
 Toleration = tuple[str, str, str, str]
 # The operator sees a change at once; what cannot be compared has shown itself in its status after this many seconds.

@@ -9,8 +9,8 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import (
     Part,

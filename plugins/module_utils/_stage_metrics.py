@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import FAILED, READY
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, READY
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Stage
 
 Data = dict[str, t.Any]

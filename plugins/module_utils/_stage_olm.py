@@ -12,13 +12,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _ins
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._package import USABLE
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     FAILED,
     PENDING,
     READY,
     Readiness,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._package import USABLE
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Stage
 
 Data = dict[str, t.Any]

@@ -13,12 +13,12 @@ from __future__ import annotations
 import queue
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     NotReadyError,
     WaitTimeoutError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._watch import News, Watch
 
 if t.TYPE_CHECKING:

@@ -19,7 +19,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _http_errors, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import TRANSPORT_ERRORS
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import Pause
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_trouble import LOOK
 

@@ -17,7 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_po
     GPU_TOLERATION,
     merge_tolerations,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY, owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches
 
 Manifest = dict[str, t.Any]

@@ -142,9 +142,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._argspec im
     WAIT,
     ArgumentSpec,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _validation
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload_options import OPTIONS
 

@@ -20,8 +20,9 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import complaint, execute
 
 _MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
@@ -54,7 +55,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         module = importlib.import_module(f"{_MODULES}.{name}")
         params, problem = _validated(module.SPEC, json.loads(json.dumps(self._task.args, default=str)), name)
         if problem:
-            return {**result, **_secrets.censor(problem)}
+            return {**result, **secrets.censor(problem)}
         check_mode, diff = bool(self._task.check_mode), bool(self._task.diff)
         return {**result, **execute(name, module.ensure, params, check_mode, diff, _display.display)}
 
@@ -84,7 +85,7 @@ def _validated(
     """The parameters as AnsibleModule would have them, or the result of a task with wrong options."""
     validator = ArgumentSpecValidator(dict(spec.options), **spec.constraints())
     checked = validator.validate(arguments)
-    _secrets.register(*(checked._no_log_values - _secrets.public_in_kubeconfig(arguments.get("kubeconfig"))))
+    secrets.register(*(checked._no_log_values - secrets.public_in_kubeconfig(arguments.get("kubeconfig"))))
     if not checked.error_messages:
         return checked.validated_parameters, {}
     return {}, complaint(name, spec.options, checked.unsupported_parameters, checked.error_messages)

@@ -10,18 +10,18 @@ from integration.wire import Audit
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _api_discovery, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ApiError,
     ConflictError,
     KindNotServedError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
 from openshift_sandbox import audit
 
 CONFIG_MAP = _kinds.known("ConfigMap")

@@ -11,7 +11,7 @@ import typing as t
 from faults.conftest import CONFIG_MAP, NAMESPACE, Bench, manifest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,

@@ -23,12 +23,12 @@ from integration.patience import until
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import USUAL
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import USUAL
 from openshift_sandbox import control_plane, faults, lifecycle
 from openshift_sandbox.pki import Authority
 from openshift_sandbox.sandbox import Sandbox

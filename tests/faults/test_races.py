@@ -20,12 +20,12 @@ from integration.patience import at_best
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     ApiError,
     ConflictError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import pending
 
 
 class Between:

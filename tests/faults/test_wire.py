@@ -24,11 +24,14 @@ from integration.patience import at_best, until
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    ApiError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import pending, ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ApiError
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
 from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import USUAL, Limits
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import pending, ready
 
 CONFIG_MAP: t.Final = _kinds.known("ConfigMap")
 TOKEN: t.Final = {"api_key": "token-of-test"}

@@ -13,15 +13,16 @@ from pathlib import Path
 import pytest
 from integration.patience import until
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_exec, _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_exec
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
 
 V1: t.Final = "client.authentication.k8s.io/v1"
 
 
 @pytest.fixture(autouse=True)
 def _forget_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
 
 
 def plugin(code: str, **more: t.Any) -> dict[str, t.Any]:
@@ -50,7 +51,7 @@ def has_ended(pid: int) -> bool:
 def test_a_token_which_is_a_secret_from_then_on() -> None:
     status = _credentials_exec.run(plugin(f"print({answer(token='token-of-plugin')!r})"), "", None)
     assert status == {"token": "token-of-plugin"}
-    assert "token-of-plugin" not in _secrets.censor_text("x token-of-plugin")
+    assert "token-of-plugin" not in secrets.censor_text("x token-of-plugin")
 
 
 def test_what_the_plugin_is_told(tmp_path: Path) -> None:

@@ -25,9 +25,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _credentials,
     _credentials_exec,
     _module,
-    _secrets,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
 Fields = dict[str, t.Any]
@@ -37,7 +37,7 @@ V1: t.Final = "client.authentication.k8s.io/v1"
 
 @pytest.fixture(autouse=True)
 def _own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
     for name in [
         name
         for name in os.environ
@@ -253,7 +253,7 @@ def test_the_account_of_a_pod_is_read_again(pod: Path) -> None:
     pod.write_text("token-of-later")
     connection.renew()
     assert connection.headers() == [("authorization", "bearer token-of-later")]
-    assert "token-of-later" not in _secrets.censor_text("x token-of-later")
+    assert "token-of-later" not in secrets.censor_text("x token-of-later")
 
 
 def test_no_credentials_at_all_says_where_was_looked(tmp_path: Path) -> None:

@@ -17,7 +17,10 @@ from integration.playbook import Data, Playbook
 from integration.wire import Audit
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_package, _module
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    ApiError,
+    CredentialsError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
 REMEMBERED: t.Final = 10.0  # seconds for which an API server believes a token that it has just believed

@@ -23,9 +23,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _credentials,
     _credentials_kubeconfig,
     _module,
-    _secrets,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from openshift_sandbox.pki import Authority
 
@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def issuer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> t.Iterator[Issuer]:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
     server = Issuer(tmp_path / "pki")
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -153,8 +153,8 @@ def test_a_token_that_has_expired_is_renewed(
     ((header, form),) = issuer.asked
     assert base64.b64decode(header.removeprefix("Basic ")).decode() == f"me:{secret or ''}"
     assert (form["grant_type"], form["refresh_token"]) == (["refresh_token"], ["refresh-one"])
-    assert "refresh-one" not in _secrets.censor_text("x refresh-one")
-    assert issuer.renewed not in _secrets.censor_text(f"x {issuer.renewed}")
+    assert "refresh-one" not in secrets.censor_text("x refresh-one")
+    assert issuer.renewed not in secrets.censor_text(f"x {issuer.renewed}")
 
 
 @pytest.mark.parametrize("persist", [True, False, None])

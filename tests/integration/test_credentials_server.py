@@ -22,7 +22,10 @@ from integration.playbook import Data, Playbook
 from integration.wire import Audit
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _module
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ApiError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    ApiError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
 NODE: t.Final = known("Node")

@@ -15,12 +15,12 @@ from integration.patience import until
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
 from openshift_sandbox import faults
 
 AWAY: t.Final = 20.0

@@ -15,7 +15,7 @@ from integration.playbook import Playbook, Run, TaskResult
 from integration.wire import Audit
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
 from openshift_sandbox import audit as requests
 from openshift_sandbox import lifecycle

@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _sro_options,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 Data = dict[str, t.Any]
 

@@ -12,24 +12,25 @@ from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
-from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import (
-    Foreign,
-    difference,
-    foreign,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import (
     example,
     release,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import (
+    Foreign,
+    difference,
+    foreign,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     KindNotServedError,
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _stack_conditions as conditions,
@@ -42,7 +43,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._procedures
     refuse_unmade,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._stack_images import mirrored
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_lines import one_line_each
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_rollout import REACTION

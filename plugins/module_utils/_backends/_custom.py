@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _custom_resource as custom_resource,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     KindNotServedError,
     NotReadyError,
     WaitTimeoutError,

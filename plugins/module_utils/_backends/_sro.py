@@ -13,10 +13,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _kmm_options,
     _sro_options,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils import _daemon_sets as daemon_sets
 from ansible_collections.accelerators.openshift.plugins.module_utils import _sro as sro
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import daemon_sets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     InputError,
     KindNotServedError,
     NotReadyError,

@@ -10,7 +10,7 @@ import difflib
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import (
     InstanceType,
 )

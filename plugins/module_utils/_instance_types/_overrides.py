@@ -11,6 +11,9 @@ import typing as t
 from dataclasses import replace
 from fractions import Fraction
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, read
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import value_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._catalogue import (
     BUILT_IN,
     CLOUDS,
@@ -21,9 +24,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._instance_t
     FABRICS,
     InstanceType,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._labels import value_fault
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field, read
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 
 Data = t.Mapping[str, t.Any]
 

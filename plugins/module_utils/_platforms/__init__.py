@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
     _aws,
     _azure,
@@ -21,8 +23,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms 
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import merged, unknown
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._vsphere import VSphere
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 
 Data = dict[str, t.Any]
 Provider = t.Mapping[str, t.Any]

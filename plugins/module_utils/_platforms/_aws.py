@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import known, merged
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 
 Data = dict[str, t.Any]
 KEY: t.Final = "aws"

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.quantity import canonical
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _azure_shape
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import known, merged
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._quantity import canonical
 
 Data = dict[str, t.Any]
 KEY: t.Final = "azure"

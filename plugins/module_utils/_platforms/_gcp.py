@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _gcp_shape
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_fields import Field
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
 
 Data = dict[str, t.Any]
 KEY: t.Final = "gcp"

@@ -21,7 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _search,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     NotReadyError,
     WaitTimeoutError,

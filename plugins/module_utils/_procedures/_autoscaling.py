@@ -17,15 +17,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _search,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     ConflictError,
     ForbiddenError,
     KindNotServedError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned, pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _hosts
 
 Data = dict[str, t.Any]

@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _csr, _csr_wait, _machine
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._csr_wait import Joined, Snapshot
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     ConflictError,
     ForbiddenError,
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
+from ansible_collections.accelerators.openshift.plugins.module_utils._csr_wait import Joined, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import Readiness
 
 Data = dict[str, t.Any]
 _KIND: t.Final = "CertificateSigningRequest"

@@ -10,10 +10,10 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_return as way
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._daemon_sets import is_owned_by
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import is_owned_by
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nvidia_driver import name
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 
 Data = dict[str, t.Any]
 DRIVER: t.Final = known("NVIDIADriver")

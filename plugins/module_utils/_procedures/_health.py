@@ -13,17 +13,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _inf
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_events as machine_events
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_health as health
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     owned,
     pool_label,
     pool_of,
     selector,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
 Data = dict[str, t.Any]
 

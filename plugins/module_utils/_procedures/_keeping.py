@@ -9,16 +9,16 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _daemon_sets as daemon_sets
-from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import Foreign, foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import daemon_sets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import Foreign, foreign
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     KindNotServedError,
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 
 Data = dict[str, t.Any]
 

@@ -10,7 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_preflight as preflight
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     NotReadyError,
     WaitTimeoutError,
 )

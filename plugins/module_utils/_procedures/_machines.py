@@ -18,7 +18,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._autoscaler import is_scaled
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    owned,
+    pool_label,
+    pool_of,
+    selector,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import (
@@ -26,12 +32,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machine_re
     platform_of,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
-    owned,
-    pool_label,
-    pool_of,
-    selector,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _autoscaling,
     _health,

@@ -13,9 +13,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _node_feature_rule as node_feature_rule,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY, owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, owned
 
 Manifest = dict[str, t.Any]
 NEWER, OLDER = node_feature_rule.GROUPS

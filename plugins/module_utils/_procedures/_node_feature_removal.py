@@ -16,15 +16,21 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _node_feature_rule as node_feature_rule,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_rule import Given
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGED_BY,
     owned,
     selector,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    pending,
+    ready,
+    worst,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_rule import Given
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _node_feature_groups as groups,
 )
@@ -35,12 +41,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._procedures
     Params,
     found_instances,
     upstream,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
-    Readiness,
-    pending,
-    ready,
-    worst,
 )
 
 

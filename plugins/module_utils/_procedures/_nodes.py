@@ -12,30 +12,30 @@ from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_drift, _node
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import replicas_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     owned,
     pool_of,
     selector,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    pending,
+    ready,
+    worst,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import replicas_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _drain,
     _health,
     _scale_down,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
-    Readiness,
-    pending,
-    ready,
-    worst,
-)
 
 Data = dict[str, t.Any]
 _LINK: t.Final = "machine.openshift.io/machine"

@@ -14,12 +14,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
 from ansible_collections.accelerators.openshift.plugins.module_utils import _helm_values as helm_values
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_extension as extension
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._driver_change import (
-    PACKAGE as GPU_OPERATOR,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._driver_change import (
+    PACKAGE as GPU_OPERATOR,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 

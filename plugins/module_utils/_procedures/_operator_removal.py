@@ -13,10 +13,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_removal as removal
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_operator import behind
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._other_manager import other_manager
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 
 Object = dict[str, t.Any]
 

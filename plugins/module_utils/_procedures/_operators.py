@@ -14,16 +14,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_progress as progress
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_operator import behind
-from ansible_collections.accelerators.openshift.plugins.module_utils._driver_change import (
-    PACKAGE as GPU_OPERATOR,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     KindNotServedError,
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._driver_change import (
+    PACKAGE as GPU_OPERATOR,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
 
 Object = dict[str, t.Any]
 

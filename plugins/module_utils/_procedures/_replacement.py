@@ -21,8 +21,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_set as sets
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import (
     is_given_up,

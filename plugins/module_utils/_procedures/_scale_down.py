@@ -11,8 +11,12 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _drain, _leaving, _machine_drift
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    pool_label,
+    selector,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import (
     name,
@@ -22,7 +26,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machine im
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import pool_label, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._placement import spared
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain as drains
 from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held, Search, is_of

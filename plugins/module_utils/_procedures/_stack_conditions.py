@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _cluster_policy_references as references,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ForbiddenError,
     KindNotServedError,
     NotReadyError,

@@ -20,15 +20,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _upd
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_release as releases
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_rollout as rollout
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    ForbiddenError,
+    KindNotServedError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._driver_toolkit import (
     BY_IMAGE,
     NAMESPACE,
     STREAM,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
-    AcceleratorError,
-    ForbiddenError,
-    KindNotServedError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known

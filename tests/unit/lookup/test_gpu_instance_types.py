@@ -10,7 +10,7 @@ from ansible.errors import AnsibleLookupError
 from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.accelerators.openshift.plugins.lookup import gpu_instance_types
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._catalogue import CLOUDS
 from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
     ENTRY,

@@ -7,8 +7,8 @@ from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer, status
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ApiError, InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
 
 CONFIG_MAP = _kinds.known("ConfigMap")
 OWNER = {"app.kubernetes.io/managed-by": "accelerators.openshift"}

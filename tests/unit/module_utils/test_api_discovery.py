@@ -7,7 +7,7 @@ from unit.engine import api_on
 from unit.fake_server import FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
 
 WIDGET = Kind("one.example.com/v1", "Widget", "widgets")

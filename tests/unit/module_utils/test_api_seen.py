@@ -11,7 +11,7 @@ from unit.fake_server import FakeServer
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._api_seen import FRESH_SECONDS
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import pending, ready
 
 CONFIG_MAP = _kinds.known("ConfigMap")
 ALL = Query(CONFIG_MAP, "x")

@@ -13,8 +13,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _pools,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils import _autoscaler_limits as limits
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
 
 Data = dict[str, t.Any]
 SHARE: t.Final = {"t4": {"nvidia-t4": 8}}

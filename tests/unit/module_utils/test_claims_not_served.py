@@ -11,7 +11,7 @@ from unit.fake_server import FakeServer
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _device_class
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import backend
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     KindNotServedError,
     NotReadyError,
 )

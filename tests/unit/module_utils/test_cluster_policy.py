@@ -14,13 +14,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _clu
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _cluster_policy_references as references,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import difference
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import (
     DEFAULT,
     REQUIRED,
     example,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import difference
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    InputError,
+    NotReadyError,
+)
 from openshift_sandbox.crds import overlaid
 
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}

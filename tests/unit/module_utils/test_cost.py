@@ -7,7 +7,7 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cost, _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 PRICES = {"g4dn.xlarge": 0.526, "g4dn.2xlarge": "0.752", "p4d.24xlarge": 21.96}
 

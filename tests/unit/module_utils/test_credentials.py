@@ -8,8 +8,9 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
 
 DEFAULT_KUBECONFIG = "kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION"
 KUBECONFIG = {
@@ -24,7 +25,7 @@ KUBECONFIG = {
 
 @pytest.fixture(autouse=True)
 def _forget_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
 
 
 def test_a_kubeconfig_as_a_dictionary() -> None:
@@ -34,7 +35,7 @@ def test_a_kubeconfig_as_a_dictionary() -> None:
     assert connection.host == "https://api.example:6443/prefix"
     assert ("authorization", "Bearer token-in-kubeconfig") in connection.headers()
     assert [value for name, value in connection.headers() if name == "Impersonate-Group"] == ["a", "b"]
-    assert _secrets.censor({"msg": "Config got token-in-kubeconfig"}) == {
+    assert secrets.censor({"msg": "Config got token-in-kubeconfig"}) == {
         "msg": "Config got VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
     }
 
@@ -107,4 +108,4 @@ def test_a_user_name_and_password_log_in_once(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(userpassauth.OCPLoginConfiguration, "get_token", get_token)
     connection = _credentials.connect({"host": "https://a", "username": "joe", "password": "pass-of-joe"}, {})
     assert connection.headers() == [("authorization", "Bearer token-of-login")]
-    assert "token-of-login" not in _secrets.censor_text("x token-of-login pass-of-joe")
+    assert "token-of-login" not in secrets.censor_text("x token-of-login pass-of-joe")

@@ -13,11 +13,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _credentials,
-    _credentials_kept,
-    _secrets,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _credentials_kept
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 
 
 def write(path: Path, token: str = "token-of-a") -> None:
@@ -43,7 +40,7 @@ def fixture_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         name for name in os.environ if name.lower().endswith("_proxy") or name.startswith("K8S_AUTH_")
     ]:
         monkeypatch.delenv(name)
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
     monkeypatch.setattr(_credentials_kept, "_kept", [])
     path = tmp_path / "config"
     write(path)
@@ -61,9 +58,9 @@ def test_every_connection_has_what_was_read_ahead(path: Path) -> None:
 
 
 def test_its_secrets_are_remembered_where_they_are_used(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
     assert opened().headers() == [("authorization", "Bearer token-of-a")]
-    assert "token-of-a" not in _secrets.censor_text("x token-of-a")
+    assert "token-of-a" not in secrets.censor_text("x token-of-a")
 
 
 @pytest.mark.parametrize(

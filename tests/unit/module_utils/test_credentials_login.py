@@ -15,16 +15,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _credentials,
     _credentials_login,
     _module,
-    _secrets,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
-from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_login import Login
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     CredentialsError,
     InputError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_login import Login
+from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
 from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
 
@@ -35,7 +35,7 @@ PATH: t.Final = f"/apis/oauth.openshift.io/v1/useroauthaccesstokens/{NAME}"
 
 @pytest.fixture(autouse=True)
 def _forget_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
 
 
 class Remembers(FakeServer):
@@ -70,7 +70,7 @@ def test_a_token_is_asked_for_once_and_is_a_secret() -> None:
     login.renew()
     assert login.token() == "token-two"
     assert login.tokens == ["token-one", "token-two"]
-    assert "token-one" not in _secrets.censor_text("x token-one")
+    assert "token-one" not in secrets.censor_text("x token-one")
 
 
 @pytest.mark.parametrize("token", ["sha256~abc", "abc"])

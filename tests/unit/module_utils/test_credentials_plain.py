@@ -20,8 +20,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _credentials,
     _credentials_package,
     _credentials_plain,
-    _secrets,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 
 Fields = dict[str, t.Any]
 DEFAULT_KUBECONFIG = "kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION"
@@ -32,7 +32,7 @@ FILES = ("ssl_ca_cert", "cert_file", "key_file")
 
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
     for name in [
         name for name in os.environ if name.lower().endswith("_proxy") or name.startswith("K8S_AUTH_")
     ]:

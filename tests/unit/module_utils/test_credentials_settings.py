@@ -17,12 +17,9 @@ from ansible_collections.kubernetes.core.plugins.module_utils.args_common import
     AUTH_PROXY_HEADERS_SPEC,
 )
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _argspec,
-    _credentials_settings,
-    _secrets,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils import _argspec, _credentials_settings
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
 
 # A value of each option, in the type that a task gives it, and as text in the environment.
 VALUES: t.Final[dict[str, t.Any]] = {
@@ -50,7 +47,7 @@ WITH: t.Final = {"username": ["password"], "password": ["username"], "client_key
 
 @pytest.fixture(autouse=True)
 def _forget_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
 
 
 def environment(*options: str) -> dict[str, str]:
@@ -131,7 +128,7 @@ def test_proxy_headers_have_a_variable_each_and_are_secret() -> None:
         for name in AUTH_PROXY_HEADERS_SPEC
     }
     assert _credentials_settings.settings({}, environ) == {"proxy_headers": VALUES["proxy_headers"]}
-    assert "user-of-proxy" not in _secrets.censor_text("x user-of-proxy:pass")
+    assert "user-of-proxy" not in secrets.censor_text("x user-of-proxy:pass")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _csr, _csr_pem, _csr_wait
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
     pending,

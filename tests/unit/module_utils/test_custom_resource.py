@@ -9,9 +9,9 @@ import pytest
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _custom_resource as custom_resource,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._daemon_sets import Gone
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._expression import Expression
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import Gone
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
 
 Data = dict[str, t.Any]
 READY = "status.conditions[?type=='Available'].status | [0] == 'True'"

@@ -12,9 +12,9 @@ import pytest
 from unit.engine import FakeClock
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import WaitTimeoutError
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain
 from ansible_collections.accelerators.openshift.plugins.module_utils._wait import Waiting
 

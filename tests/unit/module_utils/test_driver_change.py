@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.accelerators.openshift.plugins.module_utils import _bundle as bundle
 from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_change as driver_change
 from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 
 Object = dict[str, t.Any]
 NOW, NEXT = "gpu-operator-certified.v26.3.3", "gpu-operator-certified.v26.7.0"

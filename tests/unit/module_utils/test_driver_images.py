@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_image as driver_image
 from ansible_collections.accelerators.openshift.plugins.module_utils import _image_answer as image_answer
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_images as update_images
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._image_answer import (
     MISSING,
     NOT_ASKED,

@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _feature_file as feature_file
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 
 def test_the_text() -> None:

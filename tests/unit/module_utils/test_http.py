@@ -16,7 +16,7 @@ from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer, status
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _http_answer, _http_limits, _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ApiError,
     ConflictError,
     ForbiddenError,

@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_parts as parts
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_preflight as preflight
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_state as state
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 Data = dict[str, t.Any]
 KERNEL = "5.14.0-570.12.1.el9_6.x86_64"

@@ -8,7 +8,7 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_drift
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _replacement
 from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held

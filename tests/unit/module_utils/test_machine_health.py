@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_events, _pools
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_health as health
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 Data = dict[str, t.Any]
 POOL = {

@@ -17,7 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _pools,
     _search,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
     PLATFORMS,

@@ -10,10 +10,11 @@ import typing as t
 import pytest
 from unit.fake_server import FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _module, _secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _module
 from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 MAP = {
     "apiVersion": "v1",
@@ -26,7 +27,7 @@ MAP = {
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> FakeServer:
     server = FakeServer()
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
     monkeypatch.setattr(
         _credentials, "connect", lambda _params, **_more: Connection("https://a", server, False, list)
     )
@@ -62,7 +63,7 @@ def test_an_error_keeps_what_had_changed_and_its_facts(server: FakeServer) -> No
 
 
 def test_a_bug_is_called_a_bug_with_its_place_and_no_secret(server: FakeServer) -> None:
-    _secrets.register("token-of-test")
+    secrets.register("token-of-test")
 
     def ensure(_api: Api, _params: t.Any) -> t.Any:
         raise KeyError("token-of-test")
@@ -74,7 +75,7 @@ def test_a_bug_is_called_a_bug_with_its_place_and_no_secret(server: FakeServer) 
 
 
 def test_a_line_of_progress_shows_no_secret(server: FakeServer) -> None:
-    _secrets.register("token-of-test")
+    secrets.register("token-of-test")
     lines: list[str] = []
 
     def ensure(api: Api, _params: t.Any) -> dict[str, t.Any]:

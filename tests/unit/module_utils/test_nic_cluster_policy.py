@@ -14,7 +14,7 @@ import pytest
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_cluster_policy as nic
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_node as nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_stack as stack
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._nic_summary import summarize
 
 Data = dict[str, t.Any]

@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_report as report
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pci_class as pci_class
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     InputError,
 )

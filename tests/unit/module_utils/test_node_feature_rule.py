@@ -12,7 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _node_feature_rule as node_feature_rule,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_rule import Given
 
 FEATURE = "feature.node.kubernetes.io/"

@@ -12,7 +12,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _nvi
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_options
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_truth as truth
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import camel
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    InputError,
+    NotReadyError,
+)
 from openshift_sandbox.crds import overlaid
 
 Data = dict[str, t.Any]

@@ -7,7 +7,7 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_return as way
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 
 Data = dict[str, t.Any]
 OURS: t.Final = {"app.kubernetes.io/managed-by": "accelerators.openshift"}

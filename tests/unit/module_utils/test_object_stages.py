@@ -10,7 +10,7 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _object_stages as object_stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import pending, ready
 
 Data = dict[str, t.Any]
 LIVE: Data = {"metadata": {"name": "x", "creationTimestamp": "2026-11-22T01:00:00Z"}}

@@ -11,7 +11,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _ins
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_progress as progress
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_removal as removal
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     NotReadyError,
 )

@@ -12,7 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils import _helm_values as helm_values
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_extension as extension
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 
 Object = dict[str, t.Any]
 

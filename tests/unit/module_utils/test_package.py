@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_group as olm_group
 from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 
 Object = dict[str, t.Any]
 

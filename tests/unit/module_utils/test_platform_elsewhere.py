@@ -16,12 +16,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _machine_drift,
     _machine_plan,
     _machine_set,
-    _ownership,
     _platforms,
     _pools,
     _search,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import ownership
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Wanted
 from openshift_sandbox import scenario, seed_cluster, seed_nodes
 from openshift_sandbox.seed_platforms import platform as seeded
@@ -83,7 +83,7 @@ def lived(plan: _machine_plan.MachinePlan) -> list[Data]:
     """The sets as the cluster has them once they are made."""
     made = copy.deepcopy(list(plan.manifests.values()))
     for one in made:
-        one["metadata"]["labels"] |= _ownership.MANAGED_BY
+        one["metadata"]["labels"] |= ownership.MANAGED_BY
     return made
 
 

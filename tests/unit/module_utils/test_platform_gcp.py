@@ -8,7 +8,7 @@ import pytest
 from unit.platform_pools import Data, built, problems
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms, _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 BOOT: t.Final = {
     "autoDelete": True,

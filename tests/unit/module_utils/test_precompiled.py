@@ -14,7 +14,7 @@ from unit.fake_server import Answer, FakeServer
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import (
     _nvidiadriver as nvidiadriver,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _precompiled as precompiled,
 )

@@ -8,7 +8,7 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quota as quotas
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quota_proof as proof
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 GPU = "requests.nvidia.com/gpu"
 CLAIMED = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"

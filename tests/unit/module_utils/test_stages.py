@@ -20,7 +20,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _sta
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils import _xids as xids
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends._clusterpolicy import Also
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ApiError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    ApiError,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import is_consequence, part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Place, Stage
 

@@ -20,7 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _upd
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_images as images_of
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_release as releases
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_rollout as rollout
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._image_answer import Answer
 from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
     Check,

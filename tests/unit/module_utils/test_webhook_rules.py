@@ -11,7 +11,7 @@ import pytest
 from unit.sandbox.test_admission import ACCEPTED, GROUP, REFUSED, TAG, judged
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
     PLATFORMS,
     _patch_values,

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY, MANAGER
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    MANAGED_BY,
+    MANAGER,
+)
 
 # Label or annotation (a part of the key) -> the tool. What an object is created with by these is put back by them.
 _MARKS: t.Final = {

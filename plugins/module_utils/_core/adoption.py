@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._other_manager import other_manager
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGER
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER
 
 Data = dict[str, t.Any]
 OPTION: t.Final[Data] = {"adopt": {"type": "str", "choices": ["report", "take"], "default": "report"}}

@@ -10,8 +10,8 @@ import difflib
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._labels import key_fault, value_fault
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 
 _TRUE: t.Final = ("true", "yes", "on", "1")
 _FALSE: t.Final = ("false", "no", "off", "0")
