@@ -13,17 +13,17 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _expiry
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     InputError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials, expiry
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
 
 Params = dict[str, t.Any]
 Result = dict[str, t.Any]
@@ -58,14 +58,14 @@ def connect(
     deadline = Deadline(seconds)
 
     def open_connection() -> Connection:
-        connection = _credentials.connect(params, remaining=deadline.remaining)
+        connection = credentials.connect(params, remaining=deadline.remaining)
         if not connection.verified:
             api.warn(
                 f"The certificate of {connection.host} is not checked (validate_certs is off): anyone in between can read the token."
             )
         if connection.ends:
             what, end = connection.ends
-            if warning := _expiry.warning(
+            if warning := expiry.warning(
                 what, end, datetime.datetime.now(datetime.UTC), deadline.remaining()
             ):
                 api.warn(warning)
@@ -80,10 +80,10 @@ def disconnect(api: Api, agent: str) -> None:
     """The end of every Api that C(connect) made: what it logged in for is revoked. Trouble with that is a warning, and hides nothing."""
     if not api.http.tokens():
         return
-    from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_login
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_login
 
     try:
-        problems = _credentials_login.revoke(api.http, f"accelerators.openshift/{agent}")
+        problems = credentials_login.revoke(api.http, f"accelerators.openshift/{agent}")
     except Exception as exc:
         problems = [f"The token of this task's login could not be revoked: {type(exc).__name__}: {exc}"]
     for problem in problems:

@@ -135,7 +135,6 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload as workload
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
     AUTH,
     STATE,
@@ -143,7 +142,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._argspec im
     ArgumentSpec,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _validation
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload_options import OPTIONS

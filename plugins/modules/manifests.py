@@ -80,7 +80,6 @@ duration:
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _manifest as manifests
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
     AUTH,
     STATE,
@@ -91,7 +90,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     KindNotServedError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import find, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import find, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 
 SPEC = ArgumentSpec(

@@ -188,7 +188,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _special_resource_options,
     _sro_options,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
     AUTH,
     STATE,
@@ -196,6 +195,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._argspec im
     ArgumentSpec,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import chosen
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 
 OPTIONS: t.Final = {

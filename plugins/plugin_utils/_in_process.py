@@ -20,17 +20,17 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import complaint, execute
 
 _MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 _AUTOMATIC = ("auto", "auto_silent", "auto_legacy", "auto_legacy_silent")
 # Here, in Ansible's parent process, so that it is loaded once and shared by every worker that it forks. What is missing is for the module itself to tell.
-_MISSING = _credentials.preload()
+_MISSING = credentials.preload()
 # Nothing waits here, but every worker that does would compile it again: Ansible keeps no compiled code of collections. 4 ms of each task that waits.
-importlib.import_module("ansible_collections.accelerators.openshift.plugins.module_utils._wait")
+importlib.import_module("ansible_collections.accelerators.openshift.plugins.module_utils._kube.wait")
 _display = Display()
 
 

@@ -26,7 +26,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     ApiError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 
 NODE: t.Final = known("Node")
 V1: t.Final = "client.authentication.k8s.io/v1"

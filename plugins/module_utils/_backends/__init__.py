@@ -17,8 +17,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _nvidia_driver_options,
     _sro_options,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
 Data = dict[str, t.Any]
 

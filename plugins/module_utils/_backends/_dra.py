@@ -13,7 +13,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu
 from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu_cluster_truth as gpu_truth
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver as nvidia_driver
 from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_slices, _stack
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import (
     _clusterpolicy as clusterpolicy,
 )
@@ -33,7 +32,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluster_summary import summarize
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (

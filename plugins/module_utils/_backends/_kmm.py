@@ -17,7 +17,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_preflight as preflight
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_stages as kmm_stages
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_state as state
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
@@ -25,7 +24,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     WaitTimeoutError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import by_name, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import by_name, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools, nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _stage_facts as stage_facts,

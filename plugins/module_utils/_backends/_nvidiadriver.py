@@ -11,7 +11,6 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver as nvidia_driver
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_truth as truth
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import (
     _clusterpolicy as clusterpolicy,
 )
@@ -23,7 +22,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._driver_image import Change
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _precompiled as precompiled,
 )

@@ -14,7 +14,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _sro_options,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils import _sro as sro
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import daemon_sets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     InputError,
@@ -22,7 +21,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import (

@@ -20,14 +20,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _machine_pool,
     _search,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     NotReadyError,
     WaitTimeoutError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_events import (
     lines as remembered,
 )

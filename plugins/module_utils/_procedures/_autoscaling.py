@@ -16,7 +16,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _pools,
     _search,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     ConflictError,
@@ -24,7 +23,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     KindNotServedError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _hosts
 

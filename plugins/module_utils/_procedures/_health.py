@@ -12,7 +12,6 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_events as machine_events
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_health as health
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
@@ -23,7 +22,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
     pool_of,
     selector,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 
 Data = dict[str, t.Any]
 

@@ -14,10 +14,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _search,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms as platforms
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 
 Data = dict[str, t.Any]
 _PLATFORM: t.Final = "BareMetal"

@@ -11,12 +11,12 @@ import typing as t
 from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _image_answer as image_answer
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ApiError,
     ForbiddenError,
     KindNotServedError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
 # A registry that does not answer holds the server up for half a minute, and more than one look at it tells nothing new.
 PATIENCE: t.Final = 40.0

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import daemon_sets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import Foreign, foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
@@ -18,7 +17,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     WaitTimeoutError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
 
 Data = dict[str, t.Any]
 

@@ -10,9 +10,9 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_answer as answer
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_replicas as replicas
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ConflictError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import PATCH
 

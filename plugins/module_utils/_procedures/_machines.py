@@ -16,7 +16,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _pools,
     _search,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._autoscaler import is_scaled
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
@@ -26,7 +25,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
     selector,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import (
     no_machine_api,
     platform_of,

@@ -12,10 +12,10 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _node_feature_rule as node_feature_rule,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY, owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
 
 Manifest = dict[str, t.Any]
 NEWER, OLDER = node_feature_rule.GROUPS

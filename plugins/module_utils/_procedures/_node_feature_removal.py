@@ -15,7 +15,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _node_feature_rule as node_feature_rule,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
@@ -29,7 +28,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
     worst,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_rule import Given
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _node_feature_groups as groups,

@@ -12,7 +12,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _ins
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_group as olm_group
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_progress as progress
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_operator import behind
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     KindNotServedError,
@@ -23,7 +22,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._driver_change import (
     PACKAGE as GPU_OPERATOR,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 
 Object = dict[str, t.Any]
 

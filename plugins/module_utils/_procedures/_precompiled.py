@@ -9,13 +9,13 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
     from ansible_collections.accelerators.openshift.plugins.module_utils._driver_image import Change
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
 # What only precompiled drivers need is imported for them alone.
 Data = dict[str, t.Any]

@@ -20,10 +20,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _machine_pool,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_set as sets
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import (
     is_given_up,
     name,

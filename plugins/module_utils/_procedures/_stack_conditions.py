@@ -12,13 +12,13 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _cluster_policy_references as references,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ForbiddenError,
     KindNotServedError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 
 Data = dict[str, t.Any]
 

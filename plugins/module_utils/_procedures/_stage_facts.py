@@ -10,9 +10,9 @@ import contextlib
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_table as stage_table
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import by_name, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import by_name, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, is_consequence
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Chain
 

@@ -13,13 +13,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _res
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload as workload
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     ForbiddenError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
 
 Data = dict[str, t.Any]
 POD: t.Final = known("Pod")

@@ -11,12 +11,12 @@ import typing as t
 import pytest
 from unit.engine import FakeClock
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import WaitTimeoutError
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.wait import Waiting
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._wait import Waiting
 
 Data = dict[str, t.Any]
 BUDGET: t.Final = "The disruption budget app needs 2 healthy pods and has 2 currently"

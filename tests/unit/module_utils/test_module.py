@@ -10,11 +10,12 @@ import typing as t
 import pytest
 from unit.fake_server import FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _module
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
+from ansible_collections.accelerators.openshift.plugins.module_utils import _module
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
 
 MAP = {
     "apiVersion": "v1",
@@ -29,7 +30,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> FakeServer:
     server = FakeServer()
     monkeypatch.setattr(secrets, "_seen", set())
     monkeypatch.setattr(
-        _credentials, "connect", lambda _params, **_more: Connection("https://a", server, False, list)
+        credentials, "connect", lambda _params, **_more: Connection("https://a", server, False, list)
     )
     return server
 
@@ -93,7 +94,7 @@ def test_wrong_input_is_told_before_credentials_are_looked_for(monkeypatch: pyte
     def ensure(_api: Api, _params: t.Any) -> t.Any:
         raise InputError("INPUT-X", "it is wrong")
 
-    monkeypatch.setattr(_credentials, "connect", connect)
+    monkeypatch.setattr(credentials, "connect", connect)
     assert run(ensure)["code"] == "INPUT-X"
 
 

@@ -18,11 +18,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     WaitTimeoutError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._watch import News, Watch
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.watch import News, Watch
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 
 Snapshot = dict[str, list[dict[str, t.Any]]]
 Judge = t.Callable[[Snapshot], Readiness]

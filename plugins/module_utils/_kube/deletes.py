@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._api_writes import Change, write
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ConflictError,
@@ -20,10 +19,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     pending,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.writes import Change, write
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
 Manifest = dict[str, t.Any]
 _SHOWN_OF_DELETED = {"metadata": {"name": None, "namespace": None, "labels": None}}

@@ -15,7 +15,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
 
 Data = dict[str, t.Any]
 Found = t.Iterator[Kind]

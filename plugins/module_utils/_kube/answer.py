@@ -11,7 +11,7 @@ import gc
 import json
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors
 
 _LONG = 1 << 19
 _ROOM = 1 << 24
@@ -55,7 +55,7 @@ def read(raw: t.Any, is_late: t.Callable[[], bool], trim: t.Callable[[bytes], by
             raise ConnectionError(f"the answer was cut off after {len(data)} bytes") from exc
     else:
         body = data.decode("utf-8", "replace")
-    warnings = tuple(_http_errors.warning_text(value) for value in raw.headers.getlist("Warning"))
+    warnings = tuple(http_errors.warning_text(value) for value in raw.headers.getlist("Warning"))
     return Answer(raw.status, body, kind, warnings, raw.headers.get("Retry-After"))
 
 

@@ -19,15 +19,16 @@ import typing as t
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _http_answer, _http_errors
-from ansible_collections.accelerators.openshift.plugins.module_utils._connection import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import answer as kube_answer
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.answer import Answer
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import (
     TRANSPORT_ERRORS,
     Connection,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._http_answer import Answer
-from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import USUAL, Limits, Pause
-from ansible_collections.accelerators.openshift.plugins.module_utils._http_trouble import LOOK, Trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import USUAL, Limits, Pause
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.trouble import LOOK, Trouble
 
 # How often a write is sent again after the server's own optimistic lock failed.
 RACES = 10
@@ -108,27 +109,27 @@ class Http:
                     self.trouble.is_over()
                     return Response(answer.status, answer.body, answer.warnings, repeated)
                 problem, asked = (
-                    _http_errors.describe(answer.status, answer.body),
+                    http_errors.describe(answer.status, answer.body),
                     self.limits.asked(answer.retry_after),
                 )
                 repeated = repeated or answer.status not in (409, 429)
             except TRANSPORT_ERRORS as exc:
-                if refusal := _http_errors.proxy_problem(exc):
-                    raise _http_errors.no_way(self.connection.host, refusal) from exc
-                cause = _http_errors.certificate_problem(exc)
+                if refusal := http_errors.proxy_problem(exc):
+                    raise http_errors.no_way(self.connection.host, refusal) from exc
+                cause = http_errors.certificate_problem(exc)
                 if cause is not None and renewed:
-                    raise _http_errors.untrusted(self.connection.host, cause) from exc
+                    raise http_errors.untrusted(self.connection.host, cause) from exc
                 if cause is not None:
                     # The cluster's authority may have been replaced, and the files here as well.
                     renewed = True
                     self.reconnect()
                     continue
-                problem, repeated = _http_errors.describe_transport(exc), True
-                read = min(self.limits.read, read * 2) if problem == _http_errors.NO_ANSWER else read
+                problem, repeated = http_errors.describe_transport(exc), True
+                read = min(self.limits.read, read * 2) if problem == http_errors.NO_ANSWER else read
                 self.trouble.notice()
             now = self.deadline.clock()
             if self.deadline.passed or now - started > patience:
-                raise _http_errors.unreachable(self.connection.host, method, path, problem, now - started)
+                raise http_errors.unreachable(self.connection.host, method, path, problem, now - started)
             if now - said >= _SAY_AFTER:
                 self._progress(f"waiting for {self.connection.host}: {problem}, {now - started:.0f} s")
                 said = now
@@ -174,21 +175,21 @@ class Http:
         most = min(self.limits.answer, self.deadline.remaining() + _GRACE)
         until = self.deadline.clock() + most
         raw = self.connection.send(method, target, headers, payload, self.limits.connect, read, most)
-        answer = _http_answer.read(raw, lambda: self.deadline.clock() > until, trim)
+        answer = kube_answer.read(raw, lambda: self.deadline.clock() > until, trim)
         if isinstance(answer.body, str) and answer.status < 300 and "json" in headers["Accept"]:
-            raise _http_errors.not_json(self.connection.host, method, target, answer.kind)
+            raise http_errors.not_json(self.connection.host, method, target, answer.kind)
         return answer
 
     def _notice(self, method: str, answer: Answer) -> None:
-        is_busy = answer.status != 409 and _http_errors.is_passing(method, answer.status, answer.body)
-        is_doubtful = not self.trouble.is_known and _http_errors.is_unsettled(answer.status, answer.body)
+        is_busy = answer.status != 409 and http_errors.is_passing(method, answer.status, answer.body)
+        is_doubtful = not self.trouble.is_known and http_errors.is_unsettled(answer.status, answer.body)
         if is_busy or (is_doubtful and not self._is_ready()):
             self.trouble.notice()
 
     def _is_passing(self, method: str, answer: Answer) -> bool:
         """Whether the same request may be answered otherwise in a moment."""
-        is_early = self.trouble.is_recent and _http_errors.is_unsettled(answer.status, answer.body)
-        return is_early or _http_errors.is_passing(method, answer.status, answer.body)
+        is_early = self.trouble.is_recent and http_errors.is_unsettled(answer.status, answer.body)
+        return is_early or http_errors.is_passing(method, answer.status, answer.body)
 
     def stream(self, path: str, query: t.Mapping[str, t.Any], read_timeout: float) -> t.Any:
         """One try of a watch: the raw response, to be read line by line and closed by the caller."""

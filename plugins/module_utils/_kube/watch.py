@@ -17,14 +17,14 @@ import queue
 import threading
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _http_errors, _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._connection import TRANSPORT_ERRORS
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import Pause
-from ansible_collections.accelerators.openshift.plugins.module_utils._http_trouble import LOOK
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors, kinds, reads
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import TRANSPORT_ERRORS
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import Pause
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.trouble import LOOK
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 
 Objects = dict[tuple[str, str], dict[str, t.Any]]
 News = tuple[str, "list[dict[str, t.Any]] | BaseException"]
@@ -86,7 +86,7 @@ class Watch(threading.Thread):
             pass
 
     def _list(self) -> None:
-        items, self._version = _api_reads.query_once(self._api, self._query)
+        items, self._version = reads.query_once(self._api, self._query)
         self._objects = {_key(item): item for item in items}
         self._tell()
 
@@ -104,7 +104,7 @@ class Watch(threading.Thread):
         }
         if self._query.labels:
             wanted["labelSelector"] = self._query.labels
-        if fields := _kinds.by_name(self._query.name) if self._query.name else self._query.fields:
+        if fields := kinds.by_name(self._query.name) if self._query.name else self._query.fields:
             wanted["fieldSelector"] = fields
         try:
             self._response = self._api.http.stream(
@@ -120,7 +120,7 @@ class Watch(threading.Thread):
                     self._version = ""
                     break
         except _BROKEN as exc:
-            if _http_errors.certificate_problem(exc) is not None:
+            if http_errors.certificate_problem(exc) is not None:
                 # No pause helps: the next list reads the credentials anew, or says what is wrong.
                 self._version = ""
             return 0.0

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _http_errors
-from ansible_collections.accelerators.openshift.plugins.module_utils._api_writes import Change
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ConflictError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors, reads
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.writes import Change
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
 Manifest = dict[str, t.Any]
 _SHOWN: t.Final = {"metadata": {"name": None, "namespace": None}, "spec": {"nodeName": None}}
@@ -40,9 +40,9 @@ def evict(api: Api, pod: Manifest) -> str:
     path = known("Pod").path(namespace, name, "eviction")
     answer = api.http.request("POST", path, query, body)
     if answer.status == 429:
-        return "; ".join(_http_errors.budgets(answer.body)) or _http_errors.text_of(answer.body)
+        return "; ".join(http_errors.budgets(answer.body)) or http_errors.text_of(answer.body)
     if answer.status >= 300 and answer.status != 404:
-        problem = _api_reads.error(answer, "POST", path, known("Pod"), name, namespace)
+        problem = reads.error(answer, "POST", path, known("Pod"), name, namespace)
         # Another pod of that name: this one is gone.
         if not (isinstance(problem, ConflictError) and "uid" in problem.message.lower()):
             raise problem

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Query
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Query
 
 Objects = list[dict[str, t.Any]]
 # A list that is older says too little about now: requests in between were retried, or somebody slept.

@@ -10,10 +10,10 @@ import base64
 import ssl
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_exec
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
-from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_time import within
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_exec
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_time import within
 
 _SECRET = frozenset(
     ("token", "password", "client-key-data", "id-token", "refresh-token", "access-token", "client-secret")
@@ -101,7 +101,7 @@ class Reader:
         """The package's own way logs what goes wrong and goes on as nobody, and waits for ever."""
         if not self.user.get("exec"):
             return None
-        status = _credentials_exec.run(
+        status = credentials_exec.run(
             self.user["exec"], self._get_base_path(self._cluster.path), self._cluster.value, self.seconds
         )
         if status.get("token"):

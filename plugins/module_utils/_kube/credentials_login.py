@@ -11,15 +11,15 @@ import dataclasses
 import hashlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors
-from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     CredentialsError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
 
 SECONDS = 10.0
 _PREFIX = "sha256~"
@@ -97,4 +97,4 @@ def _end(connection: Connection, token: str, agent: str) -> str:
         )
     except AcceleratorError as exc:
         return exc.message
-    return "" if answer.status in _GONE else _http_errors.describe(answer.status, answer.body)
+    return "" if answer.status in _GONE else http_errors.describe(answer.status, answer.body)

@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _http_errors, _kinds, _node_images
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ApiError,
     KindNotServedError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._http import Response
-from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import Pause
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+    http_errors,
+    kinds,
+    node_images,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Response
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import Pause
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 
 Manifest = dict[str, t.Any]
 Keep = t.Callable[[Manifest], "Manifest | None"]
@@ -43,7 +47,7 @@ def error(
     if answer.status == 404 and _is_kind_missing(answer.body):
         return not_served(kind)
     verb = _VERBS.get(method) or ("get" if name else "list")
-    return _http_errors.error(
+    return http_errors.error(
         answer.status, answer.body, method, path, verb, kind.resource, place(name, namespace)
     )
 
@@ -92,7 +96,7 @@ def list_all(
     """
     path = kind.path(namespace)
     query: dict[str, t.Any] = {"limit": SIFTED_PAGE if keep else PAGE}
-    trim = _node_images.cut if keep and kind.plural == "nodes" else None
+    trim = node_images.cut if keep and kind.plural == "nodes" else None
     if labels:
         query["labelSelector"] = labels
     if fields:
@@ -128,7 +132,7 @@ def list_all(
 def query_once(api: Api, query: Query) -> tuple[list[Manifest], str]:
     """What a query finds now; nothing where the kind is not served yet."""
     try:
-        fields = _kinds.by_name(query.name) if query.name else query.fields
+        fields = kinds.by_name(query.name) if query.name else query.fields
         return list_all(api, query.kind, query.namespace, query.labels, fields)
     except KindNotServedError:
         return [], ""
@@ -154,7 +158,7 @@ def served(api: Api, kind: Kind) -> bool:
 
 
 def resolve(api: Api, api_version: str, kind: str) -> Kind:
-    found = _kinds.find(api_version, kind)
+    found = kinds.find(api_version, kind)
     if found is not None:
         return found
     return _discovered(api, api_version, kind)
@@ -162,7 +166,7 @@ def resolve(api: Api, api_version: str, kind: str) -> Kind:
 
 def _discovered(api: Api, api_version: str, kind: str) -> Kind:
     # Here, as a task on known kinds has nothing of it to load.
-    from ansible_collections.accelerators.openshift.plugins.module_utils import _api_discovery
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import discovery
 
     key, known = (api_version, kind), api.discovery
     if key in known.kinds:
@@ -170,13 +174,9 @@ def _discovered(api: Api, api_version: str, kind: str) -> Kind:
     unknown = Kind(api_version, kind, kind)
     if known.wants_all(unknown):
         known.is_aggregated = True
-        known.learn(
-            _api_discovery.in_all_groups(
-                _document(api, unknown, _api_discovery.ALL_GROUPS, _api_discovery.ACCEPT)
-            )
-        )
+        known.learn(discovery.in_all_groups(_document(api, unknown, discovery.ALL_GROUPS, discovery.ACCEPT)))
     if key not in known.kinds:
-        known.learn(_api_discovery.in_group(api_version, _document(api, unknown, unknown.base)))
+        known.learn(discovery.in_group(api_version, _document(api, unknown, unknown.base)))
         known.groups.add(api_version)
     if key not in known.kinds:
         raise not_served(unknown)
@@ -192,7 +192,7 @@ def _document(api: Api, unknown: Kind, path: str, accept: str = "application/jso
 
 
 def log(api: Api, namespace: str, pod: str, container: str | None, tail_lines: int, previous: bool) -> str:
-    kind = _kinds.known("Pod")
+    kind = kinds.known("Pod")
     path = kind.path(namespace, pod, "log")
     query: dict[str, t.Any] = {"tailLines": tail_lines}
     if container:

@@ -13,12 +13,12 @@ import sys
 import traceback
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _credentials_kubeconfig,
-    _credentials_login,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
-from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_time import within
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+    credentials_kubeconfig,
+    credentials_login,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_time import within
 
 try:
     import kubernetes.client
@@ -26,7 +26,7 @@ try:
     import kubernetes.config
     from kubernetes.config import kube_config
 
-    class _Loader(_credentials_kubeconfig.Reader, kube_config.KubeConfigLoader):  # type: ignore[misc]
+    class _Loader(credentials_kubeconfig.Reader, kube_config.KubeConfigLoader):  # type: ignore[misc]
         """The package's loader, and what kubectl does besides."""
 
     MISSING = ""
@@ -87,7 +87,7 @@ def _there(path: str) -> bool:
 def _use_files(configuration: t.Any, wanted: Params, path: str) -> None:
     files = kube_config.KubeConfigMerger(path)
     read = list(files.config_files.values())
-    files.config.value["current-context"] = _credentials_kubeconfig.current(read)
+    files.config.value["current-context"] = credentials_kubeconfig.current(read)
     persister = files.save_changes if wanted.get("persist_config") else None
     _use(configuration, wanted, files.config, read, f"The kubeconfig {path}", persister)
 
@@ -100,10 +100,10 @@ def _use(
     where: str,
     persister: t.Callable[[], None] | None = None,
 ) -> None:
-    _credentials_kubeconfig.register(read)
+    credentials_kubeconfig.register(read)
     fields = kubeconfig if isinstance(kubeconfig, dict) else kubeconfig.value
     context = str(wanted.get("context") or fields.get("current-context") or "")
-    context = _credentials_kubeconfig.chosen(fields.get("contexts") or (), context, where)
+    context = credentials_kubeconfig.chosen(fields.get("contexts") or (), context, where)
     loader = _Loader(
         config_dict=kubeconfig, active_context=context, config_base_path=None, config_persister=persister
     )
@@ -144,11 +144,11 @@ def login(configuration: t.Any, wanted: Params, seconds: float) -> str:
     except OCPLoginException as exc:
         facts = {"req_url": "", "req_reason": "", "req_status_code": 0, **getattr(exc, "req_info", {})}
         text = f"{getattr(exc, 'msg', exc)} {facts['req_url'].partition('?')[0]}: HTTP {facts['req_status_code']} ({facts['req_reason']})."
-        raise _credentials_login.refused(wanted["username"], text, int(facts["req_status_code"])) from exc
+        raise credentials_login.refused(wanted["username"], text, int(facts["req_status_code"])) from exc
     except requests.exceptions.SSLError as exc:
-        raise _credentials_login.untrusted(exc) from exc
+        raise credentials_login.untrusted(exc) from exc
     except (ValueError, KeyError) as exc:
-        raise _credentials_login.refused(wanted["username"], f"{type(exc).__name__}: {exc}") from exc
+        raise credentials_login.refused(wanted["username"], f"{type(exc).__name__}: {exc}") from exc
     return str(login.token["access_token"])
 
 

@@ -14,29 +14,29 @@ import re
 import ssl
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _credentials_kept,
-    _credentials_plain,
-    _expiry,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._connection import (
-    Connection,
-    fast_pool,
-    quiet,
-    tls_context,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     CredentialsError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_settings import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+    credentials_kept,
+    credentials_plain,
+    expiry,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import (
+    Connection,
+    fast_pool,
+    quiet,
+    tls_context,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_settings import (
     Params,
     settings,
 )
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_login import Login
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_login import Login
 
 MISSING = "" if importlib.util.find_spec("kubernetes") else "No module named 'kubernetes'"
 
@@ -69,13 +69,15 @@ def connect(
 ) -> Connection:
     """Opens nothing yet: a pool of connections, the address, and the headers of every request. remaining: seconds that plugins and logins may take."""
     wanted = settings(params, os.environ if environ is None else environ)
-    source, configuration, pool, ends = _credentials_kept.kept(wanted) or _open(wanted, remaining())
+    source, configuration, pool, ends = credentials_kept.kept(wanted) or _open(wanted, remaining())
     if not configuration.verify_ssl:
         quiet()
     login: Login | None = None
     if "username" in wanted and "api_key" not in wanted:
         # Here, as most have no password: Ansible compiles anew whatever is loaded.
-        from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_login import Login
+        from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_login import (
+            Login,
+        )
 
         login = Login(lambda: str(source.login(configuration, wanted, remaining())))
 
@@ -113,26 +115,30 @@ def preload() -> str:
     ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         wanted = settings({}, os.environ)
-        plain = _credentials_plain.configuration(wanted)
+        plain = credentials_plain.configuration(wanted)
         if plain is not None:
-            _credentials_plain.forget(plain)
+            credentials_plain.forget(plain)
             _override(plain, wanted)
-            _credentials_kept.keep(wanted, _files(plain), lambda: _open(wanted, math.inf))
+            credentials_kept.keep(wanted, _files(plain), lambda: _open(wanted, math.inf))
             return MISSING
     except CredentialsError:
         pass  # the task that uses them says so
-    from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_package
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+        credentials_package as kube_credentials_package,
+    )
 
-    return _credentials_package.MISSING
+    return kube_credentials_package.MISSING
 
 
 def _package() -> t.Any:
-    from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_package
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+        credentials_package as kube_credentials_package,
+    )
 
-    problem = MISSING or _credentials_package.MISSING
+    problem = MISSING or kube_credentials_package.MISSING
     if problem:
-        raise _credentials_package.absent("kubernetes", problem)
-    return _credentials_package
+        raise kube_credentials_package.absent("kubernetes", problem)
+    return kube_credentials_package
 
 
 def _open(wanted: Params, seconds: float) -> _Opened:
@@ -147,19 +153,19 @@ def _open(wanted: Params, seconds: float) -> _Opened:
         source.forget(configuration)
 
 
-def _files(plain: _credentials_plain.Plain) -> list[str]:
+def _files(plain: credentials_plain.Plain) -> list[str]:
     """Everything on a disk that plain credentials were read from."""
     named = (plain.ssl_ca_cert, plain.cert_file, plain.key_file)
     return [
         *plain.files,
-        *(path for path in named if path and not path.startswith(_credentials_plain.MEMORY)),
+        *(path for path in named if path and not path.startswith(credentials_plain.MEMORY)),
     ]
 
 
 def _read(wanted: Params, seconds: float) -> tuple[t.Any, t.Any]:
     """Who reads the credentials, and what they are at this moment. seconds: how long that may take."""
-    configuration: t.Any = _credentials_plain.configuration(wanted)
-    source: t.Any = _credentials_plain if configuration else _package()
+    configuration: t.Any = credentials_plain.configuration(wanted)
+    source: t.Any = credentials_plain if configuration else _package()
     try:
         configuration = configuration or source.configuration(wanted, seconds)
         _override(configuration, wanted)
@@ -221,12 +227,12 @@ def _ends(configuration: t.Any) -> tuple[str, datetime.datetime] | None:
     found = []
     if configuration.cert_file:
         with open(configuration.cert_file, encoding="utf-8", errors="replace") as file:
-            found.append(("The client certificate", _expiry.of_certificate(file.read())))
+            found.append(("The client certificate", expiry.of_certificate(file.read())))
     if not getattr(configuration, "renewed", False):
         tokens = [
             str(setting["value"]).removeprefix("Bearer ")
             for setting in configuration.auth_settings().values()
         ]
-        found += [("The token", _expiry.of_token(token)) for token in tokens]
+        found += [("The token", expiry.of_token(token)) for token in tokens]
     known = [(what, end) for what, end in found if end is not None]
     return min(known, key=lambda one: one[1]) if known else None

@@ -10,22 +10,22 @@ import functools
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads, _api_writes
-from ansible_collections.accelerators.openshift.plugins.module_utils._api_seen import Seen
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import reads, writes
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.list_cache import Seen
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._api_discovery import Discovery
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.discovery import Discovery
 
 # What most tasks do without is imported where it is used: as a module of its own a task compiles whatever it loads.
 Manifest = dict[str, t.Any]
 Snapshot = dict[str, list[Manifest]]
 Manifests = list[Manifest]
 Texts = list[str]
-Changes = list[_api_writes.Change]
+Changes = list[writes.Change]
 
 
 class Query(t.NamedTuple):
@@ -53,7 +53,7 @@ class Api:
 
     @functools.cached_property
     def discovery(self) -> Discovery:
-        from ansible_collections.accelerators.openshift.plugins.module_utils._api_discovery import Discovery
+        from ansible_collections.accelerators.openshift.plugins.module_utils._kube.discovery import Discovery
 
         return Discovery()
 
@@ -71,11 +71,11 @@ class Api:
 
     def resolve(self, api_version: str, kind: str) -> Kind:
         """The kind's path: from the table, else asked of the server, with one request for the first group and one more for all others."""
-        return _api_reads.resolve(self, api_version, kind)
+        return reads.resolve(self, api_version, kind)
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> Manifest | None:
         """The newest state of one object, or None when the server says that this object does not exist. Raises KindNotServedError without its CRD."""
-        return _api_reads.get(self, kind, name, namespace)
+        return reads.get(self, kind, name, namespace)
 
     def list(
         self,
@@ -84,20 +84,20 @@ class Api:
         labels: str | None = None,
         fields: str | None = None,
         metadata_only: bool = False,
-        keep: _api_reads.Keep | None = None,
+        keep: reads.Keep | None = None,
     ) -> Manifests:
         """All objects of one moment not before the request, in pages of 500; when pages expire it is read again from the start, never returned in part.
 
         keep: what is wanted of one object, or None; a long list is then sifted in smaller pages and takes the memory of one.
         It does not see what images a node has.
         """
-        found = _api_reads.list_all(self, kind, namespace, labels, fields, metadata_only, keep)
+        found = reads.list_all(self, kind, namespace, labels, fields, metadata_only, keep)
         if keep is None and fields is None and not metadata_only:
             self.seen.remember(kind, namespace, labels, found, self.clock())
         return found[0]
 
     def served(self, kind: Kind) -> bool:
-        return _api_reads.served(self, kind)
+        return reads.served(self, kind)
 
     def log(
         self,
@@ -107,7 +107,7 @@ class Api:
         tail_lines: int = 200,
         previous: bool = False,
     ) -> str:
-        return _api_reads.log(self, namespace, pod, container, tail_lines, previous)
+        return reads.log(self, namespace, pod, container, tail_lines, previous)
 
     def apply(
         self,
@@ -121,7 +121,7 @@ class Api:
         own: objects that are created here carry the ownership label; one that existed is never given it.
         live: the object as the task has just listed it, which saves reading it again.
         """
-        return _api_writes.apply(self, manifest, force_conflicts, own, live)
+        return writes.apply(self, manifest, force_conflicts, own, live)
 
     def merge_patch(
         self,
@@ -132,15 +132,15 @@ class Api:
         subresource: str | None = None,
     ) -> Manifest:
         """A merge patch of fields that are shared with other writers; the caller has seen that something differs."""
-        return _api_writes.merge_patch(self, kind, name, namespace, body, subresource)
+        return writes.merge_patch(self, kind, name, namespace, body, subresource)
 
     def create(self, manifest: t.Mapping[str, t.Any], record: bool = True) -> Manifest:
         """POST. After an answer that got lost, an object of that name is the one that we made."""
-        return _api_writes.create(self, manifest, record)
+        return writes.create(self, manifest, record)
 
     def dry_run_create(self, manifest: t.Mapping[str, t.Any]) -> Manifest:
         """What the server would say to a POST; nothing is stored."""
-        return _api_writes.dry_run_create(self, manifest)
+        return writes.dry_run_create(self, manifest)
 
     def delete(
         self,
@@ -156,15 +156,17 @@ class Api:
 
         orphan: what it owns stays, without an owner.
         """
-        from ansible_collections.accelerators.openshift.plugins.module_utils import _api_deletes
+        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+            deletes as kube_deletes,
+        )
 
-        return _api_deletes.delete(self, kind, name, namespace, owned_only, wait, grace, orphan)
+        return kube_deletes.delete(self, kind, name, namespace, owned_only, wait, grace, orphan)
 
     def evict(self, pod: Manifest) -> str:
         """Asks the pod to end, as a drain does. What a disruption budget says against it, in its own words; empty when it ends or is gone."""
-        from ansible_collections.accelerators.openshift.plugins.module_utils import _api_evictions
+        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import evictions
 
-        return _api_evictions.evict(self, pod)
+        return evictions.evict(self, pod)
 
     def wait(
         self,
@@ -178,19 +180,21 @@ class Api:
 
         What the task has listed a moment ago, with no write since, is not listed again; a watch goes on from there.
         """
-        lists = _api_reads.first_look(self, queries)
+        lists = reads.first_look(self, queries)
         if self.check_mode or not self.wait_wanted:
             return {key: items for key, (items, _version) in lists.items()}
-        from ansible_collections.accelerators.openshift.plugins.module_utils import _wait
+        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import wait as kube_wait
 
-        return _wait.wait(self, queries, lists, judge, stage, settle, on_timeout_code)
+        return kube_wait.wait(self, queries, lists, judge, stage, settle, on_timeout_code)
 
     def wait_gone(self, kind: Kind, deleted: Manifest) -> None:
         """Waits until the object that was deleted has disappeared."""
-        from ansible_collections.accelerators.openshift.plugins.module_utils import _api_deletes
+        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+            deletes as kube_deletes,
+        )
 
         metadata = deleted["metadata"]
         query = Query(kind, metadata.get("namespace"), metadata["name"])
         self.wait(
-            {"gone": query}, _api_deletes.judge_gone(deleted), f"delete {deleted['kind']} {metadata['name']}"
+            {"gone": query}, kube_deletes.judge_gone(deleted), f"delete {deleted['kind']} {metadata['name']}"
         )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _api_reads
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ApiError,
@@ -20,10 +19,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
     MANAGER,
     owned,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import reads
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
 Manifest = dict[str, t.Any]
 _APPLY = "application/apply-patch+yaml"
@@ -183,7 +183,7 @@ def write(
         live = api.get(kind, name, namespace)
         if live is not None and diff.is_written_by_us(live) and diff.covers(live, body):
             return live
-    raise _api_reads.error(answer, method, path, kind, name, namespace)
+    raise reads.error(answer, method, path, kind, name, namespace)
 
 
 def _kind_of(api: Api, manifest: Manifest) -> Kind:
