@@ -10,10 +10,8 @@ import copy
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _cluster_policy_options,
-    _driver_modules,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_modules
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import REQUIRED
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     InputError,
@@ -135,7 +133,7 @@ def check_driver(driver: dict[str, t.Any], path: str) -> None:
 def check_modules(wanted: str | None, pools: t.Sequence[dict[str, t.Any]], path: str) -> None:
     """open or proprietary has to fit every GPU that the driver is for; auto leaves it to the driver on each node."""
     for pool in pools:
-        if wrong := _driver_modules.contradiction(wanted, pool.get("gpu_models") or []):
+        if wrong := driver_modules.contradiction(wanted, pool.get("gpu_models") or []):
             message = f"{path}.kernel_module_type is {wanted}, and {wrong} (pool {pool.get('name')})."
             raise InputError(
                 "INPUT-VALUE",
@@ -146,7 +144,7 @@ def check_modules(wanted: str | None, pools: t.Sequence[dict[str, t.Any]], path:
 
 def check_branch(version: str | None, pools: t.Sequence[dict[str, t.Any]], path: str) -> None:
     for pool in pools:
-        if wrong := _driver_modules.outgrown(version, pool.get("gpu_models") or []):
+        if wrong := driver_modules.outgrown(version, pool.get("gpu_models") or []):
             message = f"{path}.version is {version}, and {wrong} (pool {pool.get('name')})."
             raise InputError(
                 "INPUT-VALUE",
@@ -158,12 +156,12 @@ def check_branch(version: str | None, pools: t.Sequence[dict[str, t.Any]], path:
 def check_storage(gds: dict[str, t.Any], wanted: str | None, pools: t.Sequence[dict[str, t.Any]]) -> None:
     """The policy's driver, where it is auto, chooses by the GPU."""
     kinds = [
-        (_driver_modules.only(model), f" (pool {pool.get('name')}: {model})")
+        (driver_modules.only(model), f" (pool {pool.get('name')}: {model})")
         for pool in pools
         for model in pool.get("gpu_models") or []
     ]
     for kind, where in [(wanted, ""), *kinds]:
-        if kind == _driver_modules.PROPRIETARY and (wrong := _driver_modules.storage(gds, kind)):
+        if kind == driver_modules.PROPRIETARY and (wrong := driver_modules.storage(gds, kind)):
             raise InputError(
                 "INPUT-VALUE",
                 f"{wrong}{where}.",
@@ -217,7 +215,7 @@ def remarks(params: dict[str, t.Any], spec: dict[str, t.Any], installed: tuple[i
         old = [
             (pool, wrong)
             for pool in params.get("pools") or []
-            if (wrong := _driver_modules.outgrown("595", pool.get("gpu_models") or []))
+            if (wrong := driver_modules.outgrown("595", pool.get("gpu_models") or []))
         ]
         said = "driver.version is not given, so the GPU operator brings its own, of branch 595"
         found += [f"{said}, and {wrong} (pool {pool.get('name')})." for pool, wrong in old]

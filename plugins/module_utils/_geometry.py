@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._gpus import Gpu
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.gpus import Gpu
 
 GPU: t.Final = "nvidia.com/gpu"
 SHARED: t.Final = "nvidia.com/gpu.shared"

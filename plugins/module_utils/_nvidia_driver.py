@@ -9,10 +9,8 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _driver_modules,
-    _nvidia_driver_options,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_modules
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import release
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import (
     spec as fields,
@@ -135,14 +133,14 @@ def _manifest(entry: Data, base: Data, pools: t.Sequence[Data], params: Data) ->
             or selector(pools, name)
         )
     spec["tolerations"] = cluster_policy.wanted_tolerations(params, None)
-    if wrong := _driver_modules.storage(spec.get("gds") or {}, spec.get("kernelModuleType") or "auto"):
+    if wrong := driver_modules.storage(spec.get("gds") or {}, spec.get("kernelModuleType") or "auto"):
         raise InputError(
             "INPUT-VALUE",
             f"NVIDIADriver {name}: {wrong}; the operator refuses that.",
             "Set its kernel_module_type to open.",
         )
     models = [model for pool in pools if pool["name"] == name for model in pool.get("gpu_models") or []]
-    if wrong := _driver_modules.outgrown(spec.get("version"), models):
+    if wrong := driver_modules.outgrown(spec.get("version"), models):
         raise InputError(
             "INPUT-VALUE",
             f"NVIDIADriver {name} would have version {spec['version']}, and {wrong}.",

@@ -9,18 +9,18 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_attached as attached
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import GeometryError, geometry
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     BUILT_IN,
     CLOUDS,
     Catalogue,
     InstanceType,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import (
     FACTS,
     described,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import GeometryError, geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import OWN_TYPES
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import own_options
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_modules
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_modules
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import counted_by
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import POOL
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._device_class import counted_by
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import renames
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
 
@@ -94,7 +94,7 @@ def _sizes(pool: Data, path: str, problems: Problems) -> None:
 
 def _driver(pool: Data, path: str, problems: Problems) -> None:
     models = {one["gpu_model"] for one in pool.get("resolved", [])}
-    wrong = _driver_modules.contradiction((pool.get("driver") or {}).get("kernel_module_type"), models)
+    wrong = driver_modules.contradiction((pool.get("driver") or {}).get("kernel_module_type"), models)
     if wrong:
         problems.add(
             "POOL-DRIVER",

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import quota_key
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._device_class import quota_key
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import GPU
 
 Data = dict[str, t.Any]

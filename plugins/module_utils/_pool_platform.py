@@ -10,9 +10,11 @@ import difflib
 import typing as t
 from dataclasses import replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
+    InstanceType,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import read
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import InstanceType
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
     BY_KEY,
     UNTOLD,

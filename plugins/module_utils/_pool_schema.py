@@ -9,15 +9,12 @@ from __future__ import annotations
 import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import ENTRY, FACTS
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import (
     key_fault,
     name_fault,
     value_fault,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
-    ENTRY,
-    FACTS,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
 

@@ -18,14 +18,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _pool_outputs,
     _pool_platform,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import read_map
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     BUILT_IN,
     Catalogue,
     InstanceType,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import read_map
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_attached import conflict
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_candidates import describe, resolve
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_description import described

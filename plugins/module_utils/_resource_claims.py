@@ -10,7 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_slices as slices_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._device_class import GPU_CLASS
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import GPU_CLASS
 
 Data = dict[str, t.Any]
 

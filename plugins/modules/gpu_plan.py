@@ -166,10 +166,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _provider_limits,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
-    extended,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run

@@ -9,9 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import (
-    InstanceType,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import InstanceType
 
 Data = dict[str, t.Any]
 

@@ -9,8 +9,8 @@ import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _device_class
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import backend
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import device_class
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     KindNotServedError,
     NotReadyError,
@@ -56,5 +56,5 @@ def test_a_validation_says_what_is_missing_and_foresees_nothing(server: FakeServ
 
 
 def test_a_quota_limits_what_is_not_there(server: FakeServer) -> None:
-    assert _quota_use.classes(api_on(server), {_device_class.quota_key(): "2"}) == []
+    assert _quota_use.classes(api_on(server), {device_class.quota_key(): "2"}) == []
     assert _quota_use.classes(api_on(server), {"requests.nvidia.com/gpu": "2"}) is None

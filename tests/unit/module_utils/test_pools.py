@@ -9,10 +9,8 @@ import pytest
 import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
-    extended,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
 
 Data = dict[str, t.Any]

@@ -11,14 +11,12 @@ import re
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._models import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.models import (
     known_model,
     model_named,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import (
-    InstanceType,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import InstanceType
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 _SHARE: t.Final = re.compile(r"^1\s*/\s*(\d+)\s+(?:of\s+)?(?:an?\s+)?")
 _COUNT: t.Final = re.compile(r"^(\d+)\s*x\s*|^(\d+)\s+(?!g(?:i?b)?\b)(?=\S)")

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._catalogue import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.catalogue import (
     AS_OF,
     BUILT_IN,
     CLOUDS,
     Catalogue,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import (
-    InstanceType,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import InstanceType
 
 __all__ = [
     "AS_OF",

@@ -10,10 +10,8 @@ import difflib
 import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import InstanceType
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import (
-    InstanceType,
-)
 
 _MAKERS: t.Final = re.compile(r"\b(nvidia|tesla|amd|intel)\b")
 

@@ -11,19 +11,19 @@ import typing as t
 from dataclasses import replace
 from fractions import Fraction
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, read
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import value_fault
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._catalogue import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.catalogue import (
     BUILT_IN,
     CLOUDS,
     Catalogue,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._gpus import GPUS, Gpu
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.gpus import GPUS, Gpu
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import (
     FABRICS,
     InstanceType,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, read
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import value_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 
 Data = t.Mapping[str, t.Any]
 

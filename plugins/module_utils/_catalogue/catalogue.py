@@ -11,21 +11,21 @@ import re
 import typing as t
 from dataclasses import dataclass, replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import (
-    _aws,
-    _azure,
-    _gcp,
-    _ibm,
-    _oci,
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import (
+    aws,
+    azure,
+    gcp,
+    ibm,
+    oci,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._gpus import GPUS
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.gpus import GPUS
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import (
     InstanceType,
     marked,
     read_table,
 )
 
-_TABLES: t.Final = {"aws": _aws, "azure": _azure, "gcp": _gcp, "ibm": _ibm, "oci": _oci}
+_TABLES: t.Final = {"aws": aws, "azure": azure, "gcp": gcp, "ibm": ibm, "oci": oci}
 CLOUDS: t.Final = tuple(_TABLES)
 AS_OF: t.Final = {cloud: table.AS_OF for cloud, table in _TABLES.items()}
 # GCP's variants without local disks differ in nothing that counts here.
@@ -98,7 +98,7 @@ def _bare(name: str) -> str:
 def _attachables() -> dict[str, InstanceType]:
     """One entry for each number of GPUs that an N1 machine can have, under the name C(n1-*+TYPE:NUMBER)."""
     types = {}
-    for line in _gcp.ATTACHABLE.strip().splitlines():
+    for line in gcp.ATTACHABLE.strip().splitlines():
         accelerator, model, mark, *counts = line.split()
         for count in counts:
             name = f"n1-*+{accelerator}:{count}"
@@ -112,7 +112,7 @@ def _attachables() -> dict[str, InstanceType]:
                 GPUS[model],
                 accelerator_type=accelerator,
                 attachable=True,
-                as_of=_gcp.AS_OF,
+                as_of=gcp.AS_OF,
             )
             types[name] = marked(kind, [mark])
     return types
