@@ -22,9 +22,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machine_se
     node_labels,
     template_accelerator,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.scale_from_zero import BOOKED
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_checks import ACCELERATOR
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_outputs import most_nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils._scale_from_zero import BOOKED
 
 Data = dict[str, t.Any]
 NAME: t.Final = "default"

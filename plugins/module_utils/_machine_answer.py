@@ -10,7 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, provider_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import CHOSEN, IMAGES
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import CHOSEN, IMAGES
 
 Data = dict[str, t.Any]
 _VALUE: t.Final = ".spec.template.spec.providerSpec.value."

@@ -19,7 +19,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._handed_dow
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import phase, set_name
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, provider_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import CHOSEN
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import CHOSEN
 
 Data = dict[str, t.Any]
 _OURS: t.Final = "MachineAPI"

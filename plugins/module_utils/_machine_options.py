@@ -11,7 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import name_fault
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import PATCH
 
 JOINING: t.Final = ArgumentSpec(

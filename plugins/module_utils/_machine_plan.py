@@ -12,16 +12,16 @@ from dataclasses import dataclass, field, replace
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_drift as drift
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_reference as references
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_set as sets
-from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms as platforms
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_platform as pool_platform
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _scale_from_zero as scale_from_zero,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import of_template
-from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import Platform
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import scale_from_zero
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
+    Infrastructure,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import Platform
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_description import (
     described,
     described_candidate,

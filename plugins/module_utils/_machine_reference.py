@@ -9,14 +9,16 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import (
     arch_of,
     is_worker,
     name_of,
     provider_of,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
+    Infrastructure,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     OTHER,
     PLATFORMS,
     Platform,

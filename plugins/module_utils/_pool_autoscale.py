@@ -10,7 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import renames
-from ansible_collections.accelerators.openshift.plugins.module_utils._scale_from_zero import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.scale_from_zero import (
     BOOKED,
     lacks_size,
 )

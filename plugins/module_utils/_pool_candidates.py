@@ -21,7 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import GeometryError, geometry
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import OWN_TYPES
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import OWN_TYPES
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import own_options
 
 Data = dict[str, t.Any]

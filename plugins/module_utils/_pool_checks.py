@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import POOL
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import renames
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
 
 Data = dict[str, t.Any]
 ACCELERATOR: t.Final = "cluster-api/accelerator"

@@ -15,15 +15,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import read
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import patch_relations
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     BY_KEY,
     UNTOLD,
     Platform,
-    _patch_relations,
     of_cloud,
     unknown_fields,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_schema import MARKET, MARKETS
 
 Data = dict[str, t.Any]
@@ -201,7 +201,7 @@ def _check_patch(patch: t.Any, path: str, platform: Platform | None, problems: P
             f"{remedy}Correct or remove it.",
         )
     if not problems.at(path):
-        for one in _patch_relations.broken(platform.KEY, patch) if platform else ():
+        for one in patch_relations.broken(platform.KEY, patch) if platform else ():
             problems.add("POOL-PROVIDER-VALUE", f"{path}.{one.path}", one.message, one.remedy)
 
 

@@ -16,7 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.names
     name_fault,
     value_fault,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
 
 MARKETS: t.Final = ("on_demand", "spot", "capacity_block")
 BENCHMARKS: t.Final = ("vectoradd", "nvidia_smi", "matmul")

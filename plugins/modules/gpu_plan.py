@@ -159,18 +159,16 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _cost,
-    _infrastructure,
-    _pools,
-    _provider_limits,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils import _cost, _pools, _provider_limits
 from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
+    infrastructure as platform_infrastructure,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling
 
 SPEC = ArgumentSpec(
@@ -241,13 +239,13 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     }
 
 
-def infrastructure(api: Api) -> _infrastructure.Infrastructure | None:
+def infrastructure(api: Api) -> platform_infrastructure.Infrastructure | None:
     """The cluster's platform, or None on a cluster that is no OpenShift."""
     try:
         found = api.get(known("Infrastructure"), "cluster")
     except KindNotServedError:
         return None
-    return _infrastructure.read(found) if found else None
+    return platform_infrastructure.read(found) if found else None
 
 
 def main() -> None:

@@ -6,8 +6,9 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms, _pool_platform, _pools
+from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_platform, _pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
 
 Data = dict[str, t.Any]
 
@@ -26,7 +27,7 @@ def built(cloud: str, pool: Data, source: Data, zone: str = "", image: str = "")
     (planned,) = _pools.plan([pool], cloud=cloud)["pools"]
     (again,) = _pools.plan([planned], cloud=cloud)["pools"]
     assert again == planned
-    platform = _platforms.BY_KEY[cloud]
-    return _platforms.build(
+    platform = platforms.BY_KEY[cloud]
+    return platforms.build(
         platform, source, _pool_platform.wanted(again, again["candidates"][0], cloud, zone, image)
     )

@@ -25,13 +25,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_events import (
     lines as remembered,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
+    Infrastructure,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _health,
     _in_line,

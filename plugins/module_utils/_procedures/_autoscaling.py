@@ -11,7 +11,6 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _autoscaler,
     _autoscaler_limits,
-    _infrastructure,
     _machine_plan,
     _pools,
     _search,
@@ -26,6 +25,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _hosts
 
 Data = dict[str, t.Any]
@@ -83,7 +83,7 @@ def present(api: Api, pools: t.Sequence[Data], namespace: str) -> Data:
 def _foreseen(api: Api, pool: Data, live: t.Sequence[Data], own: list[Data], namespace: str) -> list[Data]:
     """The pool's machine sets after a run: those that gpu_machineset, whose check mode has made none, would have made before this."""
     try:
-        cluster = _infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
+        cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
         planned = _pools.single(_machine_plan.entry({"pool": pool}), cluster.cloud, cluster.name)
         held = _machine_plan.held(cluster, planned, live)
         search = _search.start(planned, held)

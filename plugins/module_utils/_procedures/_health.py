@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_events as machine_events
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_health as health
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
@@ -24,6 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
 
 Data = dict[str, t.Any]
 
@@ -32,7 +32,7 @@ def present(
     api: Api, pool: str, namespace: str, options: t.Mapping[str, t.Any], paused: bool = False
 ) -> Data:
     """Two requests, and a write where something differs."""
-    cluster = _infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
+    cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
     kind = known("MachineHealthCheck")
     live = api.list(kind, namespace)
     manifest = health.build(cluster.name, pool, namespace, options, is_metal=cluster.platform == "BareMetal")

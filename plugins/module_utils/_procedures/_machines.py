@@ -9,7 +9,6 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _infrastructure,
     _leaving,
     _machine_plan,
     _machine_pool,
@@ -24,7 +23,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
     pool_of,
     selector,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._infrastructure import Infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import (
@@ -32,6 +30,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machine_re
     platform_of,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
+    Infrastructure,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _autoscaling,
     _health,
@@ -69,7 +71,7 @@ def present(api: Api, entry: Data, params: Data) -> Data:
 def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[Data]]:
     """The cluster and all its machine sets; raises where it has no Machine API."""
     try:
-        cluster = _infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
+        cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
         platform_of(
             cluster
         )  # why there is no Machine API is better known from the platform than from its absence

@@ -10,7 +10,6 @@ import pytest
 import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _infrastructure,
     _machine_plan,
     _machine_set,
     _placement,
@@ -19,11 +18,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     PLATFORMS,
     unknown_fields,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Wanted
 
 Data = dict[str, t.Any]
 WORKER = yaml.safe_load((Path(__file__).resolve().parents[1] / "fixtures/worker_machine_set.yml").read_text())
@@ -41,8 +41,8 @@ def worker(zone: str = "us-east-2a", **provider: t.Any) -> Data:
     return one
 
 
-def cluster(platform: str = "AWS", topology: str = "HighlyAvailable") -> _infrastructure.Infrastructure:
-    return _infrastructure.read(
+def cluster(platform: str = "AWS", topology: str = "HighlyAvailable") -> infrastructure.Infrastructure:
+    return infrastructure.read(
         {
             "status": {
                 "infrastructureName": "demo-x7k2p",
@@ -69,7 +69,7 @@ def params(**changes: t.Any) -> Data:
 
 
 def plan(
-    live: list[Data] | None = None, on: _infrastructure.Infrastructure | None = None, **changes: t.Any
+    live: list[Data] | None = None, on: infrastructure.Infrastructure | None = None, **changes: t.Any
 ) -> MachinePlan:
     options = params(**changes)
     on = on or cluster()

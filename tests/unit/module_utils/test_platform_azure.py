@@ -7,7 +7,8 @@ import typing as t
 import pytest
 from unit.platform_pools import Data, built, problems
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms, _pools
+from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
 
 IMAGE: t.Final = {
     "offer": "",
@@ -94,7 +95,7 @@ def test_the_copy_of_a_worker() -> None:
     assert found["securityProfile"] == {"encryptionAtHost": True}
     disk = {"diskEncryptionSet": {"id": "/des"}, "storageAccountType": "StandardSSD_LRS"}
     assert found["osDisk"] == {"osType": "Linux", "diskSizeGB": 128, "managedDisk": disk}
-    assert _platforms.unknown_fields(_platforms.PLATFORMS["Azure"], SOURCE) == []
+    assert platforms.unknown_fields(platforms.PLATFORMS["Azure"], SOURCE) == []
 
 
 def test_a_size_in_any_spelling_is_called_as_azure_does() -> None:

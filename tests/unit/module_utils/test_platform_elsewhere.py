@@ -12,17 +12,17 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _bare_metal_hosts,
-    _infrastructure,
     _machine_drift,
     _machine_plan,
     _machine_set,
-    _platforms,
     _pools,
     _search,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import ownership
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Wanted
 from openshift_sandbox import scenario, seed_cluster, seed_nodes
 from openshift_sandbox.seed_platforms import platform as seeded
 
@@ -50,10 +50,10 @@ PLACES: t.Final = {
 }
 
 
-def cluster(name: str) -> tuple[_infrastructure.Infrastructure, list[Data]]:
+def cluster(name: str) -> tuple[infrastructure.Infrastructure, list[Data]]:
     """Infrastructure and worker sets as the installer leaves them."""
     shape = scenario.load(name).cluster
-    found = _infrastructure.read(seed_cluster.infrastructure(shape))
+    found = infrastructure.read(seed_cluster.infrastructure(shape))
     sets = []
     for zone in shape["zones"]:
         value = seeded(shape).provider_spec(shape, "worker", zone, shape["workers"]["instance_type"])
@@ -105,8 +105,8 @@ def test_a_set_is_derived_from_the_worker_set_of_its_zone(name: str) -> None:
     assert list(plan.manifests) == [f"demo-x7k2p-gpu{PLACES[name]}"]
     assert plan.remarks == []
     _found, workers = cluster(name)
-    platform = _platforms.PLATFORMS[_found.platform]
-    assert [_platforms.unknown_fields(platform, _machine_set.provider_of(worker)) for worker in workers] == [
+    platform = platforms.PLATFORMS[_found.platform]
+    assert [platforms.unknown_fields(platform, _machine_set.provider_of(worker)) for worker in workers] == [
         []
     ] * len(workers)
     assert None not in value(plan).values()
@@ -392,9 +392,9 @@ def test_a_failure_domain_that_names_no_resource_pool_has_that_of_its_compute_cl
         {"name": "a", "server": "v", "topology": {**topology, "computeCluster": "/dc/host/d"}},
         {"name": "b", "server": "v", "topology": topology},
     )
-    assert _platforms.on(_platforms.PLATFORMS["VSphere"], domains).zone({"workspace": workspace}) == "b"
+    assert platforms.on(platforms.PLATFORMS["VSphere"], domains).zone({"workspace": workspace}) == "b"
     assert (
-        _platforms.on(_platforms.PLATFORMS["VSphere"], domains).zone(
+        platforms.on(platforms.PLATFORMS["VSphere"], domains).zone(
             {"workspace": {**workspace, "vmGroup": "hosts"}}
         )
         == ""
@@ -404,7 +404,7 @@ def test_a_failure_domain_that_names_no_resource_pool_has_that_of_its_compute_cl
 class TestAnyOther:
     """PowerVS stands for all platforms of which nothing is known."""
 
-    POWER: t.Final = _infrastructure.Infrastructure("demo-x7k2p", "PowerVS", "powervs", "HighlyAvailable")
+    POWER: t.Final = infrastructure.Infrastructure("demo-x7k2p", "PowerVS", "powervs", "HighlyAvailable")
     CANDIDATE: t.Final = {"instance_type": "big", **GPUS, "provider_spec_patch": {"processors": 16}}
     WORKER: t.Final = {
         "kind": "PowerVSMachineProviderConfig",
@@ -509,7 +509,7 @@ class TestHosts:
     ],
 )
 def test_what_to_use_instead_of_a_machine_api(name: str, words: str) -> None:
-    found = _infrastructure.read(seed_cluster.infrastructure(scenario.load(name).cluster))
+    found = infrastructure.read(seed_cluster.infrastructure(scenario.load(name).cluster))
     assert found.obstacle
     assert words in found.instead
     assert "existing.node_selector" in found.instead
@@ -540,13 +540,11 @@ def test_rosa_has_a_tool_of_its_own() -> None:
         "controlPlaneTopology": "External",
         "platformStatus": {"type": "AWS", "aws": {"resourceTags": tags}},
     }
-    assert "rosa create machinepool" in _infrastructure.read({"status": status}).instead
+    assert "rosa create machinepool" in infrastructure.read({"status": status}).instead
 
 
 def test_an_instance_type_is_read_from_a_set_that_says_it() -> None:
     told = {"VSphere": {"template": "a"}, "OpenStack": {"flavor": "a"}, "IBMCloud": {"profile": "a"}}
-    assert [_platforms.PLATFORMS[name].instance_type(provider) for name, provider in told.items()] == [
-        "a"
-    ] * 3
-    assert [_platforms.PLATFORMS[name].instance_type({}) for name in ("BareMetal", "Nutanix")] == ["", ""]
+    assert [platforms.PLATFORMS[name].instance_type(provider) for name, provider in told.items()] == ["a"] * 3
+    assert [platforms.PLATFORMS[name].instance_type({}) for name in ("BareMetal", "Nutanix")] == ["", ""]
     assert Wanted("a").is_new

@@ -7,8 +7,9 @@ import typing as t
 import pytest
 from unit.platform_pools import Data, built, problems
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms, _pools
+from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
 
 BOOT: t.Final = {
     "autoDelete": True,
@@ -91,7 +92,7 @@ def test_the_copy_of_a_worker() -> None:
     assert not foreign & set(found)
     assert found["disks"] == [{**BOOT, "sizeGb": 128}]
     assert found["shieldedInstanceConfig"] == {"integrityMonitoring": "Enabled"}
-    assert _platforms.unknown_fields(_platforms.PLATFORMS["GCP"], SOURCE) == []
+    assert platforms.unknown_fields(platforms.PLATFORMS["GCP"], SOURCE) == []
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_gpus_that_are_attached(described: Data) -> None:
     )
     (planned,) = _pools.plan([pool(**described)], cloud="gcp")["pools"]
     assert (planned["expected"], planned["accelerator"]) == ({"nvidia.com/gpu": 2}, "nvidia-t4")
-    assert _platforms.PLATFORMS["GCP"].instance_type(found) == planned["candidates"][0]["instance_type"]
+    assert platforms.PLATFORMS["GCP"].instance_type(found) == planned["candidates"][0]["instance_type"]
 
 
 def test_nodes_are_known_by_the_machine_type_alone() -> None:

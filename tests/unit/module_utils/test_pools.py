@@ -11,7 +11,7 @@ import yaml
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import BY_KEY
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
 
 Data = dict[str, t.Any]
 # An example that is a list is a playbook, which says what it needs by itself.

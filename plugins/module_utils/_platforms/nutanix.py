@@ -12,9 +12,9 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.quantity import canonical
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _lacks
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
 
 Data = dict[str, t.Any]
 KEY: t.Final = "nutanix"
@@ -86,8 +86,8 @@ def instance_type(provider: t.Mapping[str, t.Any]) -> str:
 
 
 def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
-    _lacks.refuse_markets(wanted, "Nutanix", paths, problems)
-    _lacks.refuse_disk(wanted, ("size_gib",), "Nutanix", paths, problems)
+    refusals.refuse_markets(wanted, "Nutanix", paths, problems)
+    refusals.refuse_disk(wanted, ("size_gib",), "Nutanix", paths, problems)
     gpus, where = wanted.options.get("gpus") or [], f"{paths.options}.gpus"
     for index, gpu in enumerate(gpus):
         if ("name" in gpu) == ("device_id" in gpu):

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _lacks
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
 
 Data = dict[str, t.Any]
 _SHAPE: t.Final[Data] = {
@@ -99,8 +99,8 @@ class VSphere:
         return str(provider.get("template") or "")
 
     def check(self, wanted: Wanted, paths: Paths, problems: Problems) -> None:
-        _lacks.refuse_markets(wanted, "vSphere", paths, problems)
-        _lacks.refuse_disk(wanted, ("size_gib",), "vSphere", paths, problems)
+        refusals.refuse_markets(wanted, "vSphere", paths, problems)
+        refusals.refuse_disk(wanted, ("size_gib",), "vSphere", paths, problems)
         cpus, cores = wanted.options.get("cpus"), wanted.options.get("cores_per_socket")
         if cpus and cores and cpus % cores:
             problems.add(

@@ -10,8 +10,8 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _lacks
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
 
 Data = dict[str, t.Any]
 KEY: t.Final = "other"
@@ -30,10 +30,10 @@ def instance_type(provider: t.Mapping[str, t.Any]) -> str:
 
 
 def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
-    _lacks.refuse_markets(wanted, "this platform", paths, problems)
+    refusals.refuse_markets(wanted, "this platform", paths, problems)
     remedy = "Set the field that says where in provider_spec_patch, or give the pool a reference there."
-    _lacks.refuse_zones(wanted, "nothing is known of this platform's zones.", remedy, paths, problems)
-    _lacks.refuse_disk(wanted, (), "this platform", paths, problems)
+    refusals.refuse_zones(wanted, "nothing is known of this platform's zones.", remedy, paths, problems)
+    refusals.refuse_disk(wanted, (), "this platform", paths, problems)
     if not wanted.patch:
         message = "is required on this platform: nothing else makes the copy of a worker set one with GPUs."
         problems.add(

@@ -10,9 +10,9 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _lacks
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import known, merged
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known, merged
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
 
 Data = dict[str, t.Any]
 KEY: t.Final = "openstack"
@@ -134,8 +134,8 @@ def instance_type(provider: t.Mapping[str, t.Any]) -> str:
 
 
 def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
-    _lacks.refuse_markets(wanted, "OpenStack", paths, problems)
-    _lacks.refuse_disk(wanted, tuple(_DISK), "OpenStack", paths, problems)
+    refusals.refuse_markets(wanted, "OpenStack", paths, problems)
+    refusals.refuse_disk(wanted, tuple(_DISK), "OpenStack", paths, problems)
 
 
 def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:

@@ -11,9 +11,9 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _lacks
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
 
 Data = dict[str, t.Any]
 KEY: t.Final = "baremetal"
@@ -61,15 +61,15 @@ def instance_type(provider: t.Mapping[str, t.Any]) -> str:
 
 
 def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
-    _lacks.refuse_markets(wanted, "bare metal", paths, problems)
-    _lacks.refuse_zones(
+    refusals.refuse_markets(wanted, "bare metal", paths, problems)
+    refusals.refuse_zones(
         wanted,
         "hosts of bare metal are in no zone.",
         "Choose hosts with baremetal.host_selector instead.",
         paths,
         problems,
     )
-    _lacks.refuse_disk(wanted, (), "bare metal", paths, problems)
+    refusals.refuse_disk(wanted, (), "bare metal", paths, problems)
     chosen = (
         wanted.options.get("host_selector")
         or wanted.options.get("host_expressions")

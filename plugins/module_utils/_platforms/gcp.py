@@ -10,9 +10,9 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _gcp_shape
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import gcp_shape
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
 
 Data = dict[str, t.Any]
 KEY: t.Final = "gcp"
@@ -27,7 +27,7 @@ OPTIONS: t.Final[dict[str, Field]] = {
         "map", fields={key: Field("flag") for key in ("secure_boot", "vtpm", "integrity_monitoring")}
     ),
 }
-SHAPE: t.Final[Data] = _gcp_shape.SHAPE
+SHAPE: t.Final[Data] = gcp_shape.SHAPE
 # How a machine reaches the cluster; not how the reference is bought, balanced, protected from deletion or moved between hosts.
 COPIED: t.Final = (
     "apiVersion",

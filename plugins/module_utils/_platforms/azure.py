@@ -12,9 +12,9 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.quantity import canonical
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import _azure_shape
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._shape import known, merged
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import azure_shape
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known, merged
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
 
 Data = dict[str, t.Any]
 KEY: t.Final = "azure"
@@ -45,7 +45,7 @@ OPTIONS: t.Final[dict[str, Field]] = {
         },
     ),
 }
-SHAPE: t.Final[Data] = _azure_shape.SHAPE
+SHAPE: t.Final[Data] = azure_shape.SHAPE
 # How a machine reaches the cluster and what it boots; the load balancer is its way out. Not how the reference is bought, grouped or shielded.
 COPIED: t.Final = (
     "apiVersion",
