@@ -84,9 +84,9 @@ class Link:
 
 
 def main(kubeconfig: Path) -> None:
+    from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
-    from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
 
     kind = kinds.known("ConfigMap")
     fill(connect({"kubeconfig": str(kubeconfig)}, "link"))

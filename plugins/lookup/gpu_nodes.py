@@ -78,8 +78,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
     pool_of,
     selector,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect, disconnect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect, disconnect
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
 
 _display = Display()

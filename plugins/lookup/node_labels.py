@@ -56,8 +56,8 @@ from ansible.utils.display import Display
 from ansible_collections.accelerators.openshift.plugins.module_utils import _label_difference, _node
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect, disconnect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect, disconnect
 
 _display = Display()
 

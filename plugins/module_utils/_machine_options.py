@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import name_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import PATCH
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._foreseen import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.predicted import (
     CHANGE,
     CREATE,
     DELETE,

@@ -79,14 +79,14 @@ duration:
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling
 
 SPEC = ArgumentSpec(

@@ -105,9 +105,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _machine_plan,
     _pools,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
+    AUTH,
+    STATE,
+    ArgumentSpec,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _health
 
 OPTIONS = ("startup_timeout", "unhealthy_after", "max_unhealthy")

@@ -193,11 +193,11 @@ duration:
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_plan, _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT
 from ansible_collections.accelerators.openshift.plugins.module_utils._change_options import CHANGES
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH, STATE, WAIT
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_options import MACHINES, check
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _machines
 
 SPEC = MACHINES.merge(CHANGES, AUTH, STATE, WAIT)

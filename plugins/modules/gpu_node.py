@@ -89,10 +89,14 @@ duration:
   sample: 187.2
 """
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._change_options import DRAIN
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
+    AUTH,
+    WAIT,
+    ArgumentSpec,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_options import JOINING
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._nodes import ensure
 
 SPEC = ArgumentSpec(

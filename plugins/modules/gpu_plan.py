@@ -160,12 +160,16 @@ duration:
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cost, _pools, _provider_limits
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
+    AUTH,
+    WAIT,
+    ArgumentSpec,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
     infrastructure as platform_infrastructure,
 )

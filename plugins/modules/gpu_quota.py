@@ -108,15 +108,15 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quota as quotas
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quota_proof as proof
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _quota_use as use
 
 SPEC = ArgumentSpec(

@@ -135,16 +135,16 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload as workload
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _validation
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload_options import OPTIONS
 

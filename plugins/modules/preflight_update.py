@@ -118,8 +118,12 @@ duration:
   sample: 0.4
 """
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
+    AUTH,
+    WAIT,
+    ArgumentSpec,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._update_preflight import (
     ensure,
 )

@@ -188,15 +188,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _special_resource_options,
     _sro_options,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._backends import chosen
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._backends import chosen
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
 
 OPTIONS: t.Final = {
     **_special_resource_options.OPTIONS,

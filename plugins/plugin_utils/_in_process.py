@@ -20,10 +20,10 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import complaint, execute
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import complaint, execute
 
 _MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 _AUTOMATIC = ("auto", "auto_silent", "auto_legacy", "auto_legacy_silent")

@@ -8,9 +8,9 @@ import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
 
 NAMESPACE = "contract"
 MakeApi = t.Callable[..., Api]

@@ -19,10 +19,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import discovery
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds as kube_kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
 from openshift_sandbox import audit
 
 CONFIG_MAP = kube_kinds.known("ConfigMap")

@@ -21,9 +21,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from integration.patience import at_best
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _module
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
     credentials,
     credentials_exec,
@@ -418,7 +418,7 @@ def test_an_exec_plugin_that_hangs_does_not_keep_us_past_the_deadline() -> None:
     def taken() -> float:
         started = time.monotonic()
         with pytest.raises(CredentialsError, match="has not ended after 1 s"):
-            _module.connect({"kubeconfig": config("a", {"exec": plugin}), "wait_timeout": 1}, "exec").list(
+            module.connect({"kubeconfig": config("a", {"exec": plugin}), "wait_timeout": 1}, "exec").list(
                 known("Node")
             )
         return time.monotonic() - started

@@ -16,11 +16,11 @@ from integration.patience import SECONDS, at_best, until
 from integration.playbook import Data, Playbook
 from integration.wire import Audit
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _module
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ApiError,
     CredentialsError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_package
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 
@@ -165,7 +165,7 @@ def test_an_endpoint_that_is_silent_is_not_waited_for_beyond_the_tasks_time(
         def taken() -> float:
             started = time.monotonic()
             with pytest.raises(ApiError) as caught:
-                _module.connect(params, "login").list(known("Node"))
+                module.connect(params, "login").list(known("Node"))
             assert caught.value.code == "API-UNREACHABLE"
             return time.monotonic() - started
 
@@ -173,7 +173,7 @@ def test_an_endpoint_that_is_silent_is_not_waited_for_beyond_the_tasks_time(
 
 
 def test_an_authority_that_did_not_sign_the_endpoint(oauth: OAuth) -> None:
-    api = _module.connect({**oauth.options(), "ca_cert": "", "wait_timeout": 20}, "login")
+    api = module.connect({**oauth.options(), "ca_cert": "", "wait_timeout": 20}, "login")
     with pytest.raises(CredentialsError, match="cannot be trusted") as caught:
         api.list(known("Node"))
     assert caught.value.code == "CRED-LOGIN"

@@ -19,9 +19,9 @@ import pytest
 import yaml
 from integration.patience import at_best
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _module
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
     credentials,
     credentials_kubeconfig,
@@ -214,7 +214,7 @@ def test_an_issuer_that_is_silent_does_not_keep_us_past_the_deadline(issuer: Iss
     def taken() -> float:
         started = time.monotonic()
         with pytest.raises(CredentialsError, match="timed out after 1 s"):
-            _module.connect(
+            module.connect(
                 {"kubeconfig": kubeconfig(issuer, jwt(-60), **trusted(issuer)), "wait_timeout": 1}, "oidc"
             ).list(known("Node"))
         return time.monotonic() - started

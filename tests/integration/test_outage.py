@@ -18,9 +18,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
 from openshift_sandbox import faults
 
 AWAY: t.Final = 20.0

@@ -15,8 +15,8 @@ from integration.playbook import Playbook, Run, TaskResult
 from integration.wire import Audit
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
 from openshift_sandbox import audit as requests
 from openshift_sandbox import lifecycle
 from openshift_sandbox.client import Client

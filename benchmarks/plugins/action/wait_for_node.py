@@ -15,9 +15,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import execute
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import execute
 from ansible_collections.accelerators.openshift.plugins.module_utils._node import is_ready
 
 

@@ -28,6 +28,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, worst
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import blamed, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
@@ -38,7 +39,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._procedures
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _stack_facts as stack_facts,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import blamed, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._precompiled import (
     refuse_unmade,
 )

@@ -17,16 +17,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import (
     keep,
     look,
     remove,
     told,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
 
 Data = dict[str, t.Any]
 # The definition says both.

@@ -24,17 +24,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     WaitTimeoutError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import (
+    keep,
+    look,
+    remove,
+    told,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import by_name, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools, nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _stage_facts as stage_facts,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import (
-    keep,
-    look,
-    remove,
-    told,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._kmm_verification import (
     verify,

@@ -18,6 +18,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import (
+    blamed,
+    keep,
+    look,
+    told,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nic_summary import summarize
@@ -25,12 +31,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._node_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools, nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _stage_facts as stage_facts,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import (
-    blamed,
-    keep,
-    look,
-    told,
 )
 
 Data = dict[str, t.Any]

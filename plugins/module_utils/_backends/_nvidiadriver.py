@@ -22,6 +22,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._driver_image import Change
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import blamed, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
@@ -30,7 +31,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._procedures
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _stack_conditions as conditions,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import blamed, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._stack_images import mirrored
 
 Data = dict[str, t.Any]

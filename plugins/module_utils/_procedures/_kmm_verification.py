@@ -13,9 +13,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import look
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._keeping import look
 
 Data = dict[str, t.Any]
 

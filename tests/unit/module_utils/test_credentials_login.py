@@ -11,12 +11,12 @@ import typing as t
 import pytest
 from unit.fake_server import Answer, FakeServer, status
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _module
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     CredentialsError,
     InputError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
     credentials,
     credentials_login,
@@ -127,7 +127,7 @@ def test_a_task_that_cannot_revoke_keeps_its_own_result(
 
     connection = Connection("https://a", server, True, list, tokens=lambda: ["sha256~abc"])
     monkeypatch.setattr(credentials, "connect", lambda _params, **_more: connection)
-    result = _module.execute("some_module", ensure, {"wait_timeout": 5}, check_mode=False, diff=False)
+    result = module.execute("some_module", ensure, {"wait_timeout": 5}, check_mode=False, diff=False)
     (warning,) = result["warnings"]
     assert "could not be revoked" in warning
     assert result.get("code") == (
@@ -146,7 +146,7 @@ def test_a_token_is_revoked_when_somebody_ends_the_task(monkeypatch: pytest.Monk
     connection = Connection("https://a", server, True, list, tokens=lambda: ["sha256~abc"])
     monkeypatch.setattr(credentials, "connect", lambda _params, **_more: connection)
     with pytest.raises(KeyboardInterrupt):
-        _module.execute("some_module", ensure, {"wait_timeout": 5}, check_mode=False, diff=False)
+        module.execute("some_module", ensure, {"wait_timeout": 5}, check_mode=False, diff=False)
     assert server.requests[-1][:2] == ("DELETE", PATH)
 
 
@@ -155,7 +155,7 @@ def test_a_token_that_ends_too_soon_is_a_warning(monkeypatch: pytest.MonkeyPatch
     connection = Connection("https://a", FakeServer(), True, list, ends=("The token", end))
     monkeypatch.setattr(credentials, "connect", lambda _params, **_more: connection)
     for seconds, warned in ((30, False), (90, True)):
-        result = _module.execute(
+        result = module.execute(
             "some_module",
             lambda api, _params: {"node": api.get(known("Node"), "a")},
             {"wait_timeout": seconds},

@@ -17,9 +17,9 @@ from ansible_collections.kubernetes.core.plugins.module_utils.args_common import
     AUTH_PROXY_HEADERS_SPEC,
 )
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _argspec
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import argspec
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_settings
 
 # A value of each option, in the type that a task gives it, and as text in the environment.
@@ -76,7 +76,7 @@ def test_every_option_has_a_value_here() -> None:
 
 
 def test_options_are_kubernetes_cores_own() -> None:
-    assert _argspec.AUTH.options == AUTH_ARG_SPEC
+    assert argspec.AUTH.options == AUTH_ARG_SPEC
     assert not any(option.get("default") for option in AUTH_ARG_SPEC.values()), (
         "a default would hide the environment"
     )

@@ -10,9 +10,9 @@ import typing as t
 import pytest
 from unit.fake_server import FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _module
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
@@ -38,7 +38,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> FakeServer:
 def run(
     ensure: t.Callable[[Api, t.Any], t.Any], check_mode: bool = False, diff: bool = True
 ) -> dict[str, t.Any]:
-    return _module.execute("some_module", ensure, {"wait": True, "wait_timeout": 5}, check_mode, diff)
+    return module.execute("some_module", ensure, {"wait": True, "wait_timeout": 5}, check_mode, diff)
 
 
 def test_what_was_written_is_the_change_and_the_diff(server: FakeServer) -> None:
@@ -83,7 +83,7 @@ def test_a_line_of_progress_shows_no_secret(server: FakeServer) -> None:
         api.progress("waiting, with token-of-test")
         return {}
 
-    _module.execute("some_module", ensure, {}, check_mode=False, diff=False, show=lines.append)
+    module.execute("some_module", ensure, {}, check_mode=False, diff=False, show=lines.append)
     assert lines == ["waiting, with VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"]
 
 
@@ -100,7 +100,7 @@ def test_wrong_input_is_told_before_credentials_are_looked_for(monkeypatch: pyte
 
 @pytest.mark.parametrize("seconds", [0, -5])
 def test_no_time_is_no_default_time(seconds: int) -> None:
-    result = _module.execute(
+    result = module.execute(
         "some_module", lambda _api, _params: {}, {"wait_timeout": seconds}, check_mode=False, diff=False
     )
     assert (result["failed"], result["code"], f"wait_timeout is {seconds}" in result["message"]) == (
@@ -111,8 +111,8 @@ def test_no_time_is_no_default_time(seconds: int) -> None:
 
 
 def test_a_misspelt_option_is_named_with_its_nearest() -> None:
-    result = _module.complaint("gpu_quota", ["gpus", "namespace"], ["gpsu"], ["one of gpus, hard is missing"])
+    result = module.complaint("gpu_quota", ["gpus", "namespace"], ["gpsu"], ["one of gpus, hard is missing"])
     assert result["msg"].startswith(
         "Unsupported parameters for (gpu_quota) module: gpsu (did you mean gpus?)."
     )
-    assert _module.complaint("gpu_quota", ["gpus"], [], ["gpus is missing"])["msg"] == "gpus is missing"
+    assert module.complaint("gpu_quota", ["gpus"], [], ["gpus is missing"])["msg"] == "gpus is missing"

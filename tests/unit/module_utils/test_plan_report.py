@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cost, _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._foreseen import foreseen
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.predicted import foreseen
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.writes import Change
 from ansible_collections.accelerators.openshift.plugins.module_utils._plan_report import report
 from ansible_collections.accelerators.openshift.plugins.module_utils._provider_limits import limits

@@ -13,12 +13,12 @@ import typing as t
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     InputError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials, expiry
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
@@ -123,7 +123,7 @@ def execute(
             for one in api.changes
         ]
     if check_mode and api is not None:
-        from ansible_collections.accelerators.openshift.plugins.module_utils._foreseen import foreseen
+        from ansible_collections.accelerators.openshift.plugins.module_utils._frame.predicted import foreseen
 
         result["foreseen"] = foreseen(api.changes, api.kept)
     censored: Result = secrets.censor(result)
