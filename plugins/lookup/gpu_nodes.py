@@ -69,7 +69,6 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live, _node
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
@@ -80,7 +79,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect, disconnect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
 
 _display = Display()
 
@@ -123,33 +124,33 @@ def found(
 
 
 def is_wanted(node: dict[str, t.Any], names: list[t.Any]) -> bool:
-    return _node.name(node) in names if names else is_gpu_node(node)
+    return node_facts.name(node) in names if names else is_gpu_node(node)
 
 
 def is_gpu_node(node: dict[str, t.Any]) -> bool:
-    marks = _node.labels(node)
+    marks = node_facts.labels(node)
     return (
         bool(pool_of(node))
         or has_nvidia_pci(marks)
         or marks.get("nvidia.com/gpu.present") == "true"
-        or bool(_geometry_live.resources(node))
+        or bool(devices.resources(node))
     )
 
 
 def summary(node: dict[str, t.Any], with_labels: bool) -> dict[str, t.Any]:
     spec = node.get("spec") or {}
     return {
-        "name": _node.name(node),
+        "name": node_facts.name(node),
         "pool": pool_of(node),
-        "zone": _node.zone(node),
-        "instance_type": _node.instance_type(node),
-        "ready": _node.is_ready(node),
+        "zone": node_facts.zone(node),
+        "instance_type": node_facts.instance_type(node),
+        "ready": node_facts.is_ready(node),
         "schedulable": not spec.get("unschedulable", False),
-        "product": _geometry_live.product(node),
-        "driver_version": _geometry_live.driver_version(node),
-        "devices": _geometry_live.resources(node),
+        "product": devices.product(node),
+        "driver_version": devices.driver_version(node),
+        "devices": devices.resources(node),
         "taints": spec.get("taints") or [],
-        **({"labels": _node.labels(node)} if with_labels else {}),
+        **({"labels": node_facts.labels(node)} if with_labels else {}),
     }
 
 

@@ -53,11 +53,12 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _label_difference, _node
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect, disconnect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import label_difference
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
 
 _display = Display()
 
@@ -74,7 +75,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             found = api.list(
                 known("Node"),
                 labels=selector,
-                keep=lambda node: entry(node) if not terms or _node.name(node) in terms else None,
+                keep=lambda node: entry(node) if not terms or node_facts.name(node) in terms else None,
             )
         except AcceleratorError as exc:
             raise AnsibleLookupError(secrets.censor_text(exc.to_result()["msg"])) from exc
@@ -86,5 +87,5 @@ class LookupModule(LookupBase):  # type: ignore[misc]
 
 
 def entry(node: dict[str, t.Any]) -> dict[str, t.Any]:
-    marks = _node.labels(node)
-    return {"name": _node.name(node), "labels": marks, "families": _label_difference.families(marks)}
+    marks = node_facts.labels(node)
+    return {"name": node_facts.name(node), "labels": marks, "families": label_difference.families(marks)}

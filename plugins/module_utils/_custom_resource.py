@@ -9,7 +9,6 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _object_stages as object_stages
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_nodes as pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
@@ -20,6 +19,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
     worst,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]

@@ -12,12 +12,12 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _drain as drain
 from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 
 Object = dict[str, t.Any]
 

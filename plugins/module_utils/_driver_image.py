@@ -10,21 +10,21 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._image_answer import (
     MISSING,
     THERE,
     Answer,
     best,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import (
     KERNEL,
     as_label,
     image_suffixes,
     suffixes_of_release,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 
 Data = dict[str, t.Any]
 _IDENTITY: t.Final = ("usePrecompiled", "repository", "image", "version", "nodeSelector")

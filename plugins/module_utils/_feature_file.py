@@ -13,7 +13,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import text
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import text
 
 FOLDER: t.Final = "/etc/kubernetes/node-feature-discovery/features.d"
 LARGEST: t.Final = 65536

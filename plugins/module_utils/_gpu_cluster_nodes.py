@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_update as node_update
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
-from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_slices, _stack_nodes
+from ansible_collections.accelerators.openshift.plugins.module_utils import _stack_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING, Readiness
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, slices, update
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
     NVIDIA_PCI,
     has_nvidia_pci,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches, untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import judge_pods
-from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches, untolerated
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
@@ -38,7 +37,7 @@ _BY_OBJECTS: t.Final[Data] = {"spec": {"driver": {"useNvidiaDriverCRD": True}}}
 def judge_node(node: Data, pool: Data, snapshot: Snapshot, is_driven: bool) -> list[Part]:
     """is_driven: what its NVIDIADriver lacks there has been said."""
     name = str(node["metadata"]["name"])
-    if updating := node_update.judge(node):
+    if updating := update.judge(node):
         return [placed(updating, pool["name"], name)]
     here = on(node, snapshot)
     upgrade = _stack_nodes.judge_upgrade(node)
@@ -66,7 +65,7 @@ def on(node: Data, snapshot: Snapshot) -> list[operands.Operand]:
 
 
 def _judge_labels(node: Data) -> Part | None:
-    name, marks = node["metadata"]["name"], geometry.labels(node)
+    name, marks = node["metadata"]["name"], devices.labels(node)
     if not has_nvidia_pci(marks):
         remedy = "Look at nfd-worker on that node, and at the PCI classes of the NodeFeatureDiscovery."
         what = f"label {NVIDIA_PCI} is missing, so the operator leaves the node out"
@@ -97,7 +96,7 @@ def _judge_taints(node: Data, snapshot: Snapshot) -> Part | None:
     here = [
         one
         for one in snapshot["daemonsets"]
-        if operands.is_operand(one) and matches(operands.selector(one), geometry.labels(node))
+        if operands.is_operand(one) and matches(operands.selector(one), devices.labels(node))
     ]
     blocked = sorted({taint for one in here for taint in untolerated(node, operands.tolerations(one))})
     if not blocked:
@@ -109,8 +108,8 @@ def _judge_taints(node: Data, snapshot: Snapshot) -> Part | None:
 def absent(node: Data, found: t.Iterable[operands.Operand]) -> list[str]:
     """Components that the node should have, and that no DaemonSet brings it."""
     served = {one.component for one in found}
-    called = [one for one in _ORDER if geometry.labels(node).get(operands.DEPLOY + one) == "true"]
-    if geometry.labels(node).get(operands.DEPLOY + COMPONENTS[0]) != "false":
+    called = [one for one in _ORDER if devices.labels(node).get(operands.DEPLOY + one) == "true"]
+    if devices.labels(node).get(operands.DEPLOY + COMPONENTS[0]) != "false":
         called.append(COMPONENTS[0])
     return [one for one in dict.fromkeys(called) if one not in served]
 
@@ -140,10 +139,10 @@ def _judge_operands(
 
 
 def _judge_devices(name: str, node: Data, pool: Data, snapshot: Snapshot) -> Part | None:
-    offer = _resource_slices.offer(name, snapshot["slices"])
+    offer = slices.offer(name, snapshot["slices"])
     offered, wanted = (
-        _resource_slices.resources(offer.devices),
-        geometry.expected(node, pool.get("expected") or {}),
+        slices.resources(offer.devices),
+        devices.expected(node, pool.get("expected") or {}),
     )
     wrong = [
         f"{offered.get(one, 0)} of {number} {one}"

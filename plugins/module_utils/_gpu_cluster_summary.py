@@ -9,13 +9,11 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu_cluster as gpu_cluster
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _nvidia_driver_truth as driver_truth,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
-from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_slices
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack_summary as stack_summary
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_operands as stage_operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_table as stage_table
@@ -27,8 +25,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluste
     judge,
     live,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import slices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Stage
 
@@ -68,17 +68,17 @@ def summarize(
 
 
 def _node(node: Data, pool: Data, snapshot: Snapshot) -> Data:
-    devices = _resource_slices.offer(node["metadata"]["name"], snapshot["slices"]).devices
+    devices = slices.offer(node["metadata"]["name"], snapshot["slices"]).devices
     shown = [
         {
             "name": one["name"],
-            **{key: _resource_slices.attribute(one, key) for key in ("uuid", "productName", "driverVersion")},
+            **{key: slices.attribute(one, key) for key in ("uuid", "productName", "driverVersion")},
         }
         for one in devices
     ]
     expected, offered = (
-        geometry.expected(node, pool.get("expected") or {}),
-        _resource_slices.resources(devices),
+        node_devices.expected(node, pool.get("expected") or {}),
+        slices.resources(devices),
     )
     return {
         "name": node["metadata"]["name"],
@@ -94,7 +94,7 @@ def _seen(node: Data, found: Data, here: t.Sequence[operands.Operand]) -> t.Mapp
     if not found:
         labelled = (
             Stage(stages.LABELS)
-            if has_nvidia_pci(geometry.labels(node))
+            if has_nvidia_pci(node_devices.labels(node))
             else Stage(stages.LABELS, PENDING, "", (f"{name}: no NVIDIA PCI label",))
         )
         return stages.waiting(CHAIN) | {stages.LABELS: labelled}

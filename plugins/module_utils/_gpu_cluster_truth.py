@@ -25,7 +25,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluste
     PLUGIN,
     judge_node,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import judge_size, nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
+    judge_size,
+    nodes_of,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import behind, with_status
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, part, placed
 

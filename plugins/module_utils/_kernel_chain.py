@@ -14,8 +14,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_mat
     Snapshot,
     match,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._node import short
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import system
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import short
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import system
 
 
 class KernelChain:

@@ -10,12 +10,11 @@ import typing as t
 from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_toolkit as toolkit
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_update as node_update
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, update
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import (
     OSTREE,
     System,
     as_label,
@@ -122,7 +121,7 @@ def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
         if misfit
         else "driver"
     )
-    if node_update.update(node).under_way or not geometry.is_ready(node):
+    if update.update(node).under_way or not devices.is_ready(node):
         link = "node"
     return Match(node, found, source, images.get(found.ostree, ""), daemonset, misfit, link, is_ready)
 
@@ -148,7 +147,7 @@ def _worker(node: Data) -> str:
 
 
 def _kernel(node: Data, found: System) -> Misfit | None:
-    if not found.labelled and has_nvidia_pci(geometry.labels(node)):
+    if not found.labelled and has_nvidia_pci(devices.labels(node)):
         return Misfit(
             "labels",
             "GPU-NFD-KERNEL",
@@ -201,7 +200,7 @@ def _daemonset(
     if live is None:
         others = [one for one in every if operands.is_operand(one) and operands.component(one) == "driver"]
         # On a first start there is none anywhere yet, and on a node that the operator does not know none is to be expected.
-        if not others or not source or geometry.labels(node).get(operands.DEPLOY + "driver") != "true":
+        if not others or not source or devices.labels(node).get(operands.DEPLOY + "driver") != "true":
             return None
         wanted = (
             f"kernel {found.kernel}" if source == toolkit.BY_IMAGE else f"RHCOS {found.ostree or found.image}"

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_nodes, _resource_slices
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import slices as node_slices
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
@@ -48,10 +49,10 @@ def split(pool: Data, name: str) -> tuple[Data, Data]:
 def judge(nodes: t.Iterable[Data], pool: Data, name: str, slices: t.Sequence[Data]) -> list[Readiness]:
     nodes = list(nodes)
     if not name:
-        return _pool_nodes.judge_devices(nodes, pool)
+        return pool_nodes.judge_devices(nodes, pool)
     plain, wanted = split(pool, name)
-    parts = _pool_nodes.judge_devices(nodes, plain)
-    for node in _pool_nodes.nodes_of(nodes, pool):
+    parts = pool_nodes.judge_devices(nodes, plain)
+    for node in pool_nodes.nodes_of(nodes, pool):
         what = lacking(node["metadata"]["name"], name, wanted, slices)
         if what:
             where = node["metadata"]["name"]
@@ -70,8 +71,8 @@ def judge(nodes: t.Iterable[Data], pool: Data, name: str, slices: t.Sequence[Dat
 
 def lacking(node: str, name: str, wanted: Data, slices: t.Sequence[Data]) -> str:
     """Without a number one device is enough."""
-    offer = _resource_slices.offer(node, slices, name)
-    there, number = len(offer.devices), geometry.count(wanted[name]) if name in wanted else None
+    offer = node_slices.offer(node, slices, name)
+    there, number = len(offer.devices), node_devices.count(wanted[name]) if name in wanted else None
     if not offer.complete:
         return f"the ResourceSlices of driver {name} are not all there"
     if number is None:
@@ -84,19 +85,21 @@ def summarize(
 ) -> list[Data]:
     """As for every backend; with a DRA driver also each device with its attributes."""
     if not name:
-        return _pool_nodes.summarize_nodes(nodes, pools)
+        return pool_nodes.summarize_nodes(nodes, pools)
     found = []
     for pool in pools:
-        for one in _pool_nodes.summarize_nodes(nodes, [split(pool, name)[0]]):
-            devices = _resource_slices.offer(one["name"], slices, name).devices
+        for one in pool_nodes.summarize_nodes(nodes, [split(pool, name)[0]]):
+            devices = node_slices.offer(one["name"], slices, name).devices
             shown = [{"name": device["name"], "attributes": _plain(device)} for device in devices]
-            expected = {key: geometry.count(number) for key, number in (pool.get("expected") or {}).items()}
+            expected = {
+                key: node_devices.count(number) for key, number in (pool.get("expected") or {}).items()
+            }
             found.append({**one, "expected": expected, "offered": {name: len(devices)}, "devices": shown})
     return found
 
 
 def _plain(device: Data) -> dict[str, str]:
-    return {key: _resource_slices.attribute(device, key) for key in sorted(device.get("attributes") or {})}
+    return {key: node_slices.attribute(device, key) for key in sorted(device.get("attributes") or {})}
 
 
 def pools_of(node: str, name: str, slices: t.Iterable[Data]) -> set[str]:
@@ -115,7 +118,7 @@ def claims_on(node: str, name: str, slices: t.Iterable[Data], claims: t.Iterable
         for claim in claims
         if any(one.get("pool") in pools for one in _results(claim) if one.get("driver") == name)
     ]
-    return _resource_slices.held(here, name)
+    return node_slices.held(here, name)
 
 
 def _results(claim: Data) -> list[Data]:

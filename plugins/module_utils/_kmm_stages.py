@@ -13,10 +13,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_images as images
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_state as state
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_nodes as pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_table as stage_table
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, Readiness
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Chain, Stage
 

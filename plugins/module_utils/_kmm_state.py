@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live, _pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm as kmm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_devices as devices
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_images as images
@@ -22,9 +21,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
     worst,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._taints import untolerated
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
@@ -79,9 +80,9 @@ class Judge:
             ], []
         module, pools = snapshot["modules"][0], self._params["pools"]
         nodes = [node for node in snapshot["nodes"] if self._only in ("", node["metadata"]["name"])]
-        first = [] if self._only else [_pool_nodes.judge_size(nodes, pool) for pool in pools]
+        first = [] if self._only else [pool_nodes.judge_size(nodes, pool) for pool in pools]
         wanted = (
-            [node for pool in pools for node in _pool_nodes.nodes_of(nodes, pool)]
+            [node for pool in pools for node in pool_nodes.nodes_of(nodes, pool)]
             if pools
             else nodes
             if self._only
@@ -149,7 +150,7 @@ def _part(
 
 
 def _judge_reach(node: Data, module: Data) -> Readiness | None:
-    name, marks = node["metadata"]["name"], _geometry_live.labels(node)
+    name, marks = node["metadata"]["name"], node_devices.labels(node)
     lacking = [
         f"{key}={value}" for key, value in module["spec"]["selector"].items() if marks.get(key) != value
     ]
@@ -194,7 +195,7 @@ def _judge_version(node: Data, module: Data) -> Readiness | None:
         else None
     )
     label = kmm.version_label(module["metadata"]["namespace"], module["metadata"]["name"])
-    there = _geometry_live.labels(node).get(label)
+    there = node_devices.labels(node).get(label)
     if not version or there == version:
         return None
     what = (
@@ -288,7 +289,7 @@ def _judge_loaded(node: Data, module: Data, snapshot: Snapshot) -> Readiness | N
         what = "was rebooted, and the kernel module is not loaded again yet"
     elif kmm.ready_label(
         module["metadata"]["namespace"], module["metadata"]["name"]
-    ) not in _geometry_live.labels(node):
+    ) not in node_devices.labels(node):
         what = "KMM has not labelled it ready"
     return (
         _part(

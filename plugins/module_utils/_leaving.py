@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _drain
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import (
     DELETE_FIRST,
     is_given_up,
@@ -17,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machine im
     phase,
     set_name,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 
 Data = dict[str, t.Any]
 # In the template of a pool with pre_drain_hook: the Machine API drains no Machine that has it, whoever deletes it, until we have taken it away.
@@ -26,8 +26,8 @@ HOOK: t.Final = {"name": "accelerators.openshift/drain", "owner": "accelerators.
 def victims(machines: t.Sequence[Data], replicas: int, pods: t.Sequence[Data]) -> list[Data]:
     """Those of a set that go when it is to have so many: marked ones, then what is no node, then nodes without GPU pods, then those with the fewest."""
     work: dict[str, int] = {}
-    for pod in _drain.busy(pods):
-        work[_drain.node_of(pod)] = work.get(_drain.node_of(pod), 0) + 1
+    for pod in drain.busy(pods):
+        work[drain.node_of(pod)] = work.get(drain.node_of(pod), 0) + 1
 
     def rank(machine: Data) -> tuple[int, int, str]:
         node = node_name(machine)

@@ -9,11 +9,7 @@ from __future__ import annotations
 import typing as t
 from datetime import UTC, datetime
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _machine_errors,
-    _machine_trouble,
-    _node,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_errors, _machine_trouble
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
@@ -21,6 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_trouble import Trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
 
 Machine = t.Mapping[str, t.Any]
 
@@ -134,18 +131,20 @@ def judge(
             f"{name(machine)} runs, its node {node_name(machine)} does not carry the pool's label yet",
             details=(f"{line}, node not labelled",),
         )
-    if not _node.is_ready(node):
+    if not node_facts.is_ready(node):
         return pending(
             "NodeNotReady",
-            f"node {_node.name(node)} is {_node.why_not_ready(node)}",
+            f"node {node_facts.name(node)} is {node_facts.why_not_ready(node)}",
             code="MACH-NODE-NOT-READY",
-            remedy=f"`oc describe node {_node.name(node)}`",
-            details=(f"{line}, node {_node.short(_node.name(node))} {_node.why_not_ready(node)}",),
+            remedy=f"`oc describe node {node_facts.name(node)}`",
+            details=(
+                f"{line}, node {node_facts.short(node_facts.name(node))} {node_facts.why_not_ready(node)}",
+            ),
         )
     # Only the phase Failed is final: what stands on a Machine that runs is tried again by its provider.
     status = machine.get("status") or {}
     text = f": {_machine_trouble.error_of(status)}" if status.get("errorReason") else ""
-    return ready("Running", details=(f"{line}, node {_node.short(_node.name(node))} Ready{text}",))
+    return ready("Running", details=(f"{line}, node {node_facts.short(node_facts.name(node))} Ready{text}",))
 
 
 def _troubled(

@@ -13,7 +13,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _machine,
     _machine_set,
     _machine_trouble,
-    _node,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -22,6 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     worst,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
@@ -44,7 +44,7 @@ class Present:
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
-        nodes = {_node.name(node): node for node in snapshot["nodes"]}
+        nodes = {node_facts.name(node): node for node in snapshot["nodes"]}
         machines = [
             machine for machine in snapshot["machines"] if _machine.set_name(machine) in self.plan.manifests
         ]
@@ -141,7 +141,7 @@ class Present:
         )
         of = _machine.set_name(machine)
         missing = (
-            _node.lacks(node, self.plan.node_labels(of), self.plan.taints(of))
+            node_facts.lacks(node, self.plan.node_labels(of), self.plan.taints(of))
             if node and verdict.is_ready
             else []
         )
@@ -196,11 +196,11 @@ class Absent:
         machines = [
             machine for machine in snapshot["machines"] if _machine.set_name(machine) not in self.kept
         ]
-        nodes = [node for node in snapshot["nodes"] if _node.name(node) not in staying]
+        nodes = [node for node in snapshot["nodes"] if node_facts.name(node) not in staying]
         sets = [one for one in snapshot["machine_sets"] if _machine_set.name_of(one) not in self.kept]
         lines = [f"machine set {_machine_set.name_of(one)} is still there" for one in sets]
         lines += [f"machine {_machine.name(machine)}: {_machine.phase(machine)}" for machine in machines]
-        lines += [f"node {_node.name(node)} is still there" for node in nodes]
+        lines += [f"node {node_facts.name(node)} is still there" for node in nodes]
         if not lines:
             return ready("Gone", "all machines and nodes are gone")
         message = f"{len(machines)} machines and {len(nodes)} nodes are still there"
@@ -229,7 +229,7 @@ def facts(snapshot: Snapshot, plan: MachinePlan) -> Data:
         machine for machine in snapshot.get("machines", ()) if _machine.set_name(machine) in plan.manifests
     ]
     names = {_machine.node_name(machine) for machine in machines}
-    nodes = [node for node in snapshot.get("nodes", ()) if _node.name(node) in names]
+    nodes = [node for node in snapshot.get("nodes", ()) if node_facts.name(node) in names]
     live = {_machine_set.name_of(one): one for one in snapshot.get("machine_sets", ())}
     expected = {
         _machine.node_name(machine): plan.shares[_machine.set_name(machine)].candidate["expected"]
@@ -247,6 +247,7 @@ def facts(snapshot: Snapshot, plan: MachinePlan) -> Data:
         ],
         "machines": [_machine.summarize(machine) for machine in sorted(machines, key=_machine.name)],
         "nodes": [
-            _node.summarize(node, expected[_node.name(node)]) for node in sorted(nodes, key=_node.name)
+            node_facts.summarize(node, expected[node_facts.name(node)])
+            for node in sorted(nodes, key=node_facts.name)
         ],
     }

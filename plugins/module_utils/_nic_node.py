@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_cluster_policy as nic
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_update as node_update
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, update
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches, untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import judge_alive
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import IMAGE_REASONS, trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches, untolerated
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]
@@ -64,7 +63,7 @@ class Here(t.NamedTuple):
 
 def here(node: Data, policy: Data, snapshot: Snapshot) -> Here:
     ours = of_owner(snapshot["daemonsets"], str(policy["metadata"].get("uid")))
-    wanted = [one for one in ours if matches(operands.selector(one), geometry.labels(node))]
+    wanted = [one for one in ours if matches(operands.selector(one), devices.labels(node))]
     wanted.sort(key=lambda one: (not is_driver(one), one["metadata"]["name"]))
     pods = [pod for pod in snapshot["pods"] if pod["spec"].get("nodeName") == node["metadata"]["name"]]
     revisions, served = operands.current_revisions(snapshot["revisions"]), {key_of(one) for one in wanted}
@@ -82,7 +81,7 @@ def judge_node(
 ) -> list[Part]:
     """wanted: resource -> number; 0 where any number will do."""
     name = str(node["metadata"]["name"])
-    if updating := node_update.judge(node):
+    if updating := update.judge(node):
         return [placed(updating, pool["name"], name)]
     of_node, upgrade = here(node, policy, snapshot), _judge_upgrade(node)
     late = [
@@ -95,7 +94,7 @@ def judge_node(
         _judge_taints(node, of_node),
         *late,
     ]
-    if geometry.labels(node).get(WAITS) == "true" and not any(
+    if devices.labels(node).get(WAITS) == "true" and not any(
         one and one.stage == stages.DRIVER for one in found
     ):
         remedy = "Look at the log of the node's mofed pod."
@@ -119,7 +118,7 @@ def judge_node(
 
 
 def _judge_label(node: Data) -> Part | None:
-    if geometry.labels(node).get(PRESENT) == "true":
+    if devices.labels(node).get(PRESENT) == "true":
         return None
     remedy = "Run nfd_labels with pci_classes that hold 02 (0200 misses InfiniBand) and label_fields [vendor]; the adapter has to be in the machine."
     what = f"label {PRESENT} is missing, so the operator leaves the node out"
@@ -127,7 +126,7 @@ def _judge_label(node: Data) -> Part | None:
 
 
 def _judge_upgrade(node: Data) -> Part | None:
-    name, state = node["metadata"]["name"], geometry.labels(node).get(UPGRADE, "")
+    name, state = node["metadata"]["name"], devices.labels(node).get(UPGRADE, "")
     if state in ("", "upgrade-done"):
         return None
     if state == "upgrade-failed":
@@ -226,12 +225,12 @@ def _operand(node: Data, daemonset: Data, found: operands.Operand, pod: Data | N
 
 
 def _enough(node: Data, resource: str, number: int) -> bool:
-    found = geometry.offered(node, resource)
+    found = devices.offered(node, resource)
     return found == number if number else found > 0
 
 
 def _devices(node: Data, resource: str, number: int) -> Part:
-    what = f"it offers {geometry.offered(node, resource)} of {number or 'at least 1'} {resource}"
+    what = f"it offers {devices.offered(node, resource)} of {number or 'at least 1'} {resource}"
     remedy = "Compare the resource's selectors (vendors, device_ids, link_types, if_names) with the adapters of the node; the plugin's log says what it found."
     return on_node(
         PENDING, node, f"Devices:{resource}", what, "NIC-ALLOC", remedy, stage=stages.ALLOCATABLE, waits=True

@@ -26,7 +26,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nic_node i
     judge_node,
     key_of,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import judge_size, nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
+    judge_size,
+    nodes_of,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import behind, with_status
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, part, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stage_judge import Judge

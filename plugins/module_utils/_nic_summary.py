@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_cluster_policy as nic
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_stack as stack
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_operands as stage_operands
@@ -23,8 +22,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nic_node i
     key_of,
     stage_of,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import by_node
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import told
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Stage
@@ -49,8 +49,8 @@ def summarize(
             "expected": {
                 name: number for name, number in (pool.get("expected") or {}).items() if name in offered
             },
-            "allocatable": {name: geometry.offered(node, name) for name in offered},
-            "driver_loaded": geometry.labels(node).get(WAITS) == "false",
+            "allocatable": {name: devices.offered(node, name) for name in offered},
+            "driver_loaded": devices.labels(node).get(WAITS) == "false",
         }
         for pool in pools
         for node in nodes_of(snapshot["nodes"], pool)
@@ -76,7 +76,7 @@ def _seen(node: Data, policy: Data, snapshot: Snapshot, offered: t.Sequence[str]
     if not policy:
         labelled = (
             Stage(stages.LABELS)
-            if geometry.labels(node).get(PRESENT) == "true"
+            if devices.labels(node).get(PRESENT) == "true"
             else Stage(stages.LABELS, PENDING, "", (f"{name}: no label {PRESENT}",))
         )
         return stages.waiting(stack.CHAIN) | {stages.LABELS: labelled}

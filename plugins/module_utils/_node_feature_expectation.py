@@ -9,7 +9,6 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -18,7 +17,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
     worst,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._taints import untolerated
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
 
 Manifest = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Manifest]]
@@ -55,8 +55,8 @@ class Judge:
         now = self._clock()
         self.missing = {}
         for expectation in self._params["expect"]:
-            for node in node_labels.selected(snapshot["nodes"], expectation):
-                missing = node_labels.unmet_keys(node, expectation["labels"])
+            for node in labels.selected(snapshot["nodes"], expectation):
+                missing = labels.unmet_keys(node, expectation["labels"])
                 if absent := [label for label in missing if expectation["labels"][label] is not None]:
                     self.missing[str(node["metadata"]["name"])] = (node, absent)
                 for label in expectation["labels"]:
@@ -105,7 +105,7 @@ def expected_nodes(snapshot: Snapshot, params: dict[str, t.Any]) -> list[Manifes
     found = {
         node["metadata"]["name"]: node
         for expectation in params["expect"]
-        for node in node_labels.selected(snapshot["nodes"], expectation)
+        for node in labels.selected(snapshot["nodes"], expectation)
     }
     return [found[name] for name in sorted(found)]
 
@@ -113,7 +113,7 @@ def expected_nodes(snapshot: Snapshot, params: dict[str, t.Any]) -> list[Manifes
 def _judge_expectation(
     nodes: t.Sequence[Manifest], expectation: dict[str, t.Any], tolerations: list[dict[str, t.Any]]
 ) -> list[Readiness]:
-    found = node_labels.selected(nodes, expectation)
+    found = labels.selected(nodes, expectation)
     names = {node["metadata"]["name"] for node in found}
     wanted = len(expectation.get("nodes") or []) or (
         1 if expectation.get("count") is None else expectation["count"]
@@ -132,7 +132,7 @@ def _judge_expectation(
             )
         )
     for node in found:
-        phrases = node_labels.unmet(node, expectation["labels"])
+        phrases = labels.unmet(node, expectation["labels"])
         if phrases:
             parts.append(_judge_missing(node, phrases, tolerations))
     return parts
@@ -159,8 +159,7 @@ def _judge_missing(node: Manifest, phrases: list[str], tolerations: list[dict[st
 def _selector(expectation: dict[str, t.Any]) -> str:
     return (
         ",".join(
-            f"{key}={node_labels.text(value)}"
-            for key, value in (expectation.get("node_selector") or {}).items()
+            f"{key}={labels.text(value)}" for key, value in (expectation.get("node_selector") or {}).items()
         )
         or "any node"
     )

@@ -14,9 +14,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.names
     name_fault,
     value_fault,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_rule import Given, full
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import FEATURE, text
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import FEATURE, text
 
 Manifest = dict[str, t.Any]
 API_VERSION: t.Final = "nfd.k8s-sigs.io/v1alpha1"

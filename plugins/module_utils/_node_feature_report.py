@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _label_difference as label_difference,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _node_feature_expectation as expectation,
@@ -18,12 +15,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _node_feature_object as node_feature_object,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pci_class as pci_class
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER, owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import label_difference
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels as node_labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
 
 Manifest = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Manifest]]

@@ -11,7 +11,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import FEATURE, text
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import FEATURE, text
 
 Manifest = dict[str, t.Any]
 # Where the CRD of rules is looked for: OpenShift 4.19 and later first, 4.18 and earlier second.

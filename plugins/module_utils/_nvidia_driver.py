@@ -20,8 +20,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 
 Data = dict[str, t.Any]
 API_VERSION: t.Final = "nvidia.com/v1alpha1"

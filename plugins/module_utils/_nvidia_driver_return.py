@@ -26,7 +26,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     pending,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nvidia_driver import name
 from ansible_collections.accelerators.openshift.plugins.module_utils._nvidia_driver_truth import UPGRADE
 

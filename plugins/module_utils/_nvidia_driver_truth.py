@@ -20,13 +20,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     failed,
     pending,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._nvidia_driver import name
 from ansible_collections.accelerators.openshift.plugins.module_utils._operands import selector as pods_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import CRD, DRIVER
-from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]

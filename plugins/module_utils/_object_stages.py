@@ -9,10 +9,10 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_nodes as pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_table as stage_table
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, Readiness
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
 
 Data = dict[str, t.Any]

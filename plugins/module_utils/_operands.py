@@ -9,8 +9,8 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 
 DEPLOY: t.Final = "nvidia.com/gpu.deploy."
 # Which stack a node belongs to, device plugin or DRA; it may be left over from the other one.

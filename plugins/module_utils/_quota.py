@@ -10,9 +10,6 @@ import difflib
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _resource_claims as resource_claims,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import device_class
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import quantity
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
@@ -24,6 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims as node_claims
 
 Object = dict[str, t.Any]
 
@@ -214,9 +212,9 @@ def claimants(limits: t.Iterable[str], claims: t.Iterable[Object]) -> list[Objec
     """Claims that count, and the pod that uses each (none yet: an empty name); a claim counts from when it is made until it is gone."""
     names, held = classes(limits), []
     for claim in claims:
-        amounts = {name: amount for name, amount in resource_claims.asked(claim).items() if name in names}
+        amounts = {name: amount for name, amount in node_claims.asked(claim).items() if name in names}
         if amounts:
-            pods = resource_claims.users(claim)
+            pods = node_claims.users(claim)
             held.append(
                 {"pod": pods[0] if pods else "", "claim": claim["metadata"]["name"], "requests": amounts}
             )

@@ -10,15 +10,13 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _quota as quotas
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _resource_claims as resource_claims,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import device_class
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import quantity
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     InputError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
 
 Object = dict[str, t.Any]
 
@@ -38,7 +36,7 @@ def too_much(live: Object, limits: t.Mapping[str, str]) -> Object:
     if names := quotas.extended(limits):
         return pod(live, names[0], _over(live, limits, quotas.REQUESTS + names[0]))
     (name, *_others) = quotas.classes(limits)
-    return resource_claims.claim(
+    return claims.claim(
         "gpu-quota-proof-",
         live["metadata"]["namespace"],
         _over(live, limits, device_class.quota_key(name)),

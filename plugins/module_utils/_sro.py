@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
     worst,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
     judge_devices,
     judge_size,
     summarize_nodes,

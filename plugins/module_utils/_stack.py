@@ -25,7 +25,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     worst,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_chain import KernelChain
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import judge_size, nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
+    judge_size,
+    nodes_of,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_devices import WITHHELD
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import blamed

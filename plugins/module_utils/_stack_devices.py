@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
@@ -24,11 +24,11 @@ WITHHELD: t.Final = "Withheld"
 def judge_devices(
     node: dict[str, t.Any], pool: dict[str, t.Any], snapshot: Snapshot, is_upgrading: bool
 ) -> list[Part]:
-    wanted = geometry.expected(node, pool.get("expected") or {})
+    wanted = devices.expected(node, pool.get("expected") or {})
     short = [
-        f"{name} {geometry.offered(node, name)} of {number}"
+        f"{name} {devices.offered(node, name)} of {number}"
         for name, number in wanted.items()
-        if geometry.offered(node, name) != number
+        if devices.offered(node, name) != number
     ]
     if cut := _judge_mig(node, short):
         return [cut]
@@ -72,15 +72,15 @@ def _running(node: dict[str, t.Any], snapshot: Snapshot) -> list[operands.Operan
 
 def _counted(node: dict[str, t.Any]) -> str:
     """GPU feature discovery counts what is in the node, the device plugin what is healthy: the difference was withdrawn."""
-    present = geometry.count(geometry.labels(node).get("nvidia.com/gpu.count", 0))
-    offered = geometry.offered(node, "nvidia.com/gpu")
-    withdrawn = present - offered if 0 < offered < present and not geometry.is_shared(node) else 0
+    present = devices.count(devices.labels(node).get("nvidia.com/gpu.count", 0))
+    offered = devices.offered(node, "nvidia.com/gpu")
+    withdrawn = present - offered if 0 < offered < present and not devices.is_shared(node) else 0
     return f" ({present} GPUs are in the node, {withdrawn} of them withdrawn)" if withdrawn else ""
 
 
 def _judge_mig(node: dict[str, t.Any], short: t.Sequence[str]) -> Part | None:
     """The MIG manager tells its state by a label; the ClusterPolicy is ready all the same."""
-    marks = geometry.labels(node)
+    marks = devices.labels(node)
     state, layout = marks.get(MIG_STATE), marks.get(MIG_CONFIG, "")
     offer = f", offers {', '.join(short)}" if short else ""
     if state in ("pending", "rebooting"):

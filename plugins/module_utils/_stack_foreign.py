@@ -13,7 +13,7 @@ from dataclasses import replace
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import READY
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import CRD
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
-from ansible_collections.accelerators.openshift.plugins.module_utils._node import short
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import short
 
 _OFFERED: t.Final = ("GPU-ALLOC", "GPU-MIG-RUNNING")
 

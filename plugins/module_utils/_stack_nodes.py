@@ -10,9 +10,7 @@ import typing as t
 from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_update as node_update
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
@@ -20,11 +18,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     PENDING,
     Readiness,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, update
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches, untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_devices import judge_devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part, on_node, placed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import judge_pods
-from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches, untolerated
 
 Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
 # What a ClusterPolicy that is `ready` says while it knows of no GPU node.
@@ -37,7 +36,7 @@ PAUSED: t.Final = "paused-"
 def judge_node(
     node: dict[str, t.Any], pool: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snapshot
 ) -> list[Part]:
-    if updating := node_update.judge(node):
+    if updating := update.judge(node):
         return [placed(updating, pool["name"], _name(node))]
     upgrade = judge_upgrade(node)
     found: list[Readiness | None] = [
@@ -60,7 +59,7 @@ def _name(node: dict[str, t.Any]) -> str:
 
 
 def judge_alive(node: dict[str, t.Any]) -> Part | None:
-    if geometry.is_ready(node):
+    if devices.is_ready(node):
         return None
     since = next(
         (
@@ -90,7 +89,7 @@ def _judge_taints(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Sn
         operands.component(one)
         for one in snapshot["daemonsets"]
         if operands.is_operand(one)
-        and matches(operands.selector(one), geometry.labels(node))
+        and matches(operands.selector(one), devices.labels(node))
         and untolerated(node, operands.tolerations(one))
     ]
     if not for_good and not blocked:
@@ -110,7 +109,7 @@ def _judge_taints(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Sn
 
 def _judge_features(node: dict[str, t.Any], policy: dict[str, t.Any]) -> Part | None:
     """Without GPU nodes that it knows of, the operator has nothing to do and calls itself ready."""
-    if has_nvidia_pci(geometry.labels(node)):
+    if has_nvidia_pci(devices.labels(node)):
         return None
     what = "no label feature.node.kubernetes.io/pci-10de.present"
     remedy = f"`oc get pods -A -o wide --field-selector spec.nodeName={_name(node)}` has to show a running nfd-worker; pci_classes of nfd_labels need 03."
@@ -124,12 +123,12 @@ def _judge_features(node: dict[str, t.Any], policy: dict[str, t.Any]) -> Part | 
 
 
 def _judge_opt_out(node: dict[str, t.Any]) -> Part | None:
-    marks = geometry.labels(node)
+    marks = devices.labels(node)
     if marks.get(operands.DEPLOY + "operands") == "false":
         remedy = f"oc label node {_name(node)} {operands.DEPLOY}operands-"
         what = f"label {operands.DEPLOY}operands=false keeps every operand away"
         return on_node(PENDING, node, "OptedOut", what, "GPU-OPTED-OUT", remedy, stage=stages.LABELS)
-    if marks.get(operands.MODE) == "dra" and not geometry.resources(node):
+    if marks.get(operands.MODE) == "dra" and not devices.resources(node):
         what = f"label {operands.MODE}=dra is left over from a GPUCluster and keeps the operands away"
         return on_node(
             PENDING,
@@ -164,7 +163,7 @@ def _judge_left(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snap
     """The DaemonSet of an NVIDIADriver that the policy has switched off keeps the policy's driver away, and nobody takes it away."""
     if ((policy.get("spec") or {}).get("driver") or {}).get("useNvidiaDriverCRD"):
         return None
-    here = [one for one in snapshot["daemonsets"] if matches(operands.selector(one), geometry.labels(node))]
+    here = [one for one in snapshot["daemonsets"] if matches(operands.selector(one), devices.labels(node))]
     names = [
         owner["name"]
         for one in here
@@ -206,7 +205,7 @@ def _judge_operands(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: 
 
 
 def judge_upgrade(node: dict[str, t.Any]) -> Part | None:
-    state = geometry.labels(node).get(UPGRADE, "")
+    state = devices.labels(node).get(UPGRADE, "")
     if state == "upgrade-failed":
         remedy = f"Look at the driver pod of the node, then `oc label node {_name(node)} {UPGRADE}=upgrade-required --overwrite`."
         what = "the driver upgrade failed, the node stays cordoned"
@@ -227,7 +226,7 @@ def judge_upgrade(node: dict[str, t.Any]) -> Part | None:
 
 def judge_paused(node: dict[str, t.Any], snapshot: Snapshot, upgrade: Part | None) -> Part | None:
     """Paused operands are wanted by no DaemonSet, so the operator calls them ready; once the driver runs again nothing may be paused."""
-    marks = geometry.labels(node)
+    marks = devices.labels(node)
     paused = [
         key.removeprefix(operands.DEPLOY)
         for key, value in sorted(marks.items())

@@ -9,15 +9,15 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
 from ansible_collections.accelerators.openshift.plugins.module_utils import _operands as operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_operands as stage_operands
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_table as stage_table
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_foreign import behind, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Stage
@@ -33,10 +33,10 @@ def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[Data], parts: t.S
         {
             "name": node["metadata"]["name"],
             "pool": pool["name"],
-            "expected": geometry.expected(node, pool.get("expected") or {}),
-            "allocatable": geometry.resources(node),
-            "driver_version": geometry.driver_version(node),
-            "product": geometry.product(node),
+            "expected": devices.expected(node, pool.get("expected") or {}),
+            "allocatable": devices.resources(node),
+            "driver_version": devices.driver_version(node),
+            "product": devices.product(node),
             "kernel": kernel_match.match(
                 node, policy, {**snapshot, "pods": pods.get(node["metadata"]["name"], [])}
             ).to_dict(),
@@ -96,7 +96,7 @@ def _seen(
     if not policy:
         labelled = (
             Stage(stages.LABELS)
-            if has_nvidia_pci(geometry.labels(node))
+            if has_nvidia_pci(devices.labels(node))
             else Stage(stages.LABELS, PENDING, "", (f"{name}: no NVIDIA PCI label",))
         )
         return stages.waiting(stages.GPU_STACK) | {stages.LABELS: labelled}

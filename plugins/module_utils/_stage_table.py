@@ -10,7 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import READY, worst
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import Part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Chain, Place, Stage
 

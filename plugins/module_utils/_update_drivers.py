@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_images as images_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._image_answer import MISSING, THERE, best
 from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_match import Match
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import suffixes_of_release
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import suffixes_of_release
 from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
     BLOCKING,
     OK,

@@ -12,7 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _dri
 from ansible_collections.accelerators.openshift.plugins.module_utils import _image_answer as image_answer
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kmm_kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils._driver_image import for_release
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import KERNEL, as_label
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import KERNEL, as_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
     BLOCKING,
     OK,

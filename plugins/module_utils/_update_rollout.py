@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _drain as drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_update import update
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.update import update
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_nodes import UPGRADE
 from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
     BLOCKING,

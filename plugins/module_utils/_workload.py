@@ -10,15 +10,15 @@ import hashlib
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
-from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import (
     GPU_TOLERATION,
     merge_tolerations,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY, owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 
 Manifest = dict[str, t.Any]
 BENCHMARK_LABEL: t.Final = "accelerators.openshift/benchmark"
@@ -36,7 +36,7 @@ def namespace(name: str) -> Manifest:
 
 def selected(nodes: t.Iterable[Manifest], selector: t.Mapping[str, str]) -> list[Manifest]:
     return sorted(
-        (node for node in nodes if matches(selector, geometry.labels(node))),
+        (node for node in nodes if matches(selector, node_devices.labels(node))),
         key=lambda node: str(node["metadata"]["name"]),
     )
 
@@ -44,14 +44,14 @@ def selected(nodes: t.Iterable[Manifest], selector: t.Mapping[str, str]) -> list
 def geometry_of(node: Manifest, wanted: t.Mapping[str, t.Any] | None) -> dict[str, int]:
     """How many pods of each resource the node has to carry."""
     return (
-        {name: geometry.count(number) for name, number in wanted.items()}
+        {name: node_devices.count(number) for name, number in wanted.items()}
         if wanted
-        else geometry.resources(node)
+        else node_devices.resources(node)
     )
 
 
 def fingerprint(node: Manifest, benchmark: str) -> str:
-    return f"benchmark={benchmark} {geometry.fingerprint(node)}"
+    return f"benchmark={benchmark} {node_devices.fingerprint(node)}"
 
 
 def changed(
@@ -200,7 +200,7 @@ def leftovers(
 
 
 def host_of(node: Manifest) -> str:
-    return geometry.labels(node).get(HOSTNAME) or str(node["metadata"]["name"])
+    return node_devices.labels(node).get(HOSTNAME) or str(node["metadata"]["name"])
 
 
 def requested(pod_: Manifest, resource: str) -> int:
@@ -208,7 +208,7 @@ def requested(pod_: Manifest, resource: str) -> int:
 
     def of(kind: str) -> list[int]:
         return [
-            geometry.count((one.get("resources", {}).get("limits") or {}).get(resource, 0))
+            node_devices.count((one.get("resources", {}).get("limits") or {}).get(resource, 0))
             for one in pod_["spec"].get(kind) or []
         ]
 
@@ -248,10 +248,10 @@ def _holders(node: Manifest, present: t.Mapping[str, dict[str, int]], params: di
     lines = []
     for resource, number in geometry_of(node, params.get("resources")).items():
         held = {name: count for name, count in sorted(present.get(resource, {}).items()) if count}
-        free = geometry.offered(node, resource) - sum(held.values())
+        free = node_devices.offered(node, resource) - sum(held.values())
         if free < number and held:
             who = ", ".join(f"{name} ({count})" for name, count in held.items())
             lines.append(
-                f"{node['metadata']['name']}: {free} of {geometry.offered(node, resource)} {resource} free, {number} needed; held by {who}"
+                f"{node['metadata']['name']}: {free} of {node_devices.offered(node, resource)} {resource} free, {number} needed; held by {who}"
             )
     return lines

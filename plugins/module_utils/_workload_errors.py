@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
-from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ForbiddenError,
     InputError,
     NotReadyError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims, devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import geometry_of
 
 Manifest = dict[str, t.Any]
@@ -39,10 +38,10 @@ def problem(nodes: t.Sequence[Manifest], params: dict[str, t.Any]) -> NotReadyEr
             f"Look at `oc get nodes -l {selector}`; run the pool's own stage first.",
         )
     short = [
-        f"{node['metadata']['name']}: offers {geometry.offered(node, resource)} of {number} {resource}"
+        f"{node['metadata']['name']}: offers {devices.offered(node, resource)} of {number} {resource}"
         for node in nodes
         for resource, number in (geometry_of(node, params.get("resources")) or {"nvidia.com/gpu": 1}).items()
-        if geometry.offered(node, resource) < number
+        if devices.offered(node, resource) < number
     ]
     if short:
         return NotReadyError(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
@@ -18,6 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
     worst,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
@@ -169,7 +169,7 @@ def summarize(
                 "ran": name in ran,
                 "validated": sum(one["passed"] for one in pods) if name in waiting else sum(devices.values()),
                 "resources": devices,
-                "driver_version": geometry.driver_version(node),
+                "driver_version": node_devices.driver_version(node),
                 "pods": pods,
             }
         )
@@ -216,7 +216,7 @@ def complaints(node: Manifest, results: list[dict[str, t.Any]]) -> list[Readines
         parts.append(failed("Failed", message, code="WORK-FAILED", remedy=remedy, details=tail))
     uuids = [uuid for one in results if one["passed"] for uuid in one["result"]["uuids"][:1]]
     twice = sorted({uuid for uuid in uuids if uuids.count(uuid) > 1})
-    if twice and not geometry.is_shared(node):
+    if twice and not node_devices.is_shared(node):
         message = f"Node {name}: several pods were given the same device {', '.join(twice)}, although nothing is shared there."
         parts.append(
             failed(

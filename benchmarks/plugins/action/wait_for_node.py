@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import execute
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._node import is_ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import is_ready
 
 
 def judge(snapshot: dict[str, list[dict[str, t.Any]]]) -> Readiness:

@@ -31,8 +31,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import blamed, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import common_selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _stack_conditions as conditions,
 )

@@ -25,8 +25,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adop
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import common_selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
 
 Data = dict[str, t.Any]
 # The definition says both.

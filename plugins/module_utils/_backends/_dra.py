@@ -12,7 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _clu
 from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu_cluster as gpu_cluster
 from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu_cluster_truth as gpu_truth
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver as nvidia_driver
-from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_slices, _stack
+from ansible_collections.accelerators.openshift.plugins.module_utils import _stack
 from ansible_collections.accelerators.openshift.plugins.module_utils._backends import (
     _clusterpolicy as clusterpolicy,
 )
@@ -34,8 +34,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluster_summary import summarize
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import slices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import common_selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _stage_facts as stage_facts,
 )
@@ -137,7 +138,7 @@ def absent(api: Api, params: Data) -> Data:
     """Claims first: a pod whose claim nobody can release any more would hang. Then the stack, then the driver below it."""
     live = api.get(CLUSTER, NAME) if api.served(CLUSTER) else None
     if live is not None and owned(live):
-        used = _resource_slices.held(api.list(known("ResourceClaim")), but=params["namespace"])
+        used = slices.held(api.list(known("ResourceClaim")), but=params["namespace"])
         if used:
             message = f"Pods use GPUs by {len(used)} ResourceClaims: {', '.join(used[:5])}{', …' if used[5:] else ''}. Without the DRA driver they could not end."
             raise NotReadyError(

@@ -32,7 +32,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adop
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import by_name, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools, nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
+    check_pools,
+    nodes_of,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _stage_facts as stage_facts,
 )

@@ -27,8 +27,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adop
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nic_summary import summarize
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import common_selector
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools, nodes_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import common_selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
+    check_pools,
+    nodes_of,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _stage_facts as stage_facts,
 )

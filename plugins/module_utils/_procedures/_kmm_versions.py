@@ -10,10 +10,10 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm as kmm
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_devices as devices
-from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_slices
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import slices as node_slices
 
 Data = dict[str, t.Any]
 NODE: t.Final = known("Node")
@@ -89,7 +89,7 @@ def refuse_claimed(api: Api, module: Data) -> None:
     """Without its DRA driver a pod that holds a claim could not end."""
     driver = (module["spec"].get("dra") or {}).get("driverName")
     used = (
-        _resource_slices.held(api.list(known("ResourceClaim")), driver)
+        node_slices.held(api.list(known("ResourceClaim")), driver)
         if driver and api.served(known("ResourceClaim"))
         else []
     )

@@ -16,7 +16,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _nod
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _node_feature_rule as node_feature_rule,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
@@ -26,6 +25,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_expectation import Judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels as node_labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _node_feature_groups as groups,
 )

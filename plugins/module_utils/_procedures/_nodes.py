@@ -10,7 +10,7 @@ import time
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_drift, _node
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_drift
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
@@ -26,15 +26,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
     worst,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import replicas_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-    _drain,
-    _health,
-    _scale_down,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _health, _scale_down
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
 
 Data = dict[str, t.Any]
@@ -54,13 +52,15 @@ def ensure(api: Api, params: Data) -> Data:
             )
         api.warn(f"There is no node and no machine {params['name']}: nothing was to be replaced.")
         return {"node": "", "machine": "", "new_machines": []}
-    name = _node.name(node) if node else ""
+    name = node_facts.name(node) if node else ""
     facts: Data = {"node": name, "machine": _machine.name(machine) if machine else "", "new_machines": []}
     if params["state"] == "schedulable":
-        if node and _drain.is_cordoned(node):
-            _drain.uncordon(api, name)
+        if node and drain_steps.is_cordoned(node):
+            drain_steps.uncordon(api, name)
     elif params["state"] == "drained":
-        _drain.drain(api, {name} - {""}, Rules.of(params), f"Node {name} is to be drained", _drain.FOR_ADMIN)
+        drain_steps.drain(
+            api, {name} - {""}, Rules.of(params), f"Node {name} is to be drained", drain_steps.FOR_ADMIN
+        )
     else:
         facts["new_machines"] = replace(api, name, machine, params)
     return facts
@@ -97,7 +97,7 @@ def replace(api: Api, node: str, machine: Data | None, params: Data) -> list[str
             layer="node",
         )
     _machine_drift.check_machines([machine])
-    _drain.check(api, {node} - {""}, Rules.of(params), _why(node, params))
+    drain_steps.check(api, {node} - {""}, Rules.of(params), _why(node, params))
     with _health.paused(api, pool_of(live), namespace):
         return _another(api, node, machine, set_name, params)
 
@@ -108,7 +108,7 @@ def _why(node: str, params: Data) -> str:
 
 def _another(api: Api, node: str, machine: Data, set_name: str, params: Data) -> list[str]:
     namespace = params["namespace"]
-    _drain.drain(api, {node} - {""}, Rules.of(params), _why(node, params))
+    drain_steps.drain(api, {node} - {""}, Rules.of(params), _why(node, params))
     _scale_down.unhook(api, namespace, [machine])
     before = {_machine.name(one) for one in _members(api, set_name, namespace)}
     api.delete(known("Machine"), _machine.name(machine), namespace, owned_only=False)
@@ -132,7 +132,7 @@ class Whole:
     capacity_timeout: float
 
     def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
-        nodes = {_node.name(node): node for node in snapshot["nodes"]}
+        nodes = {node_facts.name(node): node for node in snapshot["nodes"]}
         living = [one for one in snapshot["machines"] if _machine.phase(one) != "Deleting"]
         parts = [
             _machine.judge(

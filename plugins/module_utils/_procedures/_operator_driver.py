@@ -9,7 +9,6 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _bundle as bundle
-from ansible_collections.accelerators.openshift.plugins.module_utils import _drain as drain
 from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_change as driver_change
 from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
@@ -18,6 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 
 Object = dict[str, t.Any]
 _POLICY: t.Final = known("ClusterPolicy")

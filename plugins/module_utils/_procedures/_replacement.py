@@ -21,7 +21,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_set as sets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import (
@@ -34,8 +33,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machine im
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_pool import Present
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-    _drain,
     _health,
     _machine_writes,
     _scale_down,
@@ -78,7 +78,7 @@ class Replacement:
         outdated = [one for one in snapshot["machines"] if self._is_outdated(one)]
         if self.params.get("on_change") != "replace" or not outdated:
             return snapshot
-        _drain.check(
+        drain_steps.check(
             self.api, {node_name(one) for one in outdated} - {""}, self._rules, self._why(len(outdated))
         )
         with _health.paused(self.api, pool, namespace):
@@ -212,8 +212,8 @@ def restore(api: Api, snapshot: Seen) -> None:
     going = {node_name(one) for one in snapshot["machines"] if phase(one) == "Deleting" or is_given_up(one)}
     for node in snapshot["nodes"]:
         if (
-            _drain.is_cordoned(node)
-            and _drain.mark_of(node) == _drain.FOR_POOL
+            drain_steps.is_cordoned(node)
+            and drain_steps.mark_of(node) == drain_steps.FOR_POOL
             and node["metadata"]["name"] not in going
         ):
-            _drain.uncordon(api, node["metadata"]["name"])
+            drain_steps.uncordon(api, node["metadata"]["name"])

@@ -9,13 +9,12 @@ from __future__ import annotations
 import collections
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _drain, _leaving, _machine_drift
+from ansible_collections.accelerators.openshift.plugins.module_utils import _leaving, _machine_drift
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     pool_label,
     selector,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import (
@@ -26,8 +25,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machine im
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain, drain_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._placement import spared
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain as drains
 from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held, Search, is_of
 
 Data = dict[str, t.Any]
@@ -48,7 +48,7 @@ def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> N
         for one in machines_of(api, search.pool["name"], namespace)
         if set_name(one) in zones and phase(one) != "Deleting"
     ]
-    working = {_drain.node_of(pod) for pod in _drain.busy(drains.pods_on(api, _nodes(machines)))}
+    working = {drain.node_of(pod) for pod in drain.busy(drain_steps.pods_on(api, _nodes(machines)))}
     idle = collections.Counter(zones[set_name(one)] for one in machines if node_name(one) not in working)
     search.placement = spared(search.placement, current, idle)
 
@@ -66,7 +66,7 @@ def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -
     if not fewer and not given_up:
         return []
     machines = [one for one in machines_of(api, pool, namespace) if phase(one) != "Deleting"]
-    pods = drains.pods_on(
+    pods = drain_steps.pods_on(
         api,
         {node_name(one) for one in machines if set_name(one) in fewer or set_name(one) in given_up} - {""},
     )
@@ -77,8 +77,8 @@ def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -
     ]
     all_that_go = [*victims, *(one for one in machines if set_name(one) in given_up)]
     why = f"Pool {pool} is to lose {len(all_that_go)} machines"
-    if problem := _drain.refusal(
-        [pod for pod in pods if _drain.node_of(pod) in _nodes(all_that_go)], rules, why
+    if problem := drain.refusal(
+        [pod for pod in pods if drain.node_of(pod) in _nodes(all_that_go)], rules, why
     ):
         raise problem
     _machine_drift.check_machines(one for one in all_that_go if _leaving.released(one))
@@ -102,16 +102,16 @@ def remove(api: Api, pool: str, names: t.Collection[str], params: Data) -> list[
     why = f"Pool {pool} is to lose {len(machines)} machines"
     _machine_drift.check_machines(one for one in machines if _leaving.without_hook(one))
     if not api.wait_wanted and not api.check_mode:
-        drains.check(api, _nodes(machines), rules, why)
+        drain_steps.check(api, _nodes(machines), rules, why)
         return machines
-    drains.drain(api, _nodes(machines), rules, why)
+    drain_steps.drain(api, _nodes(machines), rules, why)
     unhook(api, namespace, machines)
     return machines
 
 
 def release(api: Api, namespace: str, machines: t.Sequence[Data], rules: Rules, why: str) -> None:
     """Empties the Machines' nodes, then marks them as the first that their sets give up; no hook of ours holds them up any more."""
-    drains.drain(api, _nodes(machines), rules, why)
+    drain_steps.drain(api, _nodes(machines), rules, why)
     mark(api, namespace, machines)
 
 
@@ -135,7 +135,7 @@ def let_go(api: Api, machines: t.Iterable[Data], params: Data) -> None:
         if phase(machine) != "Deleting" or not _leaving.without_hook(machine):
             continue
         try:
-            drains.drain(api, _nodes([machine]), Rules.of(params), f"Machine {name(machine)} is deleted")
+            drain_steps.drain(api, _nodes([machine]), Rules.of(params), f"Machine {name(machine)} is deleted")
         except AcceleratorError as exc:
             since = machine["metadata"]["deletionTimestamp"]
             message = f"Machine {name(machine)} is being deleted since {since}, and its pre-drain hook holds it until its node is empty. {exc.message}"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _drain as drain
 from ansible_collections.accelerators.openshift.plugins.module_utils import _image_answer as image_answer
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
@@ -29,10 +28,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._driver_too
     NAMESPACE,
     STREAM,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._image_lookup import look_up
 from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
     UNKNOWN,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import secrets
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as claims
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload as workload
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
@@ -20,6 +19,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
 
 Data = dict[str, t.Any]
 POD: t.Final = known("Pod")

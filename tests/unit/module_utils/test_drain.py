@@ -6,8 +6,9 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cordon, _drain, _leaving
-from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Emptied, Rules
+from ansible_collections.accelerators.openshift.plugins.module_utils import _leaving
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import cordon, drain
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Emptied, Rules
 
 Data = dict[str, t.Any]
 
@@ -47,13 +48,13 @@ GOING = {"deletionTimestamp": "2026-11-21T00:00:00Z"}
         (pod("bare", owner=""), True),
         (pod("job", phase="Succeeded"), False),
         (pod("ds", owner="DaemonSet"), False),
-        (pod("static", owner="Node", annotations={_drain.MIRROR: "x"}), False),
+        (pod("static", owner="Node", annotations={drain.MIRROR: "x"}), False),
         (pod("ends", **GOING), True),
     ],
     ids=lambda one: one["metadata"]["name"] if isinstance(one, dict) else "",
 )
 def test_which_pods_leave(one: Data, leaves: bool) -> None:
-    assert bool(_drain.leaving([one])) is leaves
+    assert bool(drain.leaving([one])) is leaves
 
 
 def test_devices() -> None:
@@ -63,7 +64,7 @@ def test_devices() -> None:
     requests["spec"]["initContainers"] = [
         {"name": "i", "resources": {"requests": {"nvidia.com/mig-1g.5gb": 1}}}
     ]
-    assert [_drain.uses_devices(one) for one in (pod("plain"), pod("gpu", gpus=1), claims, requests)] == [
+    assert [drain.uses_devices(one) for one in (pod("plain"), pod("gpu", gpus=1), claims, requests)] == [
         False,
         True,
         True,
@@ -72,7 +73,7 @@ def test_devices() -> None:
     operand = pod("plugin", owner="DaemonSet", gpus=1)
     assert [
         one["metadata"]["name"]
-        for one in _drain.busy(
+        for one in drain.busy(
             [operand, pod("gpu", gpus=1), pod("ends", gpus=1, **GOING), pod("done", gpus=1, phase="Failed")]
         )
     ] == ["gpu"]
@@ -94,7 +95,7 @@ def test_devices() -> None:
     ],
 )
 def test_what_may_not_go_unasked(pods: list[Data], rules: Rules, code: str) -> None:
-    problem = _drain.refusal(pods, rules, "Pool t is to lose 1 machines")
+    problem = drain.refusal(pods, rules, "Pool t is to lose 1 machines")
     assert (problem.code if problem else "") == code
     if problem:
         assert f"team/{pods[0]['metadata']['name']}" in problem.message
@@ -103,7 +104,7 @@ def test_what_may_not_go_unasked(pods: list[Data], rules: Rules, code: str) -> N
 
 
 def test_every_reason_is_evidence() -> None:
-    problem = _drain.refusal([pod("job", gpus=1), pod("web", data=True), pod("bare", owner="")], Rules(), "x")
+    problem = drain.refusal([pod("job", gpus=1), pod("web", data=True), pod("bare", owner="")], Rules(), "x")
     assert problem is not None
     assert problem.evidence == [
         "NODE-BUSY: team/job on n1",
@@ -161,7 +162,7 @@ def test_a_node_that_is_lost_ends_no_pod() -> None:
 def test_what_a_cordon_does_not_keep_away(toleration: Data, quoted: str) -> None:
     one = pod("agent")
     one["spec"]["tolerations"] = [toleration]
-    assert _cordon.toleration(one) == quoted
+    assert cordon.toleration(one) == quoted
 
 
 def tolerant(name: str, **more: t.Any) -> Data:

@@ -13,9 +13,8 @@ import pytest
 import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_system as node_system
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_update as node_update
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import system, update
 
 Data = dict[str, t.Any]
 Snapshot = dict[str, list[Data]]
@@ -326,7 +325,7 @@ def test_a_daemon_that_has_given_up_is_a_failure_of_its_own(seen: Snapshot) -> N
     node(seen)["metadata"]["annotations"] = notes | {
         f"{MACHINE_CONFIG}reason": "failed to drain node gpu-0 after 1 hour"
     }
-    found = node_update.judge(node(seen))
+    found = update.judge(node(seen))
     assert found is not None
     assert (found.code, "failed to drain node gpu-0" in found.message) == ("GPU-NODE-DEGRADED", True)
 
@@ -342,7 +341,7 @@ def test_a_daemon_that_has_given_up_is_a_failure_of_its_own(seen: Snapshot) -> N
     ],
 )
 def test_releases_in_a_version_of_rhcos(image: str, expected: tuple[str, str]) -> None:
-    assert node_system.releases(image) == expected
+    assert system.releases(image) == expected
 
 
 SUFFIXES = [
@@ -358,4 +357,4 @@ SUFFIXES = [
 def test_the_suffix_of_a_driver_image(
     release: tuple[int, int], rhcos: str, now: str, suffixes: list[str]
 ) -> None:
-    assert node_system.suffixes_of_release(release, rhcos, now) == suffixes
+    assert system.suffixes_of_release(release, rhcos, now) == suffixes

@@ -12,7 +12,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _node_feature_expectation as expectation_noun,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_report as report
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pci_class as pci_class
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
@@ -22,6 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._node_featu
     merge_classes,
     merge_config,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels as node_labels
 
 PCI = "feature.node.kubernetes.io/pci-10de.present"
 MISSPELT = "AllInstanceComponentsAreDeployedSuccessfuly"

@@ -15,7 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain
 
 Snapshot = dict[str, list[dict[str, t.Any]]]

@@ -6,7 +6,6 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as claims
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload as workload
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
 from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
@@ -16,6 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
 
 PASSED = "GPU 0: Tesla T4 (UUID: GPU-{uuid})\n[Vector addition of 50000 elements]\nCUDA kernel launch with 196 blocks of 256 threads\nTest PASSED\nDone\n"
 QUOTA = 'pods "x" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=4, used: ..., limited: requests.nvidia.com/gpu=2'

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
-from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_slices as slices_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import GPU_CLASS
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import slices as node_slices
 
 Data = dict[str, t.Any]
 
@@ -56,7 +56,7 @@ def template(name: str, namespace: str, labels: t.Mapping[str, str]) -> Data:
 
 def offering(node: Data, slices: t.Iterable[Data]) -> Data:
     """The node as a device plugin would have it: the whole GPUs of its slices are allocatable. Slices that are not all there offer nothing."""
-    offer = slices_of.offer(node["metadata"]["name"], slices)
+    offer = node_slices.offer(node["metadata"]["name"], slices)
     devices = offer.devices if offer.complete else []
     status = node.get("status") or {}
     others = {
@@ -64,11 +64,11 @@ def offering(node: Data, slices: t.Iterable[Data]) -> Data:
         for name, amount in (status.get("allocatable") or {}).items()
         if not name.startswith("nvidia.com/")
     }
-    offered = {name: str(number) for name, number in slices_of.resources(devices).items() if name == GPU}
-    driver = {geometry.DRIVER: slices_of.attribute(devices[0], "driverVersion")} if devices else {}
+    offered = {name: str(number) for name, number in node_slices.resources(devices).items() if name == GPU}
+    driver = {node_devices.DRIVER: node_slices.attribute(devices[0], "driverVersion")} if devices else {}
     return {
         **node,
-        "metadata": {**node["metadata"], "labels": {**geometry.labels(node), **driver}},
+        "metadata": {**node["metadata"], "labels": {**node_devices.labels(node), **driver}},
         "status": {**status, "allocatable": {**others, **offered}},
     }
 
@@ -78,15 +78,15 @@ def held(claims: t.Iterable[Data], slices: t.Iterable[Data]) -> dict[str, dict[s
     devices = {
         (spec["pool"]["name"], device["name"]): (spec["nodeName"], resource)
         for spec in (one["spec"] for one in slices)
-        if spec.get("driver") == slices_of.GPU_DRIVER and spec.get("nodeName")
+        if spec.get("driver") == node_slices.GPU_DRIVER and spec.get("nodeName")
         for device in spec.get("devices") or []
-        for resource in slices_of.resources([device])
+        for resource in node_slices.resources([device])
     }
     found: dict[str, dict[str, dict[str, int]]] = {}
     for one in claims:
         for result in results(one):
             place = devices.get((result.get("pool"), result.get("device")))
-            if place and result.get("driver") == slices_of.GPU_DRIVER and users(one):
+            if place and result.get("driver") == node_slices.GPU_DRIVER and users(one):
                 counts = found.setdefault(place[0], {}).setdefault(place[1], {})
                 who = f"{one['metadata']['namespace']}/{users(one)[0]}"
                 counts[who] = counts.get(who, 0) + 1

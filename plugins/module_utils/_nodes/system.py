@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
 
 FEATURE: t.Final = "feature.node.kubernetes.io/"
 KERNEL: t.Final = f"{FEATURE}kernel-version.full"

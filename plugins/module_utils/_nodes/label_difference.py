@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 from collections import Counter
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import FEATURE
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import FEATURE
 
 Labels = t.Mapping[str, str]
 Data = dict[str, t.Any]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_system import system
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import system
 
 _KEYS: t.Final = "machineconfiguration.openshift.io/"
 _GIVEN_UP: t.Final = ("Degraded", "Unreconcilable")

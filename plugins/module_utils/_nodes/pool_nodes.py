@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live as geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 
 Data = dict[str, t.Any]
 
@@ -39,7 +39,7 @@ def check_pools(pools: t.Sequence[Data]) -> None:
 
 
 def nodes_of(nodes: t.Iterable[Data], pool: Data) -> list[Data]:
-    found = [node for node in nodes if matches(pool["node_selector"], geometry.labels(node))]
+    found = [node for node in nodes if matches(pool["node_selector"], devices.labels(node))]
     return sorted(found, key=lambda node: str(node["metadata"]["name"]))
 
 
@@ -64,9 +64,9 @@ def judge_devices(nodes: t.Iterable[Data], pool: Data) -> list[Readiness]:
     for node in nodes_of(nodes, pool):
         name, wanted = (
             str(node["metadata"]["name"]),
-            geometry.expected(node, pool["expected"]) if pool.get("expected") else {},
+            devices.expected(node, pool["expected"]) if pool.get("expected") else {},
         )
-        if not geometry.is_ready(node):
+        if not devices.is_ready(node):
             parts.append(
                 _part(
                     name,
@@ -77,9 +77,9 @@ def judge_devices(nodes: t.Iterable[Data], pool: Data) -> list[Readiness]:
                 )
             )
         short = [
-            f"{resource} {geometry.offered(node, resource)} of {number}"
+            f"{resource} {devices.offered(node, resource)} of {number}"
             for resource, number in wanted.items()
-            if geometry.offered(node, resource) != number
+            if devices.offered(node, resource) != number
         ]
         if short:
             remedy = "Look at the log of the device plugin on this node."
@@ -99,9 +99,9 @@ def summarize_nodes(nodes: t.Sequence[Data], pools: t.Iterable[Data]) -> list[Da
             "name": str(node["metadata"]["name"]),
             "pool": pool["name"],
             "expected": {
-                name: geometry.count(number) for name, number in (pool.get("expected") or {}).items()
+                name: devices.count(number) for name, number in (pool.get("expected") or {}).items()
             },
-            "allocatable": {name: geometry.offered(node, name) for name in pool.get("expected") or {}},
+            "allocatable": {name: devices.offered(node, name) for name in pool.get("expected") or {}},
         }
         for pool in pools
         for node in nodes_of(nodes, pool)

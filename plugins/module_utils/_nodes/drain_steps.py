@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _drain, _node
-from ansible_collections.accelerators.openshift.plugins.module_utils._cordon import since as cordoned_since
-from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain as node_drain
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.cordon import (
+    since as cordoned_since,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
 
 Data = dict[str, t.Any]
 # On nodes that we made unschedulable: for what. A run gives back what one before it has left behind.
@@ -24,13 +27,13 @@ _FEW: t.Final = 8
 
 def pods_on(api: Api, nodes: t.Collection[str]) -> list[Data]:
     if len(nodes) > _FEW:
-        return api.list(known("Pod"), keep=lambda pod: pod if _drain.node_of(pod) in nodes else None)
+        return api.list(known("Pod"), keep=lambda pod: pod if node_drain.node_of(pod) in nodes else None)
     return [pod for node in sorted(nodes) for pod in api.list(known("Pod"), fields=_of(node))]
 
 
 def check(api: Api, nodes: t.Collection[str], rules: Rules, why: str) -> None:
     """Raises when pods of the nodes may not be evicted unasked; changes nothing."""
-    if problem := _drain.refusal(pods_on(api, nodes), rules, why) if nodes else None:
+    if problem := node_drain.refusal(pods_on(api, nodes), rules, why) if nodes else None:
         raise problem
 
 
@@ -39,14 +42,14 @@ def drain(api: Api, nodes: t.Collection[str], rules: Rules, why: str, mark: str 
     check(api, nodes, rules, why)
     live = {node: api.get(known("Node"), node) for node in sorted(nodes)}
     cordoned = [node for node, one in live.items() if one is not None and _cordon(api, one, mark)]
-    if cordoned and (problem := _drain.refusal(pods_on(api, nodes), rules, why)):
+    if cordoned and (problem := node_drain.refusal(pods_on(api, nodes), rules, why)):
         # A pod was faster than the cordon.
         for node in cordoned:
             uncordon(api, node)
         raise problem
-    lost = frozenset(node for node, one in live.items() if one is None or not _node.is_ready(one))
+    lost = frozenset(node for node, one in live.items() if one is None or not node_facts.is_ready(one))
     emptied = {node: cordoned_since(one) for node, one in live.items() if one is not None and mark_of(one)}
-    _empty(api, nodes, _drain.Emptied(frozenset(nodes), rules, api.clock, lost, emptied))
+    _empty(api, nodes, node_drain.Emptied(frozenset(nodes), rules, api.clock, lost, emptied))
 
 
 def uncordon(api: Api, node: str) -> None:
@@ -66,7 +69,7 @@ def mark_of(node: Data) -> str:
     return str((node["metadata"].get("annotations") or {}).get(CORDONED, ""))
 
 
-def _empty(api: Api, nodes: t.Collection[str], judge: _drain.Emptied) -> None:
+def _empty(api: Api, nodes: t.Collection[str], judge: node_drain.Emptied) -> None:
     """In check mode, and where the task does not wait, the pods are asked once."""
     pods = known("Pod")
     queries = (
@@ -75,7 +78,7 @@ def _empty(api: Api, nodes: t.Collection[str], judge: _drain.Emptied) -> None:
         else {"pods": Query(pods)}
     )
     while True:
-        snapshot = api.wait(queries, judge, f"drain of {', '.join(map(_node.short, sorted(nodes)))}")
+        snapshot = api.wait(queries, judge, f"drain of {', '.join(map(node_facts.short, sorted(nodes)))}")
         left = judge.left(snapshot)
         for pod in judge.due(left):
             text = api.evict(pod)
@@ -90,7 +93,7 @@ def _cordon(api: Api, node: Data, mark: str) -> bool:
     if is_cordoned(node):
         return False
     body = {"metadata": {"annotations": {CORDONED: mark}}, "spec": {"unschedulable": True}}
-    api.merge_patch(known("Node"), _node.name(node), None, body)
+    api.merge_patch(known("Node"), node_facts.name(node), None, body)
     return True
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cordon
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import cordon
 
 Data = dict[str, t.Any]
 MIRROR: t.Final = "kubernetes.io/config.mirror"
@@ -167,7 +167,7 @@ class Emptied:
         is_new = pod["metadata"]["uid"] not in (self.first or ()) or bool(
             since and str(pod["metadata"].get("creationTimestamp") or "") >= since
         )
-        return is_new and bool(_cordon.toleration(pod))
+        return is_new and bool(cordon.toleration(pod))
 
     def due(self, pods: t.Iterable[Data]) -> list[Data]:
         """Pods to be asked now."""
@@ -234,7 +234,7 @@ class Emptied:
 def _came_back(pod: Data) -> str:
     owner = _controller(pod)
     by = f" of {owner['kind']} {owner['name']}" if owner else ""
-    return f"{name(pod)}{by} came to {node_of(pod)} although that is cordoned: it tolerates {_cordon.toleration(pod)}"
+    return f"{name(pod)}{by} came to {node_of(pod)} although that is cordoned: it tolerates {cordon.toleration(pod)}"
 
 
 def _controller(pod: Data) -> Data | None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry_live import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._taints import matches
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 
 FEATURE: t.Final = "feature.node.kubernetes.io/"
 NVIDIA_PCI: t.Final = f"{FEATURE}pci-10de.present"
