@@ -23,8 +23,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machine_se
     template_accelerator,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.scale_from_zero import BOOKED
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_checks import ACCELERATOR
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_outputs import most_nodes
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.outputs import most_nodes
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.rules import ACCELERATOR
 
 Data = dict[str, t.Any]
 NAME: t.Final = "default"

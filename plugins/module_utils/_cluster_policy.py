@@ -17,7 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_outputs import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.outputs import (
     tolerations as pool_tolerations,
 )
 

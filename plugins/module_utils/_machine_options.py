@@ -12,7 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import name_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import PATCH
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.platform_options import PATCH
 
 JOINING: t.Final = ArgumentSpec(
     options={

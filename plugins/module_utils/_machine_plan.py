@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_drift as drift
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_reference as references
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_set as sets
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_platform as pool_platform
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import of_template
@@ -22,7 +21,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.
     Infrastructure,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import Platform
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_description import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import platform_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.description import (
     described,
     described_candidate,
 )
@@ -41,7 +41,7 @@ _ENTRY: t.Final = (
     "disk",
     "market",
     *platforms.BY_KEY,
-    pool_platform.PATCH,
+    platform_options.PATCH,
 )
 
 
@@ -180,7 +180,7 @@ def _provider(
     """The provider's value, and a remark on what the source has that is not known."""
     candidate, provider = share.candidate, sets.provider_of(source)
     wanted = replace(
-        pool_platform.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else ""),
+        platform_options.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else ""),
         is_new=is_new,
     )
     if not is_new:

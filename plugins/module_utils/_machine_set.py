@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import NOTE, of_template
 from ansible_collections.accelerators.openshift.plugins.module_utils._leaving import HOOK
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_checks import ACCELERATOR
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.rules import ACCELERATOR
 from ansible_collections.accelerators.openshift.plugins.module_utils._search import key_of
 
 Data = dict[str, t.Any]

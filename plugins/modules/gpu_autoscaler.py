@@ -78,7 +78,6 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
@@ -87,6 +86,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling
 
 SPEC = ArgumentSpec(
@@ -102,7 +102,7 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
         return _autoscaling.absent(
             api, [str(pool.get("name") or "") for pool in params["pools"]], params["namespace"]
         )
-    pools = _pools.plan(params["pools"], "pools")["pools"]
+    pools = pool_plan.plan(params["pools"], "pools")["pools"]
     return _autoscaling.present(api, [pool for pool in pools if not pool["existing"]], params["namespace"])
 
 

@@ -100,11 +100,7 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _machine_health,
-    _machine_plan,
-    _pools,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
@@ -112,6 +108,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _health
 
 OPTIONS = ("startup_timeout", "unhealthy_after", "max_unhealthy")
@@ -133,9 +131,9 @@ SPEC = ArgumentSpec(
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     given = {key: params[key] for key in OPTIONS if params[key] is not None}
     pool = (
-        _pools.single({"health": True, **_machine_plan.entry(params)})
+        pool_plan.single({"health": True, **_machine_plan.entry(params)})
         if params["pool"]
-        else _machine_health.single(params["name"], given)
+        else health.single(params["name"], given)
     )
     if params["state"] == "absent" or pool.get("health") is False:
         _health.absent(api, pool["name"], params["namespace"])

@@ -159,7 +159,6 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cost, _pools, _provider_limits
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
@@ -173,6 +172,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
     infrastructure as platform_infrastructure,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost, provider_limits
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling
 
 SPEC = ArgumentSpec(
@@ -207,9 +208,9 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     name, limits, cloud = params["gpu_pools_name"], params["accelerator_limits"], params["platform"]
     # Whatever the platform: wrong input is told before the first request.
     catalogue = extended(params["catalogue"])
-    prices = None if params["prices"] is None else _cost.read_prices(params["prices"])
-    classes = _cost.CLASSES if params["cost_classes"] is None else _cost.read_classes(params["cost_classes"])
-    plan = _pools.plan(
+    prices = None if params["prices"] is None else cost.read_prices(params["prices"])
+    classes = cost.CLASSES if params["cost_classes"] is None else cost.read_classes(params["cost_classes"])
+    plan = pool_plan.plan(
         params["pools"],
         name,
         cloud,
@@ -226,17 +227,17 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
                 if limits is not None or not any(pool["autoscale"] for pool in plan["pools"])
                 else _autoscaling.fixed_types(api)
             )
-            plan = _pools.plan(
+            plan = pool_plan.plan(
                 params["pools"], name, cloud, cluster.name or None, limits, catalogue, params["backend"]
             )
     for remark in plan.pop("remarks"):
         api.warn(remark)
-    costs = [] if prices is None else [_cost.cost(pool, prices, classes) for pool in plan["pools"]]
-    total = _cost.total(costs, classes) if costs else None
+    costs = [] if prices is None else [cost.cost(pool, prices, classes) for pool in plan["pools"]]
+    total = cost.total(costs, classes) if costs else None
     return {
         "plan": {
             **plan,
-            "limits": _provider_limits.limits(plan["pools"], cloud),
+            "limits": provider_limits.limits(plan["pools"], cloud),
             "costs": costs,
             "cost": total,
         }

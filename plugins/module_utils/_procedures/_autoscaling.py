@@ -12,7 +12,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _autoscaler,
     _autoscaler_limits,
     _machine_plan,
-    _pools,
     _search,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
@@ -26,6 +25,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _hosts
 
 Data = dict[str, t.Any]
@@ -84,7 +84,7 @@ def _foreseen(api: Api, pool: Data, live: t.Sequence[Data], own: list[Data], nam
     """The pool's machine sets after a run: those that gpu_machineset, whose check mode has made none, would have made before this."""
     try:
         cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
-        planned = _pools.single(_machine_plan.entry({"pool": pool}), cluster.cloud, cluster.name)
+        planned = pool_plan.single(_machine_plan.entry({"pool": pool}), cluster.cloud, cluster.name)
         held = _machine_plan.held(cluster, planned, live)
         search = _search.start(planned, held)
         _hosts.foresee(api, cluster, planned, search, held, namespace)

@@ -10,7 +10,6 @@ import contextlib
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_events as machine_events
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_health as health
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
@@ -24,6 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
 
 Data = dict[str, t.Any]
 

@@ -8,11 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _bare_metal_hosts,
-    _pool_platform,
-    _search,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils import _bare_metal_hosts, _search
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
@@ -20,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms 
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import platform_options
 
 Data = dict[str, t.Any]
 _PLATFORM: t.Final = "BareMetal"
@@ -63,7 +60,7 @@ def foresee(
 def _selector(pool: Data, candidate: Data) -> Data:
     platform = platforms.PLATFORMS[_PLATFORM]
     return dict(
-        platforms.build(platform, {}, _pool_platform.wanted(pool, candidate, platform.KEY)).get(
+        platforms.build(platform, {}, platform_options.wanted(pool, candidate, platform.KEY)).get(
             "hostSelector"
         )
         or {}

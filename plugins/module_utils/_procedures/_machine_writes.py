@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import PATCH
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.platform_options import PATCH
 
 Data = dict[str, t.Any]
 _TRIES: t.Final = 5

@@ -12,7 +12,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _leaving,
     _machine_plan,
     _machine_pool,
-    _pools,
     _search,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._autoscaler import is_scaled
@@ -34,6 +33,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms 
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
     _autoscaling,
     _health,
@@ -50,7 +50,7 @@ Data = dict[str, t.Any]
 def present(api: Api, entry: Data, params: Data) -> Data:
     """The pool's machines as nodes. entry: the pool as the user describes it. params: the task's options."""
     cluster, live = machine_sets(api, params["namespace"])
-    pool = _pools.single(entry, cluster.cloud, cluster.name)
+    pool = pool_plan.single(entry, cluster.cloud, cluster.name)
     held = _machine_plan.held(cluster, pool, live)
     if not pool["autoscale"]:
         _not_scaled(api, pool["name"], live, params["namespace"])

@@ -7,14 +7,11 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _autoscaler,
-    _machine_replicas,
-    _pools,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils import _autoscaler, _machine_replicas
 from ansible_collections.accelerators.openshift.plugins.module_utils import _autoscaler_limits as limits
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 Data = dict[str, t.Any]
 SHARE: t.Final = {"t4": {"nvidia-t4": 8}}
@@ -27,9 +24,9 @@ def pool(least: int = 0, most: int = 4, **more: t.Any) -> Data:
         "autoscale": {"min": least, "max": most},
         **more,
     }
-    (planned,) = _pools.plan([{key: value for key, value in own.items() if value is not None}], cloud="aws")[
-        "pools"
-    ]
+    (planned,) = pool_plan.plan(
+        [{key: value for key, value in own.items() if value is not None}], cloud="aws"
+    )["pools"]
     return dict(planned)
 
 

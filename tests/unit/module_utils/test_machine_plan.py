@@ -13,7 +13,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _machine_plan,
     _machine_set,
     _placement,
-    _pools,
     _search,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
@@ -24,6 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.
     unknown_fields,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 Data = dict[str, t.Any]
 WORKER = yaml.safe_load((Path(__file__).resolve().parents[1] / "fixtures/worker_machine_set.yml").read_text())
@@ -73,7 +73,7 @@ def plan(
 ) -> MachinePlan:
     options = params(**changes)
     on = on or cluster()
-    pool = _pools.single(_machine_plan.entry(options), on.cloud, on.name)
+    pool = pool_plan.single(_machine_plan.entry(options), on.cloud, on.name)
     live = [worker()] if live is None else live
     return _machine_plan.plan(
         on, pool, _search.start(pool, _machine_plan.held(on, pool, live)).shares, live, options
@@ -311,7 +311,7 @@ def test_another_instance_type_is_never_written_over() -> None:
 
 
 def test_a_plan_s_candidate_is_an_entry() -> None:
-    candidate = _pools.plan(
+    candidate = pool_plan.plan(
         [
             {
                 "name": "t4",
@@ -323,7 +323,7 @@ def test_a_plan_s_candidate_is_an_entry() -> None:
     entry = _machine_plan.entry(
         {**params(instance_type=None), "candidates": candidate["pools"][0]["candidates"]}
     )
-    (again,) = _pools.plan([entry | {"name": "t4"}], cloud="aws")["pools"]
+    (again,) = pool_plan.plan([entry | {"name": "t4"}], cloud="aws")["pools"]
     assert again["candidates"] == candidate["pools"][0]["candidates"]
 
 
@@ -336,15 +336,15 @@ def test_a_planned_pool_means_the_same_again() -> None:
         "provider_spec_patch": {"placementGroupName": "pg"},
         "quota": [{"namespace": "team-a", "gpus": 2}],
     }
-    (planned,) = _pools.plan([described], cloud="aws")["pools"]
+    (planned,) = pool_plan.plan([described], cloud="aws")["pools"]
     assert planned["candidates"][0]["market"] == {"type": "spot"}
-    assert _pools.single(_machine_plan.entry({"pool": planned}), "aws") == planned
-    assert _pools.single(_machine_plan.entry({"pool": described}), "aws") == planned
+    assert pool_plan.single(_machine_plan.entry({"pool": planned}), "aws") == planned
+    assert pool_plan.single(_machine_plan.entry({"pool": described}), "aws") == planned
 
 
 def test_an_unknown_key_of_a_pool_is_told() -> None:
     with pytest.raises(AcceleratorError) as caught:
-        _pools.single(_machine_plan.entry({"pool": {"name": "t4", "candidate": []}}))
+        pool_plan.single(_machine_plan.entry({"pool": {"name": "t4", "candidate": []}}))
     assert "POOL-UNKNOWN-KEY candidate" in caught.value.message
 
 

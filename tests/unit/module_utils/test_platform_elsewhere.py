@@ -15,7 +15,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _machine_drift,
     _machine_plan,
     _machine_set,
-    _pools,
     _search,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import ownership
@@ -23,6 +22,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 from openshift_sandbox import scenario, seed_cluster, seed_nodes
 from openshift_sandbox.seed_platforms import platform as seeded
 
@@ -63,7 +63,7 @@ def cluster(name: str) -> tuple[infrastructure.Infrastructure, list[Data]]:
 
 def single(name: str, **changes: t.Any) -> Data:
     found, _sets = cluster(name)
-    return _pools.single(
+    return pool_plan.single(
         {"name": "gpu", "candidates": [CANDIDATES[name]], "replicas": 1, **changes}, found.cloud, found.name
     )
 
@@ -123,7 +123,7 @@ def test_planning_again_changes_nothing(name: str) -> None:
 def test_a_planned_pool_can_be_planned_again(name: str) -> None:
     found, _workers = cluster(name)
     first = single(name)
-    assert _pools.single(_machine_plan.entry({"pool": first}), found.cloud, found.name) == first
+    assert pool_plan.single(_machine_plan.entry({"pool": first}), found.cloud, found.name) == first
 
 
 @pytest.mark.parametrize(
@@ -376,7 +376,7 @@ def test_a_zone_of_vsphere_is_a_failure_domain() -> None:
 
 def test_vsphere_without_failure_domains_has_no_zones() -> None:
     found, workers = cluster("vsphere-one-zone")
-    pool = _pools.single(
+    pool = pool_plan.single(
         {"name": "gpu", "candidates": [{"instance_type": "a", **GPUS}], "replicas": 1},
         found.cloud,
         found.name,
@@ -417,7 +417,7 @@ class TestAnyOther:
     def test_a_worker_set_is_copied_whole_and_patched(self) -> None:
         shape = scenario.load("openstack").cluster
         worker = seed_nodes.machine_set(shape, "demo-x7k2p-worker", self.WORKER, "", 1)
-        pool = _pools.single({"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1}, "powervs")
+        pool = pool_plan.single({"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1}, "powervs")
         plan = _machine_plan.plan(self.POWER, pool, _search.start(pool, []).shares, [worker], PARAMS)
         assert value(plan) == {"kind": "PowerVSMachineProviderConfig", "processors": 16, "memoryGiB": 32}
         assert "provider_spec_patch was not checked" in plan.remarks[0]
@@ -437,7 +437,7 @@ class TestAnyOther:
     )
     def test_what_is_refused(self, changes: Data, expected: tuple[str, str]) -> None:
         with pytest.raises(AcceleratorError) as caught:
-            _pools.single(
+            pool_plan.single(
                 {"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1, **changes}, "powervs"
             )
         assert [(one["code"], one["path"]) for one in caught.value.facts["problems"]] == [expected]

@@ -10,10 +10,10 @@ import typing as t
 import pytest
 from unit.sandbox.test_admission import ACCEPTED, GROUP, REFUSED, TAG, judged
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import patch_values
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import PLATFORMS
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 Data = dict[str, t.Any]
 OWN: t.Final = {"gpus": 1, "gpu_model": "L40S", "gpu_memory_gib": 48}
@@ -231,7 +231,7 @@ def ours(platform: str, patch: Data) -> list[Data]:
         "candidates": [{**CANDIDATES[platform], "provider_spec_patch": patch}],
     }
     try:
-        _pools.plan([pool], cloud=PLATFORMS[platform].KEY)
+        pool_plan.plan([pool], cloud=PLATFORMS[platform].KEY)
     except InputError as exc:
         return list(exc.facts["problems"])
     return []

@@ -10,7 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_checks import ACCELERATOR
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.rules import ACCELERATOR
 
 Data = dict[str, t.Any]
 # Settings that exist once per ClusterPolicy: the way to them in a pool.

@@ -12,8 +12,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import counted_by
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import POOL
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import renames
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import renames
 
 Data = dict[str, t.Any]
 ACCELERATOR: t.Final = "cluster-api/accelerator"

@@ -9,11 +9,11 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import renames
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.scale_from_zero import (
     BOOKED,
     lacks_size,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import renames
 
 Data = dict[str, t.Any]
 

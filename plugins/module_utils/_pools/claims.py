@@ -10,7 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import quota_key
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import GPU
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import GPU
 
 Data = dict[str, t.Any]
 BACKEND: t.Final = "dra"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import GPU
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import GPU
 
 Data = dict[str, t.Any]
 INSTANCE_TYPE: t.Final = "node.kubernetes.io/instance-type"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pool_attached as attached
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     BUILT_IN,
     CLOUDS,
@@ -20,9 +19,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     described,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import GeometryError, geometry
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import OWN_TYPES
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_platform import own_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import attached
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import (
+    GeometryError,
+    geometry,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.platform_options import (
+    own_options,
+)
 
 Data = dict[str, t.Any]
 # What the operators of other vendors call their devices.

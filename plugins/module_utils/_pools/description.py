@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_schema import POOL
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import POOL
 
 Data = dict[str, t.Any]
 # What planning adds to a candidate.

@@ -8,16 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _machine_health,
-    _pool_autoscale,
-    _pool_checks,
-    _pool_claims,
-    _pool_conflicts,
-    _pool_later,
-    _pool_outputs,
-    _pool_platform,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     BUILT_IN,
     Catalogue,
@@ -26,10 +16,23 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import read_map
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_attached import conflict
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_candidates import describe, resolve
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_description import described
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_schema import POOL
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import autoscale as pool_autoscale
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import claims as pool_claims
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
+    conflicts,
+    health,
+    outputs,
+    platform_options,
+    rules,
+    unsupported,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.attached import conflict
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.candidates import (
+    describe,
+    resolve,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.description import described
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import POOL
 
 Data = dict[str, t.Any]
 _EXAMPLE: t.Final = """Write a file such as
@@ -75,15 +78,15 @@ def plan(
     ]
     for index, pool in enumerate(read_in):
         path = f"{name}[{index}]"
-        _pool_checks.check(pool, path, problems, prefix)
-        _pool_autoscale.check(pool, path, problems, accelerator_limits, cloud)
+        rules.check(pool, path, problems, prefix)
+        pool_autoscale.check(pool, path, problems, accelerator_limits, cloud)
         _alike(pool, path, problems)
-        if backend == _pool_claims.BACKEND:
-            _pool_claims.check(pool, path, problems)
-    _pool_conflicts.check(read_in, name, problems)
+        if backend == pool_claims.BACKEND:
+            pool_claims.check(pool, path, problems)
+    conflicts.check(read_in, name, problems)
     for index, pool in enumerate(read_in):
         if not problems.at(f"{name}[{index}]"):
-            _pool_later.refuse(pool, f"{name}[{index}]", problems)
+            unsupported.refuse(pool, f"{name}[{index}]", problems)
     problems.raise_if_any()
     return _assemble([_normalise(pool) for pool in read_in], name, backend)
 
@@ -92,11 +95,11 @@ def single(entry: Data, cloud: str | None = None, prefix: str | None = None) -> 
     """One pool that is described by a task's own options; the paths are those options."""
     problems = Problems()
     pool = _read(entry, "", cloud, BUILT_IN, problems)
-    _pool_checks.check(pool, "", problems, prefix)
-    _pool_autoscale.check(pool, "", problems, None, cloud)
+    rules.check(pool, "", problems, prefix)
+    pool_autoscale.check(pool, "", problems, None, cloud)
     _alike(pool, "", problems)
     if not problems.found:
-        _pool_later.refuse(pool, "", problems)
+        unsupported.refuse(pool, "", problems)
     problems.raise_if_any()
     return _normalise(pool)
 
@@ -109,14 +112,14 @@ def _read(raw: t.Any, path: str, cloud: str | None, catalogue: Catalogue, proble
         pool["candidates"] = [
             {key: value for key, value in one.items() if value is not None} for one in pool["candidates"]
         ]
-    _pool_platform.read_markets(pool, path, problems)
-    _pool_platform.settle(pool, path, cloud, problems)
-    _machine_health.read(pool, path, problems)
+    platform_options.read_markets(pool, path, problems)
+    platform_options.settle(pool, path, cloud, problems)
+    health.read(pool, path, problems)
     kinds = [
         _kind(pool, candidate, cloud, f"{path}.candidates[{index}]", catalogue, problems)
         for index, candidate in enumerate(pool.get("candidates") or [])
     ]
-    _pool_platform.check(pool, kinds, path, cloud, problems)
+    platform_options.check(pool, kinds, path, cloud, problems)
     sharing = pool.get("sharing") or {}
     sound = len(sharing) <= 1 and not problems.at(f"{path}.sharing") and _one_way(sharing)
     described_by = zip(pool.get("candidates") or [], kinds, strict=True)
@@ -221,18 +224,18 @@ def _normalise(pool: Data) -> Data:
 
 
 def _assemble(pools: list[Data], name: str, backend: str | None) -> Data:
-    claims = backend == _pool_claims.BACKEND
-    quotas = _pool_outputs.quotas(pools)
-    driven = [pool for pool in pools if _pool_outputs.are_nvidias(pool)]
-    remarks = [*_pool_outputs.drivers(pools), *_pool_outputs.short_quotas(driven, quotas)]
+    claims = backend == pool_claims.BACKEND
+    quotas = outputs.quotas(pools)
+    driven = [pool for pool in pools if outputs.are_nvidias(pool)]
+    remarks = [*outputs.drivers(pools), *outputs.short_quotas(driven, quotas)]
     return {
         "pools": pools,
-        "groups": _pool_outputs.groups(driven),
-        "stack": _pool_outputs.stack(driven, backend),
-        "tolerations": _pool_outputs.tolerations(driven),
-        "quotas": _pool_claims.counted(quotas) if claims else quotas,
-        "priorities": _pool_outputs.priorities(pools),
-        "validations": _pool_outputs.validations(driven, claims),
-        "expected_labels": _pool_outputs.expected_labels(driven),
+        "groups": outputs.groups(driven),
+        "stack": outputs.stack(driven, backend),
+        "tolerations": outputs.tolerations(driven),
+        "quotas": pool_claims.counted(quotas) if claims else quotas,
+        "priorities": outputs.priorities(pools),
+        "validations": outputs.validations(driven, claims),
+        "expected_labels": outputs.expected_labels(driven),
         "remarks": [f"{name}: {remark}" for remark in remarks],
     }

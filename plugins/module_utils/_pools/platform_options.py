@@ -24,7 +24,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.
     unknown_fields,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_schema import MARKET, MARKETS
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import MARKET, MARKETS
 
 Data = dict[str, t.Any]
 PATCH: t.Final = "provider_spec_patch"
