@@ -100,7 +100,6 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
@@ -108,9 +107,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import health as machine_health
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import plan as machine_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _health
 
 OPTIONS = ("startup_timeout", "unhealthy_after", "max_unhealthy")
 SPEC = ArgumentSpec(
@@ -131,14 +131,16 @@ SPEC = ArgumentSpec(
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     given = {key: params[key] for key in OPTIONS if params[key] is not None}
     pool = (
-        pool_plan.single({"health": True, **_machine_plan.entry(params)})
+        pool_plan.single({"health": True, **machine_plan.entry(params)})
         if params["pool"]
         else health.single(params["name"], given)
     )
     if params["state"] == "absent" or pool.get("health") is False:
-        _health.absent(api, pool["name"], params["namespace"])
+        machine_health.absent(api, pool["name"], params["namespace"])
         return {"health_check": {}, "others": []}
-    return _health.present(api, pool["name"], params["namespace"], pool.get("health") or {}, params["paused"])
+    return machine_health.present(
+        api, pool["name"], params["namespace"], pool.get("health") or {}, params["paused"]
+    )
 
 
 def main() -> None:

@@ -6,7 +6,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _leaving
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import removal
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import cordon, drain
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Emptied, Rules
 
@@ -239,29 +239,29 @@ def test_who_goes_first() -> None:
         pod("4", node="n3"),
         pod("5", node="n3"),
     ]
-    order = [one["metadata"]["name"] for one in _leaving.victims(machines, 0, pods)]
+    order = [one["metadata"]["name"] for one in removal.victims(machines, 0, pods)]
     assert order == ["e-marked", "d-new", "c-idle", "a-busy", "b-busier"]
-    assert [one["metadata"]["name"] for one in _leaving.victims(machines, 4, pods)] == ["e-marked"]
-    assert _leaving.victims(machines, 7, pods) == []
+    assert [one["metadata"]["name"] for one in removal.victims(machines, 4, pods)] == ["e-marked"]
+    assert removal.victims(machines, 7, pods) == []
 
 
 def test_what_is_written_on_a_machine_that_may_go() -> None:
     other = {"name": "backup", "owner": "somebody"}
-    assert _leaving.released(machine("m")) == {
+    assert removal.released(machine("m")) == {
         "metadata": {"annotations": {"machine.openshift.io/delete-machine": "true"}}
     }
-    marked = machine("m", hooks=[_leaving.HOOK, other], **{"machine.openshift.io/delete-machine": "true"})
-    assert _leaving.released(marked) == {"spec": {"lifecycleHooks": {"preDrain": [other]}}}
-    assert _leaving.without_hook(machine("m", hooks=[other])) == {}
+    marked = machine("m", hooks=[removal.HOOK, other], **{"machine.openshift.io/delete-machine": "true"})
+    assert removal.released(marked) == {"spec": {"lifecycleHooks": {"preDrain": [other]}}}
+    assert removal.without_hook(machine("m", hooks=[other])) == {}
 
 
 def test_our_hook_is_on_a_machine_as_the_template_has_it() -> None:
     other = {"name": "backup", "owner": "somebody"}
-    assert _leaving.with_hook(machine("m", hooks=[other]), [_leaving.HOOK]) == {
-        "spec": {"lifecycleHooks": {"preDrain": [other, _leaving.HOOK]}}
+    assert removal.with_hook(machine("m", hooks=[other]), [removal.HOOK]) == {
+        "spec": {"lifecycleHooks": {"preDrain": [other, removal.HOOK]}}
     }
-    assert _leaving.with_hook(machine("m", hooks=[_leaving.HOOK]), [_leaving.HOOK]) == {}
-    assert _leaving.with_hook(machine("m", hooks=[_leaving.HOOK]), []) == {
+    assert removal.with_hook(machine("m", hooks=[removal.HOOK]), [removal.HOOK]) == {}
+    assert removal.with_hook(machine("m", hooks=[removal.HOOK]), []) == {
         "spec": {"lifecycleHooks": {"preDrain": []}}
     }
-    assert _leaving.with_hook(machine("m"), []) == {}
+    assert removal.with_hook(machine("m"), []) == {}

@@ -10,15 +10,15 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _bare_metal_hosts,
-    _machine_drift,
-    _machine_plan,
-    _machine_set,
-    _search,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import ownership
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    bare_metal,
+    candidates,
+    drift,
+    machine_set,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import plan as machine_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Wanted
@@ -70,16 +70,16 @@ def single(name: str, **changes: t.Any) -> Data:
 
 def planned(
     name: str, live: t.Sequence[Data] = (), image: str = "", **changes: t.Any
-) -> _machine_plan.MachinePlan:
+) -> machine_plan.MachinePlan:
     found, workers = cluster(name)
     pool = single(name, **changes)
-    held = _machine_plan.held(found, pool, live)
-    return _machine_plan.plan(
-        found, pool, _search.start(pool, held).shares, [*workers, *live], {**PARAMS, "image": image}
+    held = machine_plan.held(found, pool, live)
+    return machine_plan.plan(
+        found, pool, candidates.start(pool, held).shares, [*workers, *live], {**PARAMS, "image": image}
     )
 
 
-def lived(plan: _machine_plan.MachinePlan) -> list[Data]:
+def lived(plan: machine_plan.MachinePlan) -> list[Data]:
     """The sets as the cluster has them once they are made."""
     made = copy.deepcopy(list(plan.manifests.values()))
     for one in made:
@@ -87,9 +87,9 @@ def lived(plan: _machine_plan.MachinePlan) -> list[Data]:
     return made
 
 
-def value(plan: _machine_plan.MachinePlan) -> Data:
+def value(plan: machine_plan.MachinePlan) -> Data:
     (manifest,) = plan.manifests.values()
-    return _machine_set.provider_of(manifest)
+    return machine_set.provider_of(manifest)
 
 
 def problem(name: str, **changes: t.Any) -> tuple[str, str]:
@@ -106,7 +106,7 @@ def test_a_set_is_derived_from_the_worker_set_of_its_zone(name: str) -> None:
     assert plan.remarks == []
     _found, workers = cluster(name)
     platform = platforms.PLATFORMS[_found.platform]
-    assert [platforms.unknown_fields(platform, _machine_set.provider_of(worker)) for worker in workers] == [
+    assert [platforms.unknown_fields(platform, machine_set.provider_of(worker)) for worker in workers] == [
         []
     ] * len(workers)
     assert None not in value(plan).values()
@@ -123,7 +123,7 @@ def test_planning_again_changes_nothing(name: str) -> None:
 def test_a_planned_pool_can_be_planned_again(name: str) -> None:
     found, _workers = cluster(name)
     first = single(name)
-    assert pool_plan.single(_machine_plan.entry({"pool": first}), found.cloud, found.name) == first
+    assert pool_plan.single(machine_plan.entry({"pool": first}), found.cloud, found.name) == first
 
 
 @pytest.mark.parametrize(
@@ -381,7 +381,7 @@ def test_vsphere_without_failure_domains_has_no_zones() -> None:
         found.cloud,
         found.name,
     )
-    plan = _machine_plan.plan(found, pool, _search.start(pool, []).shares, workers, PARAMS)
+    plan = machine_plan.plan(found, pool, candidates.start(pool, []).shares, workers, PARAMS)
     assert list(plan.manifests) == ["demo-x7k2p-gpu"]
 
 
@@ -418,7 +418,7 @@ class TestAnyOther:
         shape = scenario.load("openstack").cluster
         worker = seed_nodes.machine_set(shape, "demo-x7k2p-worker", self.WORKER, "", 1)
         pool = pool_plan.single({"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1}, "powervs")
-        plan = _machine_plan.plan(self.POWER, pool, _search.start(pool, []).shares, [worker], PARAMS)
+        plan = machine_plan.plan(self.POWER, pool, candidates.start(pool, []).shares, [worker], PARAMS)
         assert value(plan) == {"kind": "PowerVSMachineProviderConfig", "processors": 16, "memoryGiB": 32}
         assert "provider_spec_patch was not checked" in plan.remarks[0]
 
@@ -461,7 +461,7 @@ class TestHosts:
             self.host("new", status={}),
             self.host("other", labels={"gpu": "t4"}),
         ]
-        supply = _bare_metal_hosts.supply(hosts, {"matchLabels": {"gpu": "h100"}})
+        supply = bare_metal.supply(hosts, {"matchLabels": {"gpu": "h100"}})
         assert (supply.matching, supply.free, supply.coming) == (6, 1, 2)
         assert (
             supply.told({"matchLabels": {"gpu": "h100"}})
@@ -486,7 +486,7 @@ class TestHosts:
         ],
     )
     def test_expressions(self, expression: Data, matches: bool) -> None:
-        assert _bare_metal_hosts.selects({"matchExpressions": [expression]}, self.host("a")) is matches
+        assert bare_metal.selects({"matchExpressions": [expression]}, self.host("a")) is matches
 
     @staticmethod
     def host(
@@ -526,9 +526,9 @@ def test_what_to_use_instead_of_a_machine_api(name: str, words: str) -> None:
 )
 def test_a_set_that_cluster_api_writes_is_not_ours_to_write(wanted: str, held: str) -> None:
     live = lived(planned("openstack"))[0]
-    _machine_drift.check(live | {"spec": live["spec"] | {"authoritativeAPI": "MachineAPI"}})
+    drift.check(live | {"spec": live["spec"] | {"authoritativeAPI": "MachineAPI"}})
     with pytest.raises(AcceleratorError) as caught:
-        _machine_drift.check(
+        drift.check(
             live | {"spec": live["spec"] | {"authoritativeAPI": wanted}, "status": {"authoritativeAPI": held}}
         )
     assert caught.value.code == "MACH-MIRRORED"

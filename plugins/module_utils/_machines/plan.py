@@ -9,12 +9,19 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field, replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_drift as drift
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_reference as references
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_set as sets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import of_template
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    drift,
+    machine_set,
+    source_set,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import (
+    Held,
+    Share,
+    is_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import of_template
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import scale_from_zero
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
@@ -26,7 +33,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.desc
     described,
     described_candidate,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held, Share, is_of
 
 Data = dict[str, t.Any]
 _ENTRY: t.Final = (
@@ -61,7 +67,7 @@ class MachinePlan:
 
     @property
     def replicas(self) -> dict[str, int]:
-        return {name: sets.replicas_of(manifest) for name, manifest in self.manifests.items()}
+        return {name: machine_set.replicas_of(manifest) for name, manifest in self.manifests.items()}
 
     def node_labels(self, name: str) -> dict[str, str]:
         return of_template(self.manifests[name]).labels
@@ -90,20 +96,20 @@ def entry(params: t.Mapping[str, t.Any]) -> Data:
 
 def held(cluster: Infrastructure, pool: Data, live: t.Iterable[Data]) -> list[Held]:
     """The sets that the pool has already."""
-    platform = references.platform_of(cluster)
+    platform = source_set.platform_of(cluster)
     found = []
     for one in live:
         if owned(one) and pool_of(one) == pool["name"]:
-            provider = sets.provider_of(one)
-            kind = sets.candidate_of(one) or platform.instance_type(provider)
+            provider = machine_set.provider_of(one)
+            kind = machine_set.candidate_of(one) or platform.instance_type(provider)
             found.append(
                 Held(
-                    sets.name_of(one),
+                    machine_set.name_of(one),
                     kind,
                     platform.zone(provider),
-                    sets.share_of(one),
-                    sets.obtained_of(one),
-                    sets.made(one),
+                    machine_set.share_of(one),
+                    machine_set.obtained_of(one),
+                    machine_set.made(one),
                 )
             )
     return sorted(found, key=lambda one: one.name)
@@ -118,14 +124,14 @@ def plan(
     record: str = "",
 ) -> MachinePlan:
     """live: all machine sets of the namespace. record: what the sets say of the pool's completeness. Raises what forbids the pool."""
-    platform = references.platform_of(cluster)
+    platform = source_set.platform_of(cluster)
     if params.get("image") and (remedy := platforms.IMAGELESS.get(platform.KEY)):
         raise InputError(
             "POOL-PLATFORM",
             f"image: {params['image']} names nothing that machines of this platform boot.",
             remedy,
         )
-    existing = {sets.name_of(one): one for one in live}
+    existing = {machine_set.name_of(one): one for one in live}
     have = held(cluster, pool, live)
     manifests: dict[str, Data] = {}
     wanted: dict[str, Data] = {}
@@ -133,15 +139,15 @@ def plan(
     remarks: list[str] = []
     for share in shares:
         name = _name(cluster.name, pool, share, have, {*named, *(one.name for one in have)})
-        source = existing.get(name) or references.find(live, platform, share.zone, params.get("reference"))
+        source = existing.get(name) or source_set.find(live, platform, share.zone, params.get("reference"))
         provider, remark = _provider(
             platform, source, pool, share, params.get("image") or "", is_new=name not in existing
         )
-        manifests[name] = sets.build(
+        manifests[name] = machine_set.build(
             name, cluster.name, pool, share.candidate, share.replicas, params["namespace"], provider
         )
         if record:
-            manifests[name]["metadata"]["annotations"][sets.OBTAINED] = record
+            manifests[name]["metadata"]["annotations"][machine_set.OBTAINED] = record
         if pool["autoscale"]:
             manifests[name]["metadata"]["annotations"] |= scale_from_zero.capacity(
                 platform.KEY, share.candidate
@@ -153,7 +159,7 @@ def plan(
             manifests[name], remark = drift.settled(
                 existing[name], manifests[name], params.get("on_change") or "new_machines"
             )
-            manifests[name] = sets.surged(manifests[name], sets.replacing_of(existing[name]))
+            manifests[name] = machine_set.surged(manifests[name], machine_set.replacing_of(existing[name]))
         remarks += [remark] if remark else []
     return MachinePlan(
         pool, manifests, named, [one.name for one in have if one.name not in manifests], remarks, wanted
@@ -169,7 +175,7 @@ def _name(
     )
     if mine:
         return mine
-    name = sets.set_name(infrastructure, pool["name"], share.zone)
+    name = machine_set.set_name(infrastructure, pool["name"], share.zone)
     numbered = (f"{name}-{number}" for number in range(2, len(taken) + 3))
     return name if name not in taken else next(one for one in numbered if one not in taken)
 
@@ -178,20 +184,20 @@ def _provider(
     platform: Platform, source: Data, pool: Data, share: Share, image: str, is_new: bool
 ) -> tuple[Data, str]:
     """The provider's value, and a remark on what the source has that is not known."""
-    candidate, provider = share.candidate, sets.provider_of(source)
+    candidate, provider = share.candidate, machine_set.provider_of(source)
     wanted = replace(
         platform_options.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else ""),
         is_new=is_new,
     )
     if not is_new:
         return platforms.build(platform, provider, wanted), ""
-    references.check_arch(source, candidate["instance_type"], candidate["arch"], image)
+    source_set.check_arch(source, candidate["instance_type"], candidate["arch"], image)
     unknown = platforms.unknown_fields(platform, provider)
     remark = (
-        f"Machine set {sets.name_of(source)} has fields that are not known and were not copied: {', '.join(unknown)}."
+        f"Machine set {machine_set.name_of(source)} has fields that are not known and were not copied: {', '.join(unknown)}."
         if unknown
         else ""
     )
     if platform is platforms.OTHER:
-        remark = f"Machine set {sets.name_of(source)} was copied whole: this platform's fields are not known, and provider_spec_patch was not checked."
+        remark = f"Machine set {machine_set.name_of(source)} was copied whole: this platform's fields are not known, and provider_spec_patch was not checked."
     return platforms.build(platform, provider, wanted), remark

@@ -10,7 +10,6 @@ import time
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _csr, _csr_wait, _machine
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     ConflictError,
@@ -19,9 +18,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     WaitTimeoutError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
-from ansible_collections.accelerators.openshift.plugins.module_utils._csr_wait import Joined, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import requests
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import wait as csr_wait
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.wait import (
+    Joined,
+    Snapshot,
+)
 
 Data = dict[str, t.Any]
 _KIND: t.Final = "CertificateSigningRequest"
@@ -52,9 +57,9 @@ class Joining:
             try:
                 return self.api.wait({**queries, **watched}, joined, stage)
             except NotReadyError:
-                if joined.wants == _csr_wait.LOOK:
+                if joined.wants == csr_wait.LOOK:
                     self._look()
-                elif joined.wants == _csr_wait.APPROVE:
+                elif joined.wants == csr_wait.APPROVE:
                     self._approve(joined)
                 else:
                     raise
@@ -73,19 +78,19 @@ class Joining:
     def _approve(self, joined: Joined) -> None:
         for request, live in joined.ripe():
             self.done.add(request.name)
-            if request.signer == _csr.CLIENT and self.api.get(known("Node"), request.node) is not None:
+            if request.signer == requests.CLIENT and self.api.get(known("Node"), request.node) is not None:
                 self.api.warn(
                     f"Certificate request {request.name} asks for a node {request.node} that exists already, and was not approved."
                 )
                 continue
             try:
-                self.api.merge_patch(known(_KIND), request.name, None, _csr.approval(live), "approval")
+                self.api.merge_patch(known(_KIND), request.name, None, requests.approval(live), "approval")
             except ConflictError:
                 # Somebody was faster; what he has decided comes with the next look.
                 self.done.discard(request.name)
                 continue
             self.api.progress(f"approved certificate request {request.name} of {request.machine}")
-            if request.signer == _csr.CLIENT:
+            if request.signer == requests.CLIENT:
                 self.welcome.add(request.node)
 
     def _explain(
@@ -103,12 +108,12 @@ class Joining:
             machines = [
                 one
                 for one in self.api.list(query.kind, query.namespace, labels=query.labels)
-                if mine(one) and _machine.awaits_node(one)
+                if mine(one) and machine_facts.awaits_node(one)
             ]
-            waiting = _csr.newest(self.api.list(known(_KIND)), machines)
+            waiting = requests.newest(self.api.list(known(_KIND)), machines)
         except AcceleratorError:
             return
         exc.evidence += [request.line for request, _live in waiting]
         if ours := [request for request, _live in waiting if request.machine]:
-            exc.code, exc.remedy = _csr_wait.CODE, _csr_wait.remedy(ours)
-            exc.message += f"; {_csr_wait.said(ours)}"
+            exc.code, exc.remedy = csr_wait.CODE, csr_wait.remedy(ours)
+            exc.message += f"; {csr_wait.said(ours)}"

@@ -10,7 +10,7 @@ import re
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_errors as errors
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import provider_errors
 
 Machine = t.Mapping[str, t.Any]
 
@@ -42,7 +42,7 @@ class Trouble:
     @property
     def is_loss(self) -> bool:
         """An instance that was there is gone: nobody refused anything."""
-        return self.code in errors.GONE
+        return self.code in provider_errors.GONE
 
 
 def find(machine: Machine) -> Trouble | None:
@@ -60,7 +60,7 @@ def find(machine: Machine) -> Trouble | None:
         return None
     if broken := _never_started(machine, status):
         return Trouble(
-            errors.CAPACITY,
+            provider_errors.CAPACITY,
             broken,
             str(_state(status, "InstanceExists").get("lastTransitionTime") or created),
             True,
@@ -69,10 +69,12 @@ def find(machine: Machine) -> Trouble | None:
         return None
     if refusal:
         # A task of vCenter that failed is told with the reason of a success, and no other is started.
-        return Trouble(errors.code_of(text), text, since, refusal.get("reason") == "MachineCreationSucceeded")
+        return Trouble(
+            provider_errors.code_of(text), text, since, refusal.get("reason") == "MachineCreationSucceeded"
+        )
     if status.get("errorReason"):
         text = error_of(status)
-        return Trouble(errors.code_of(text), text, created, False)
+        return Trouble(provider_errors.code_of(text), text, created, False)
     return None
 
 
@@ -149,7 +151,7 @@ def _final(machine: Machine, status: t.Mapping[str, t.Any], refusal: str, since:
         "errorMessage"
     )
     if not is_missing and not _GONE.search(text):
-        return Trouble(errors.code_of(text), text, since, True)
+        return Trouble(provider_errors.code_of(text), text, since, True)
     code, words = _loss(machine, status)
     return Trouble(code, f"{text} ({words})" if words else text, since, True)
 
@@ -159,14 +161,14 @@ def _loss(machine: Machine, status: t.Mapping[str, t.Any]) -> tuple[str, str]:
     value = (((machine.get("spec") or {}).get("providerSpec") or {}).get("value")) or {}
     if not status.get("nodeRef") and value.get("kind") in _SILENT:
         return (
-            errors.CAPACITY,
+            provider_errors.CAPACITY,
             "the instance was gone before it was a node: most likely the zone has no capacity",
         )
     if value.get("marketType") == "CapacityBlock":
-        return errors.RESERVATION, "most likely the capacity block has ended"
+        return provider_errors.RESERVATION, "most likely the capacity block has ended"
     if _INTERRUPTIBLE in (machine["metadata"].get("labels") or {}):
-        return errors.RECLAIMED, "most likely the provider reclaimed the spot instance"
-    return errors.LOST, ""
+        return provider_errors.RECLAIMED, "most likely the provider reclaimed the spot instance"
+    return provider_errors.LOST, ""
 
 
 def _never_started(machine: Machine, status: t.Mapping[str, t.Any]) -> str:

@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
     MANAGER,
     owned,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
     node_labels,
     template_accelerator,
 )

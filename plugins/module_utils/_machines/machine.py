@@ -9,14 +9,17 @@ from __future__ import annotations
 import typing as t
 from datetime import UTC, datetime
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_errors, _machine_trouble
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
     pending,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_trouble import Trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import provider_errors
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    trouble as machine_trouble,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.trouble import Trouble
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
 
 Machine = t.Mapping[str, t.Any]
@@ -53,7 +56,7 @@ def node_name(machine: Machine) -> str:
 
 
 def remedy_of(code: str, machine: Machine) -> str:
-    return _machine_errors.remedy_of(code, machine["metadata"].get("namespace", ""), name(machine))
+    return provider_errors.remedy_of(code, machine["metadata"].get("namespace", ""), name(machine))
 
 
 def seconds_since(stamp: str, now: float) -> float:
@@ -74,9 +77,9 @@ def is_given_up(machine: Machine) -> bool:
 
 def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
     """Code and text of a Machine that will not get its instance: at once where that is final, else when the provider has said no for so many seconds."""
-    trouble = _machine_trouble.find(machine)
+    trouble = machine_trouble.find(machine)
     if _is_silent(machine, now, max(patience, _LONGEST_SILENCE)):
-        return _machine_errors.SILENT, _SILENCE
+        return provider_errors.SILENT, _SILENCE
     if (
         trouble is None
         or trouble.is_loss
@@ -89,7 +92,7 @@ def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
 def awaits_node(machine: Machine) -> bool:
     """Whether it has an instance that is not a node yet."""
     return (
-        phase(machine) == "Provisioned" and not node_name(machine) and _machine_trouble.find(machine) is None
+        phase(machine) == "Provisioned" and not node_name(machine) and machine_trouble.find(machine) is None
     )
 
 
@@ -105,25 +108,25 @@ def judge(
     """place: instance type and zone, for the message. host: the BareMetalHost. is_watched: whether a health check replaces a lost instance by itself."""
     state = phase(machine)
     line = f"{name(machine)} ({place}): {state}"
-    trouble = _machine_trouble.find(machine)
+    trouble = machine_trouble.find(machine)
     if trouble is not None:
         return _troubled(machine, trouble, now, capacity_timeout, place, is_watched)
     if _is_silent(machine, now, capacity_timeout):
         verdict = failed if _is_silent(machine, now, max(capacity_timeout, _LONGEST_SILENCE)) else pending
-        text = f"{name(machine)} ({place}) has had no server{_since(_machine_trouble.silence(machine))}: {_SILENCE}"
+        text = f"{name(machine)} ({place}) has had no server{_since(machine_trouble.silence(machine))}: {_SILENCE}"
         return verdict(
             "Silent",
             text,
-            code=_machine_errors.SILENT,
-            remedy=remedy_of(_machine_errors.SILENT, machine),
+            code=provider_errors.SILENT,
+            remedy=remedy_of(provider_errors.SILENT, machine),
             details=(f"{line}, no server",),
         )
     if state != "Running":
         return _on_its_way(
             machine,
             state,
-            f"{line}{_since(_machine_trouble.phase_since(machine))}",
-            _machine_trouble.host_fault(host or {}),
+            f"{line}{_since(machine_trouble.phase_since(machine))}",
+            machine_trouble.host_fault(host or {}),
         )
     if node is None:
         return pending(
@@ -143,7 +146,7 @@ def judge(
         )
     # Only the phase Failed is final: what stands on a Machine that runs is tried again by its provider.
     status = machine.get("status") or {}
-    text = f": {_machine_trouble.error_of(status)}" if status.get("errorReason") else ""
+    text = f": {machine_trouble.error_of(status)}" if status.get("errorReason") else ""
     return ready("Running", details=(f"{line}, node {node_facts.short(node_facts.name(node))} Ready{text}",))
 
 
@@ -168,21 +171,21 @@ def _troubled(
 
 
 def _is_silent(machine: Machine, now: float, patience: float) -> bool:
-    since = _machine_trouble.silence(machine)
+    since = machine_trouble.silence(machine)
     return bool(since) and seconds_since(since, now) >= patience
 
 
 def _on_its_way(machine: Machine, state: str, line: str, fault: str) -> Readiness:
     if fault:
-        host = _machine_trouble.host_name(machine)
+        host = machine_trouble.host_name(machine)
         message = f"{name(machine)} is {state}; its host {host}: {fault}"
         remedy = f"`oc describe baremetalhost -n {host.replace('/', ' ')}`"
         return pending(
-            state, message, code=_machine_errors.HOST, remedy=remedy, details=(f"{line}: {fault}",)
+            state, message, code=provider_errors.HOST, remedy=remedy, details=(f"{line}: {fault}",)
         )
     if state == "Provisioned":
-        remedy = f"Look for pending requests of node-bootstrapper with `oc get csr`, then at {_machine_trouble.console(machine)}."
-        message = f"{name(machine)} has an instance{_since(_machine_trouble.phase_since(machine))} that has not joined as a node yet"
+        remedy = f"Look for pending requests of node-bootstrapper with `oc get csr`, then at {machine_trouble.console(machine)}."
+        message = f"{name(machine)} has an instance{_since(machine_trouble.phase_since(machine))} that has not joined as a node yet"
         return pending(
             "NoNode", message, code="MACH-NO-NODE", remedy=remedy, details=(f"{line}, not a node yet",)
         )
@@ -197,7 +200,7 @@ def _since(stamp: str) -> str:
 def summarize(machine: Machine) -> dict[str, t.Any]:
     status = machine.get("status") or {}
     labels = machine["metadata"].get("labels") or {}
-    trouble = _machine_trouble.find(machine)
+    trouble = machine_trouble.find(machine)
     return {
         "name": name(machine),
         "machine_set": set_name(machine),
@@ -208,7 +211,7 @@ def summarize(machine: Machine) -> dict[str, t.Any]:
         "code": trouble.code if trouble else "",
         "error": trouble.text
         if trouble
-        else _machine_trouble.error_of(status)
+        else machine_trouble.error_of(status)
         if status.get("errorReason")
         else "",
         "since": trouble.since if trouble else "",

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _handed_down, _leaving
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ConflictError
-from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import Given
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import propagation, removal
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import (
     name,
     node_name,
     phase,
     set_name,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import Given
 
 Data = dict[str, t.Any]
 # How often a Node that others write at the same moment is read again.
@@ -36,14 +36,14 @@ def behind(machines: t.Iterable[Data], sets: t.Mapping[str, Data]) -> list[Data]
     return [
         one
         for one, manifest in ours
-        if any(_patches(one, manifest)) or _handed_down.given_up(one, _handed_down.of_template(manifest))
+        if any(_patches(one, manifest)) or propagation.given_up(one, propagation.of_template(manifest))
     ]
 
 
 def bring(api: Api, namespace: str, machines: t.Iterable[Data], sets: t.Mapping[str, Data]) -> None:
     """sets: as they are now, by name; Machines of other sets are left alone."""
     ours = [
-        (machine, _handed_down.of_template(sets[set_name(machine)]))
+        (machine, propagation.of_template(sets[set_name(machine)]))
         for machine in machines
         if set_name(machine) in sets
     ]
@@ -52,20 +52,18 @@ def bring(api: Api, namespace: str, machines: t.Iterable[Data], sets: t.Mapping[
         for body in filter(None, _patches(machine, sets[set_name(machine)])):
             api.merge_patch(known("Machine"), name(machine), namespace, body)
     late = [
-        (machine, wanted, old)
-        for machine, wanted in living
-        if (old := _handed_down.given_up(machine, wanted))
+        (machine, wanted, old) for machine, wanted in living if (old := propagation.given_up(machine, wanted))
     ]
     for machine, wanted, old in late:
         _node(api, node_name(machine), wanted, old)
     for machine, wanted, _old in late:
-        api.merge_patch(known("Machine"), name(machine), namespace, _handed_down.settled(wanted))
+        api.merge_patch(known("Machine"), name(machine), namespace, propagation.settled(wanted))
 
 
 def _patches(machine: Data, manifest: Data) -> tuple[Data, Data]:
     """Of the Machine: what it hands to its Node, and our hook."""
-    hooks = _leaving.hooks_of(manifest["spec"]["template"])
-    return _handed_down.machine_patch(machine, _handed_down.of_template(manifest)), _leaving.with_hook(
+    hooks = removal.hooks_of(manifest["spec"]["template"])
+    return propagation.machine_patch(machine, propagation.of_template(manifest)), removal.with_hook(
         machine, hooks
     )
 
@@ -73,7 +71,7 @@ def _patches(machine: Data, manifest: Data) -> tuple[Data, Data]:
 def _node(api: Api, node: str, wanted: Given, old: Given) -> None:
     for tries in range(_RACES):
         live = api.get(known("Node"), node) if node else None
-        body = _handed_down.node_patch(live, wanted, old) if live else {}
+        body = propagation.node_patch(live, wanted, old) if live else {}
         if not body:
             return
         try:

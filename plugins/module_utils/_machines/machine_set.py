@@ -15,11 +15,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     failed,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import NOTE, of_template
-from ansible_collections.accelerators.openshift.plugins.module_utils._leaving import HOOK
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import key_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import SET
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import (
+    NOTE,
+    of_template,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.removal import HOOK
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.rules import ACCELERATOR
-from ansible_collections.accelerators.openshift.plugins.module_utils._search import key_of
 
 Data = dict[str, t.Any]
 API_VERSION: t.Final = "machine.openshift.io/v1beta1"

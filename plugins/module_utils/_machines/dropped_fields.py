@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, provider_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
+    name_of,
+    provider_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import CHOSEN, IMAGES
 
 Data = dict[str, t.Any]

@@ -9,7 +9,6 @@ from __future__ import annotations
 import collections
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _leaving, _machine_drift
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     pool_label,
@@ -17,18 +16,26 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import drift, removal
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import (
+    Held,
+    Search,
+    is_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import (
     name,
     node_name,
     phase,
     set_name,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
+    name_of,
+    replicas_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.placement import spared
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain, drain_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._placement import spared
-from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held, Search, is_of
 
 Data = dict[str, t.Any]
 
@@ -73,7 +80,7 @@ def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -
     victims = [
         one
         for set_, replicas in fewer.items()
-        for one in _leaving.victims([one for one in machines if set_name(one) == set_], replicas, pods)
+        for one in removal.victims([one for one in machines if set_name(one) == set_], replicas, pods)
     ]
     all_that_go = [*victims, *(one for one in machines if set_name(one) in given_up)]
     why = f"Pool {pool} is to lose {len(all_that_go)} machines"
@@ -81,7 +88,7 @@ def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -
         [pod for pod in pods if drain.node_of(pod) in _nodes(all_that_go)], rules, why
     ):
         raise problem
-    _machine_drift.check_machines(one for one in all_that_go if _leaving.released(one))
+    drift.check_machines(one for one in all_that_go if removal.released(one))
     if not fewer:
         return []
     if not api.wait_wanted and not api.check_mode:
@@ -100,7 +107,7 @@ def remove(api: Api, pool: str, names: t.Collection[str], params: Data) -> list[
     namespace, rules = params["namespace"], Rules.of(params)
     machines = [one for one in machines_of(api, pool, namespace) if set_name(one) in names] if names else []
     why = f"Pool {pool} is to lose {len(machines)} machines"
-    _machine_drift.check_machines(one for one in machines if _leaving.without_hook(one))
+    drift.check_machines(one for one in machines if removal.without_hook(one))
     if not api.wait_wanted and not api.check_mode:
         drain_steps.check(api, _nodes(machines), rules, why)
         return machines
@@ -118,21 +125,21 @@ def release(api: Api, namespace: str, machines: t.Sequence[Data], rules: Rules, 
 def mark(api: Api, namespace: str, machines: t.Iterable[Data]) -> None:
     """The first that their sets give up, with no hook of ours."""
     for machine in machines:
-        if body := _leaving.released(machine):
+        if body := removal.released(machine):
             api.merge_patch(known("Machine"), name(machine), namespace, body)
 
 
 def unhook(api: Api, namespace: str, machines: t.Iterable[Data]) -> None:
     """Takes our hook away, so that nothing of ours holds up a drain."""
     for machine in machines:
-        if body := _leaving.without_hook(machine):
+        if body := removal.without_hook(machine):
             api.merge_patch(known("Machine"), name(machine), namespace, body)
 
 
 def let_go(api: Api, machines: t.Iterable[Data], params: Data) -> None:
     """Machines that somebody deleted, and whose drain waits for us to take our hook away: their nodes are emptied gently first."""
     for machine in machines:
-        if phase(machine) != "Deleting" or not _leaving.without_hook(machine):
+        if phase(machine) != "Deleting" or not removal.without_hook(machine):
             continue
         try:
             drain_steps.drain(api, _nodes([machine]), Rules.of(params), f"Machine {name(machine)} is deleted")

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_answer as answer
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_replicas as replicas
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ConflictError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import dropped_fields, replicas
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.platform_options import PATCH
 
 Data = dict[str, t.Any]
@@ -24,9 +23,9 @@ def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, Data]) -> None:
     """existing: machine sets by name. Every new set is rehearsed before the first one is written."""
     for name, manifest in plan.manifests.items():
         if name not in existing:
-            answer.check(api.dry_run_create(manifest), manifest, _patch(plan, name))
+            dropped_fields.check(api.dry_run_create(manifest), manifest, _patch(plan, name))
     for name, manifest in plan.manifests.items():
-        answer.check(_applied(api, manifest, existing.get(name)), manifest, _patch(plan, name))
+        dropped_fields.check(_applied(api, manifest, existing.get(name)), manifest, _patch(plan, name))
 
 
 def _applied(api: Api, manifest: Data, live: Data | None) -> Data:
@@ -34,7 +33,7 @@ def _applied(api: Api, manifest: Data, live: Data | None) -> Data:
         return api.apply(manifest, live=live)
     except ConflictError as exc:
         rest = [line for line in exc.evidence if not replicas.is_about_them(line)]
-        if live is None or (rest and not answer.is_about_images(rest)) or not exc.evidence:
+        if live is None or (rest and not dropped_fields.is_about_images(rest)) or not exc.evidence:
             raise
         if len(rest) < len(exc.evidence):
             if replicas.is_scaled_by_hand(live):

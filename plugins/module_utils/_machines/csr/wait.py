@@ -10,16 +10,20 @@ import dataclasses
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _csr, _machine, _machine_trouble
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
     pending,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
+    requests as csr_requests,
+)
 
 Data = dict[str, t.Any]
 Snapshot = dict[str, list[Data]]
-Waiting = list[tuple[_csr.Request, Data]]
+Waiting = list[tuple[csr_requests.Request, Data]]
 
 CODE: t.Final = "MACH-CSR-PENDING"
 # So long an instance boots before anybody asks why it has not joined. Most clusters approve by themselves, and are never asked.
@@ -53,13 +57,13 @@ class Joined:
             return verdict
         if "requests" not in snapshot:
             return self._unseen(verdict, machines)
-        self.waiting = _csr.newest(snapshot["requests"], machines)
+        self.waiting = csr_requests.newest(snapshot["requests"], machines)
         if self.approve and self.ripe():
             self.wants = APPROVE
             return failed("RequestsWait", verdict.message, code=CODE, details=verdict.details)
         if verdict.is_ready:
             return self._served(verdict, snapshot["requests"], machines)
-        return explained(verdict, self.waiting) if any(map(_machine.awaits_node, machines)) else verdict
+        return explained(verdict, self.waiting) if any(map(machine_facts.awaits_node, machines)) else verdict
 
     def ripe(self) -> Waiting:
         """Requests of our Machines that are to be approved."""
@@ -70,14 +74,14 @@ class Joined:
         ]
 
     def _unseen(self, verdict: Readiness, machines: t.Sequence[Data]) -> Readiness:
-        overdue = [one for one in machines if _machine.awaits_node(one) and self._age(one) >= NOTICE]
+        overdue = [one for one in machines if machine_facts.awaits_node(one) and self._age(one) >= NOTICE]
         if self.is_blind or verdict.is_ready or not overdue:
             return verdict
         self.wants = LOOK
         return failed("LookAtRequests", verdict.message, code=CODE, details=verdict.details)
 
     def _age(self, machine: Data) -> float:
-        return _machine.seconds_since(_machine_trouble.phase_since(machine), self.now())
+        return machine_facts.seconds_since(trouble.phase_since(machine), self.now())
 
     def _served(
         self, verdict: Readiness, requests: t.Sequence[Data], machines: t.Sequence[Data]
@@ -85,8 +89,8 @@ class Joined:
         """A node that we let in soon asks for the certificate that C(oc logs) needs; who approved the first approves that one too."""
         asked = {
             one.node
-            for one in (_csr.judge(request, machines) for request in requests)
-            if one.signer == _csr.SERVING
+            for one in (csr_requests.judge(request, machines) for request in requests)
+            if one.signer == csr_requests.SERVING
         }
         if missing := sorted(self.welcome - asked):
             text = f"node {missing[0]} has not asked for its serving certificate yet"
@@ -109,12 +113,12 @@ def explained(verdict: Readiness, waiting: Waiting) -> Readiness:
     )
 
 
-def said(ours: t.Sequence[_csr.Request]) -> str:
+def said(ours: t.Sequence[csr_requests.Request]) -> str:
     return "; ".join(
         f"{request.machine} waits for the approval of its certificate request {request.name}"
         for request in ours
     )
 
 
-def remedy(ours: t.Sequence[_csr.Request]) -> str:
+def remedy(ours: t.Sequence[csr_requests.Request]) -> str:
     return f"`oc adm certificate approve {' '.join(request.name for request in ours)}`, or approve_csrs: true; and look why machine-approver does not."

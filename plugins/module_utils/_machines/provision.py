@@ -11,15 +11,6 @@ import time
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _attempts,
-    _leaving,
-    _machine,
-    _machine_drift,
-    _machine_plan,
-    _machine_pool,
-    _search,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     NotReadyError,
@@ -27,33 +18,44 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_events import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    attempts,
+    health,
+    propagation_steps,
+    removal,
+    removal_steps,
+    writes,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    candidates as machine_candidates,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import drift as machine_drift
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import plan as machine_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import pool as machine_pool
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    replacement as machine_replacement,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.steps import Joining
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.events import (
     lines as remembered,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, replicas_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
+    name_of,
+    replicas_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.queries import hosts, queries
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-    _health,
-    _in_line,
-    _machine_writes,
-    _replacement,
-    _scale_down,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import (
-    hosts,
-    queries,
 )
 
 Data = dict[str, t.Any]
 _ELSEWHERE: t.Final = " Or let the pool move to another of its candidates: reselect: true."
 _SAID: t.Final = {
-    _search.AGAIN: "its other zones are asked",
-    _search.NEXT: "the next candidate is asked",
-    _search.KEEP: "what was obtained is kept",
-    _search.GIVE_UP: "nothing is left to ask",
+    machine_candidates.AGAIN: "its other zones are asked",
+    machine_candidates.NEXT: "the next candidate is asked",
+    machine_candidates.KEEP: "what was obtained is kept",
+    machine_candidates.GIVE_UP: "nothing is left to ask",
 }
 
 
@@ -65,8 +67,8 @@ class Asking:
     cluster: Infrastructure
     pool: Data
     params: Data
-    search: _search.Search
-    held: list[_search.Held]
+    search: machine_candidates.Search
+    held: list[machine_candidates.Held]
     troubled: dict[str, Data] = field(default_factory=dict)
     drift: list[Data] | None = None
     removed: list[Data] = field(default_factory=list)
@@ -76,7 +78,7 @@ class Asking:
         joining = Joining(self.api, self.params["approve_csrs"])
         while True:
             plan = self._ask(live)
-            judge = _machine_pool.Present(
+            judge = machine_pool.Present(
                 plan, self.params["capacity_timeout"], time.time, troubled=self.troubled
             )
             try:
@@ -101,7 +103,7 @@ class Asking:
             self._follow(plan, live)
             plan = self._ask(live, self.search.record)
         self._tidy(plan)
-        replacement = _replacement.Replacement(self.api, plan, self.params)
+        replacement = machine_replacement.Replacement(self.api, plan, self.params)
         snapshot = replacement.run(snapshot)
         if self.search.obtained < self.pool["replicas"]:
             self.api.warn(
@@ -116,21 +118,21 @@ class Asking:
             "pool": self._as_obtained(),
         }
 
-    def _look_back(self, plan: _machine_plan.MachinePlan) -> list[str]:
+    def _look_back(self, plan: machine_plan.MachinePlan) -> list[str]:
         """Once a task, what became of Machines before it looked; where the pool had none there is nothing to look for."""
         if self.has_looked or not self.held:
             return []
         self.has_looked = True
-        found, remarks = _health.look_back(
+        found, remarks = health.look_back(
             self.api, self.pool["name"], self.params["namespace"], plan.manifests
         )
         self.troubled = {**{one["name"]: one for one in found}, **self.troubled}
         return [*remembered(found), *remarks]
 
-    def _facts(self, snapshot: _machine_pool.Snapshot, plan: _machine_plan.MachinePlan) -> Data:
-        return {**_machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
+    def _facts(self, snapshot: machine_pool.Snapshot, plan: machine_plan.MachinePlan) -> Data:
+        return {**machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
 
-    def _follow(self, plan: _machine_plan.MachinePlan, live: list[Data]) -> None:
+    def _follow(self, plan: machine_plan.MachinePlan, live: list[Data]) -> None:
         """What the autoscaler has made of its sets while this waited is what they are to have."""
         if self.pool["autoscale"]:
             self.search.placement |= {
@@ -150,23 +152,23 @@ class Asking:
         """What the sets say already; those of a candidate that the pool only tries say nothing."""
         return "" if self.search.has_left else next((one.obtained for one in self.held if one.obtained), "")
 
-    def _ask(self, live: list[Data], record: str = "") -> _machine_plan.MachinePlan:
-        plan = _machine_plan.plan(
+    def _ask(self, live: list[Data], record: str = "") -> machine_plan.MachinePlan:
+        plan = machine_plan.plan(
             self.cluster, self.pool, self.search.shares, live, self.params, record or self._record
         )
-        machines = _scale_down.machines_of(self.api, self.pool["name"], self.params["namespace"])
-        _replacement.foresee(machines, plan, self.params)
-        _machine_drift.check_machines(_in_line.behind(machines, plan.manifests))
-        going = _scale_down.prepare(self.api, plan, live, self.params)
-        self.removed += map(_leaving.told, going)
-        _machine_writes.apply(self.api, plan, {name_of(one): one for one in live})
+        machines = removal_steps.machines_of(self.api, self.pool["name"], self.params["namespace"])
+        machine_replacement.foresee(machines, plan, self.params)
+        machine_drift.check_machines(propagation_steps.behind(machines, plan.manifests))
+        going = removal_steps.prepare(self.api, plan, live, self.params)
+        self.removed += map(removal.told, going)
+        writes.apply(self.api, plan, {name_of(one): one for one in live})
         if self.drift is None:
-            self.drift = _machine_drift.report({name_of(one): one for one in live}, plan.wanted, machines)
-        _in_line.bring(
+            self.drift = machine_drift.report({name_of(one): one for one in live}, plan.wanted, machines)
+        propagation_steps.bring(
             self.api, self.params["namespace"], [one for one in machines if one not in going], plan.manifests
         )
         if self.api.wait_wanted or self.api.check_mode:
-            _scale_down.let_go(self.api, machines, self.params)
+            removal_steps.let_go(self.api, machines, self.params)
         for remark in plan.remarks:
             self.api.warn(remark)
         return plan
@@ -177,27 +179,27 @@ class Asking:
 
     def _move(
         self,
-        plan: _machine_plan.MachinePlan,
-        judge: _machine_pool.Present,
+        plan: machine_plan.MachinePlan,
+        judge: machine_pool.Present,
         refused: t.Mapping[str, tuple[str, str]],
         exc: NotReadyError,
     ) -> None:
         """Gives back what was refused; raises when nothing is left to ask."""
         step = self._lose(plan, judge, refused)
         self.api.progress(
-            f"pool {self.pool['name']}: {_attempts.described(self.search.attempts[-1])}; {_SAID[step]}"
+            f"pool {self.pool['name']}: {attempts.described(self.search.attempts[-1])}; {_SAID[step]}"
         )
-        is_back = step == _search.GIVE_UP and self.search.restore()
+        is_back = step == machine_candidates.GIVE_UP and self.search.restore()
         is_left = (
             is_back
-            or (step == _search.GIVE_UP and not self.search.won)
-            or (step == _search.NEXT and not self.pool["mixed"])
+            or (step == machine_candidates.GIVE_UP and not self.search.won)
+            or (step == machine_candidates.NEXT and not self.pool["mixed"])
         )
         if not is_left:
             self._give_up(
                 machine
                 for machine in judge.seen["machines"]
-                if _machine.set_name(machine) in refused and not judge.has_instance(machine)
+                if machine_facts.set_name(machine) in refused and not judge.has_instance(machine)
             )
         recorded = {one.name for one in self.held if one.obtained}
         try:
@@ -209,25 +211,25 @@ class Asking:
             held.message = f"{held.message.removesuffix(' Nothing was changed.')} What the pool has obtained so far stays until they may go."
             held.facts.update(self._facts(judge.seen, plan), attempts=self.search.attempts)
             raise
-        if step == _search.GIVE_UP and self.search.won:
+        if step == machine_candidates.GIVE_UP and self.search.won:
             live = self.api.list(known("MachineSet"), self.params["namespace"])
             if is_back:
                 self._give_up(self._too_many(live, judge.seen["machines"]))
             self._ask(live)
-        if step == _search.GIVE_UP:
+        if step == machine_candidates.GIVE_UP:
             facts = {**self._facts(judge.seen, plan), "attempts": self.search.attempts}
-            last = _attempts.nothing_left(self.pool, self.search, exc, facts)
+            last = attempts.nothing_left(self.pool, self.search, exc, facts)
             last.remedy += _ELSEWHERE if self._has_others() else ""
             raise last from exc
 
     def _lose(
         self,
-        plan: _machine_plan.MachinePlan,
-        judge: _machine_pool.Present,
+        plan: machine_plan.MachinePlan,
+        judge: machine_pool.Present,
         refused: t.Mapping[str, tuple[str, str]],
     ) -> str:
         obtained = collections.Counter(
-            _machine.set_name(one) for one in judge.seen["machines"] if judge.has_instance(one)
+            machine_facts.set_name(one) for one in judge.seen["machines"] if judge.has_instance(one)
         )
         mine = {
             name: share.zone
@@ -237,7 +239,7 @@ class Asking:
         for name in refused.keys() - mine.keys():
             self.search.lose_kept(plan.shares[name], refused[name], obtained[name])
         if not refused.keys() & mine.keys():
-            return _search.AGAIN
+            return machine_candidates.AGAIN
         return self.search.lose(
             {mine[name]: why for name, why in refused.items() if name in mine},
             {zone: obtained[name] for name, zone in mine.items()},
@@ -245,9 +247,11 @@ class Asking:
 
     def _give_up(self, machines: t.Iterable[Data]) -> None:
         going = [
-            one for one in machines if _machine.phase(one) != "Deleting" and not _machine.is_given_up(one)
+            one
+            for one in machines
+            if machine_facts.phase(one) != "Deleting" and not machine_facts.is_given_up(one)
         ]
-        _scale_down.mark(self.api, self.params["namespace"], going)
+        removal_steps.mark(self.api, self.params["namespace"], going)
 
     def _too_many(self, live: list[Data], machines: t.Iterable[Data]) -> list[Data]:
         """Machines without an instance of sets that were asked for more than the pool now has again."""
@@ -256,11 +260,12 @@ class Asking:
         return [
             one
             for one in machines
-            if _machine.set_name(one) in larger and _machine.phase(one) not in ("Provisioned", "Running")
+            if machine_facts.set_name(one) in larger
+            and machine_facts.phase(one) not in ("Provisioned", "Running")
         ]
 
-    def _attempts(
-        self, plan: _machine_plan.MachinePlan, judge: _machine_pool.Present, exc: AcceleratorError
+    def attempts(
+        self, plan: machine_plan.MachinePlan, judge: machine_pool.Present, exc: AcceleratorError
     ) -> list[Data]:
         obtained = sum(1 for machine in judge.seen.get("machines", ()) if judge.has_instance(machine))
         zones = [share.zone for share in plan.shares.values() if share.zone]
@@ -272,7 +277,7 @@ class Asking:
         }
         return [*self.search.attempts, {**last, "code": exc.code, "message": exc.message}]
 
-    def _tidy(self, plan: _machine_plan.MachinePlan) -> None:
+    def _tidy(self, plan: machine_plan.MachinePlan) -> None:
         if self.api.wait_wanted or self.api.check_mode:
             self._remove(plan.surplus, "zones given up")
 
@@ -280,11 +285,11 @@ class Asking:
         if not names:
             return
         self.removed += map(
-            _leaving.told, _scale_down.remove(self.api, self.pool["name"], names, self.params)
+            removal.told, removal_steps.remove(self.api, self.pool["name"], names, self.params)
         )
         for name in names:
             self.api.delete(known("MachineSet"), name, self.params["namespace"], wait=False)
-        gone = _machine_pool.Gone(frozenset(names))
+        gone = machine_pool.Gone(frozenset(names))
         self.api.wait(
             queries(self.pool["name"], self.params["namespace"]), gone, f"pool {self.pool['name']}: {why}"
         )

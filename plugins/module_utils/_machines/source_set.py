@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
     arch_of,
     is_worker,
     name_of,

@@ -21,12 +21,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
     worst,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
     API_VERSION,
     name_of,
     replicas_of,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._placement import Zones, spread
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.placement import Zones, spread
 
 Data = dict[str, t.Any]
 # What the operator writes on a set that a MachineAutoscaler is for; where they are, the set is scaled.

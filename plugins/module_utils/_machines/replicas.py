@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import replicas_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import replicas_of
 
 Data = dict[str, t.Any]
 _FIELD: t.Final = ".spec.replicas"

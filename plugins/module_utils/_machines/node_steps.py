@@ -10,7 +10,6 @@ import time
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_drift
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
@@ -28,12 +27,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import replicas_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    drift,
+    health,
+    removal_steps,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.steps import Joining
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import replicas_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _health, _scale_down
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
 
 Data = dict[str, t.Any]
 _LINK: t.Final = "machine.openshift.io/machine"
@@ -53,7 +57,11 @@ def ensure(api: Api, params: Data) -> Data:
         api.warn(f"There is no node and no machine {params['name']}: nothing was to be replaced.")
         return {"node": "", "machine": "", "new_machines": []}
     name = node_facts.name(node) if node else ""
-    facts: Data = {"node": name, "machine": _machine.name(machine) if machine else "", "new_machines": []}
+    facts: Data = {
+        "node": name,
+        "machine": machine_facts.name(machine) if machine else "",
+        "new_machines": [],
+    }
     if params["state"] == "schedulable":
         if node and drain_steps.is_cordoned(node):
             drain_steps.uncordon(api, name)
@@ -72,7 +80,7 @@ def find(api: Api, name: str, namespace: str) -> tuple[Data | None, Data | None]
     try:
         if node is None:
             machine = api.get(known("Machine"), name, namespace)
-            of = _machine.node_name(machine) if machine else ""
+            of = machine_facts.node_name(machine) if machine else ""
             return (api.get(known("Node"), of) if of else None), machine
         place, _slash, link = str((node["metadata"].get("annotations") or {}).get(_LINK, "")).rpartition("/")
         return node, api.get(known("Machine"), link, place or namespace) if link else None
@@ -82,7 +90,7 @@ def find(api: Api, name: str, namespace: str) -> tuple[Data | None, Data | None]
 
 def replace(api: Api, node: str, machine: Data | None, params: Data) -> list[str]:
     """The node is emptied, its Machine deleted, and the one that its set makes instead is a Ready node. Names of the new Machines."""
-    namespace, set_name = params["namespace"], _machine.set_name(machine) if machine else ""
+    namespace, set_name = params["namespace"], machine_facts.set_name(machine) if machine else ""
     live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
     if machine is None or live is None or not owned(live):
         what = (
@@ -96,9 +104,9 @@ def replace(api: Api, node: str, machine: Data | None, params: Data) -> list[str
             "Replace it by the way it was made.",
             layer="node",
         )
-    _machine_drift.check_machines([machine])
+    drift.check_machines([machine])
     drain_steps.check(api, {node} - {""}, Rules.of(params), _why(node, params))
-    with _health.paused(api, pool_of(live), namespace):
+    with health.paused(api, pool_of(live), namespace):
         return _another(api, node, machine, set_name, params)
 
 
@@ -109,19 +117,19 @@ def _why(node: str, params: Data) -> str:
 def _another(api: Api, node: str, machine: Data, set_name: str, params: Data) -> list[str]:
     namespace = params["namespace"]
     drain_steps.drain(api, {node} - {""}, Rules.of(params), _why(node, params))
-    _scale_down.unhook(api, namespace, [machine])
-    before = {_machine.name(one) for one in _members(api, set_name, namespace)}
-    api.delete(known("Machine"), _machine.name(machine), namespace, owned_only=False)
+    removal_steps.unhook(api, namespace, [machine])
+    before = {machine_facts.name(one) for one in _members(api, set_name, namespace)}
+    api.delete(known("Machine"), machine_facts.name(machine), namespace, owned_only=False)
     queries = {
         "machine_sets": Query(known("MachineSet"), namespace, set_name),
-        "machines": Query(known("Machine"), namespace, labels=selector({_machine.SET: set_name})),
+        "machines": Query(known("Machine"), namespace, labels=selector({machine_facts.SET: set_name})),
         "nodes": Query(known("Node")),
     }
     judge = Whole(set_name, float(params["capacity_timeout"]))
     snapshot = Joining(api, params["approve_csrs"]).wait(
-        queries, judge, lambda one: _machine.set_name(one) == set_name, f"machine set {set_name}"
+        queries, judge, lambda one: machine_facts.set_name(one) == set_name, f"machine set {set_name}"
     )
-    return sorted(name for one in snapshot["machines"] if (name := _machine.name(one)) not in before)
+    return sorted(name for one in snapshot["machines"] if (name := machine_facts.name(one)) not in before)
 
 
 @dataclass(frozen=True)
@@ -133,10 +141,10 @@ class Whole:
 
     def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
         nodes = {node_facts.name(node): node for node in snapshot["nodes"]}
-        living = [one for one in snapshot["machines"] if _machine.phase(one) != "Deleting"]
+        living = [one for one in snapshot["machines"] if machine_facts.phase(one) != "Deleting"]
         parts = [
-            _machine.judge(
-                one, nodes.get(_machine.node_name(one)), time.time(), self.capacity_timeout, self.name
+            machine_facts.judge(
+                one, nodes.get(machine_facts.node_name(one)), time.time(), self.capacity_timeout, self.name
             )
             for one in living
         ]
@@ -161,4 +169,4 @@ class Whole:
 
 
 def _members(api: Api, set_name: str, namespace: str) -> list[Data]:
-    return api.list(known("Machine"), namespace, labels=selector({_machine.SET: set_name}))
+    return api.list(known("Machine"), namespace, labels=selector({machine_facts.SET: set_name}))

@@ -14,35 +14,33 @@ import time
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _leaving,
-    _machine_drift,
-    _machine_pool,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_set as sets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    drift,
+    health,
+    machine_set,
+    removal,
+    removal_steps,
+    writes,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import pool as machine_pool
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import Held, is_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.steps import Joining
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import (
     is_given_up,
     name,
     node_name,
     phase,
     set_name,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_pool import Present
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool import Present
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.queries import queries
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-    _health,
-    _machine_writes,
-    _scale_down,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._csr import Joining
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._pool_queries import queries
-from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held, is_of
 
 Data = dict[str, t.Any]
 Seen = dict[str, list[Data]]
@@ -69,10 +67,10 @@ class Replacement:
         begun = {
             set_: names
             for set_, manifest in self.plan.manifests.items()
-            if (names := sets.replacing_of(manifest))
+            if (names := machine_set.replacing_of(manifest))
         }
         if begun:
-            with _health.paused(self.api, pool, namespace):
+            with health.paused(self.api, pool, namespace):
                 for set_, names in begun.items():
                     snapshot = self._end(set_, names)
         outdated = [one for one in snapshot["machines"] if self._is_outdated(one)]
@@ -81,7 +79,7 @@ class Replacement:
         drain_steps.check(
             self.api, {node_name(one) for one in outdated} - {""}, self._rules, self._why(len(outdated))
         )
-        with _health.paused(self.api, pool, namespace):
+        with health.paused(self.api, pool, namespace):
             return self._all_replaced(outdated)
 
     def _all_replaced(self, outdated: t.Sequence[Data]) -> Seen:
@@ -117,7 +115,7 @@ class Replacement:
         self.api.progress(
             f"pool {self.plan.pool['name']}: a machine in the place of {', '.join(names)} is asked for"
         )
-        judge = self._written(set_, sets.surged(self.plan.manifests[set_], names))
+        judge = self._written(set_, machine_set.surged(self.plan.manifests[set_], names))
         try:
             self._wait(judge, f"replacement of {', '.join(names)}")
         except NotReadyError as exc:
@@ -127,39 +125,41 @@ class Replacement:
                     for one in judge.seen["machines"]
                     if set_name(one) == set_ and not judge.has_instance(one)
                 ]
-                _scale_down.mark(self.api, self.params["namespace"], refused)
-                self._written(set_, sets.settled(self.plan.manifests[set_]))
+                removal_steps.mark(self.api, self.params["namespace"], refused)
+                self._written(set_, machine_set.settled(self.plan.manifests[set_]))
                 exc.message += " Nothing was replaced; the pool is as it was."
             raise
 
     def _end(self, set_: str, names: t.Sequence[str]) -> Seen:
         """The old Machines go, as many as the set has too many."""
-        machines = _scale_down.machines_of(self.api, self.plan.pool["name"], self.params["namespace"])
+        machines = removal_steps.machines_of(self.api, self.plan.pool["name"], self.params["namespace"])
         living = [one for one in machines if set_name(one) == set_ and phase(one) != "Deleting"]
         named = [one for one in living if name(one) in names]
         others = [one for one in living if name(one) not in names and self._is_outdated(one)]
         # Whoever took a named one away meanwhile, the set made another in its place: one that is outdated goes instead, or one that has nothing to do.
-        spare = _leaving.victims([one for one in living if one not in named and one not in others], 0, [])
+        spare = removal.victims([one for one in living if one not in named and one not in others], 0, [])
         surplus = (
             len(names)
             if self.api.check_mode
-            else max(0, len(living) - sets.share_of(self.plan.manifests[set_]))
+            else max(0, len(living) - machine_set.share_of(self.plan.manifests[set_]))
         )
         victims = [*named, *others, *spare][:surplus]
-        _scale_down.release(self.api, self.params["namespace"], victims, self._rules, self._why(len(victims)))
-        judge = self._written(set_, sets.settled(self.plan.manifests[set_]))
+        removal_steps.release(
+            self.api, self.params["namespace"], victims, self._rules, self._why(len(victims))
+        )
+        judge = self._written(set_, machine_set.settled(self.plan.manifests[set_]))
         snapshot = self._wait(judge, f"removal of {', '.join(map(name, victims))}")
-        self.replaced += map(_leaving.told, victims)
+        self.replaced += map(removal.told, victims)
         return snapshot
 
     def _written(self, set_: str, manifest: Data) -> Present:
         """Applies the set; the judge of the pool with it."""
         live = self.api.get(known("MachineSet"), set_, self.params["namespace"])
-        _machine_writes.apply(
+        writes.apply(
             self.api, dataclasses.replace(self.plan, manifests={set_: manifest}), {set_: live} if live else {}
         )
         self.plan = dataclasses.replace(self.plan, manifests={**self.plan.manifests, set_: manifest})
-        return _machine_pool.Present(self.plan, self.params["capacity_timeout"], time.time)
+        return machine_pool.Present(self.plan, self.params["capacity_timeout"], time.time)
 
 
 def foresee(machines: t.Iterable[Data], plan: MachinePlan, params: Data) -> None:
@@ -167,7 +167,7 @@ def foresee(machines: t.Iterable[Data], plan: MachinePlan, params: Data) -> None
     if params.get("on_change") != "replace":
         return
     outdated = [one for one in machines if _is_outdated(plan, one)]
-    _machine_drift.check_machines(outdated)
+    drift.check_machines(outdated)
     if plan.pool["autoscale"] and (names := sorted(map(name, outdated))):
         what = "is scaled by the autoscaler, which would take a surge for its own. Not replaced, and nothing was changed"
         raise MachineError(
@@ -200,11 +200,7 @@ def foresee_types(held: t.Iterable[Held], pool: Data, surge: int) -> None:
 
 def _is_outdated(plan: MachinePlan, machine: Data) -> bool:
     manifest = plan.wanted.get(set_name(machine))
-    return (
-        manifest is not None
-        and phase(machine) != "Deleting"
-        and bool(_machine_drift.of_machine(machine, manifest))
-    )
+    return manifest is not None and phase(machine) != "Deleting" and bool(drift.of_machine(machine, manifest))
 
 
 def restore(api: Api, snapshot: Seen) -> None:

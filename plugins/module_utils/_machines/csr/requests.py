@@ -13,8 +13,8 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine
-from ansible_collections.accelerators.openshift.plugins.module_utils._csr_pem import Subject, read
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.pem import Subject, read
 
 Data = dict[str, t.Any]
 
@@ -80,7 +80,7 @@ def judge(request: t.Mapping[str, t.Any], machines: t.Iterable[Data]) -> Request
     if not subject or not node or not _is_kubelets(spec, signer, subject):
         return Request(name, signer, node, is_pending)
     fits = _is_joining if signer == CLIENT else _is_serving
-    found = [_machine.name(one) for one in machines if fits(request, subject, node, one)]
+    found = [machine_facts.name(one) for one in machines if fits(request, subject, node, one)]
     return Request(name, signer, node, is_pending, found[0] if len(found) == 1 else "")
 
 
@@ -124,10 +124,10 @@ def _is_kubelets(spec: t.Mapping[str, t.Any], signer: str, subject: Subject) -> 
 def _is_joining(request: t.Mapping[str, t.Any], _subject: Subject, node: str, machine: Data) -> bool:
     """A Machine of that name that has its instance, no node yet, and is older than the request."""
     asked, made = (str(one["metadata"].get("creationTimestamp") or "") for one in (request, machine))
-    is_younger = bool(asked and made) and _machine.moment(asked) >= _machine.moment(made) - _SKEW
+    is_younger = bool(asked and made) and machine_facts.moment(asked) >= machine_facts.moment(made) - _SKEW
     return (
-        _machine.phase(machine) == "Provisioned"
-        and not _machine.node_name(machine)
+        machine_facts.phase(machine) == "Provisioned"
+        and not machine_facts.node_name(machine)
         and is_younger
         and node in _addresses(machine, _NAMES)
     )
@@ -135,7 +135,7 @@ def _is_joining(request: t.Mapping[str, t.Any], _subject: Subject, node: str, ma
 
 def _is_serving(_request: t.Mapping[str, t.Any], subject: Subject, node: str, machine: Data) -> bool:
     """A Machine whose node this is, and whose every name and address is one of the Machine's."""
-    is_its_node = _machine.node_name(machine) == node and _machine.phase(machine) in (
+    is_its_node = machine_facts.node_name(machine) == node and machine_facts.phase(machine) in (
         "Provisioned",
         "Running",
     )

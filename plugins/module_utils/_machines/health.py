@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_events as machine_events
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
@@ -22,6 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import events
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
 
@@ -82,7 +82,7 @@ def look_back(api: Api, pool: str, namespace: str, sets: t.Collection[str]) -> t
     found: list[Data] = []
     remarks: list[str] = []
     with contextlib.suppress(AcceleratorError):  # who may not read it is told nothing of it
-        found = machine_events.remediated(
+        found = events.remediated(
             api.list(known("Event"), namespace, fields="involvedObject.kind=Machine"), sets
         )
         remarks = [line for check in _own(api, pool, namespace) for line in health.remarks(check, ())]

@@ -10,13 +10,15 @@ import typing as t
 from dataclasses import dataclass, field, replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_errors import WHOLE_CANDIDATE
-from ansible_collections.accelerators.openshift.plugins.module_utils._placement import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.placement import (
     Zones,
     adjusted,
     at_least,
     grown,
     spread,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.provider_errors import (
+    WHOLE_CANDIDATE,
 )
 
 Data = dict[str, t.Any]

@@ -15,10 +15,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.diff 
     shape_of,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import of_template
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import phase, set_name
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_reference import MachineError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of, provider_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import phase, set_name
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
+    name_of,
+    provider_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import of_template
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import CHOSEN
 
 Data = dict[str, t.Any]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import (
     DELETE_FIRST,
     is_given_up,
     name,

@@ -9,18 +9,15 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _machine,
-    _machine_set,
-    _machine_trouble,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
     worst,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine_set, trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
 
 Data = dict[str, t.Any]
@@ -46,15 +43,17 @@ class Present:
         self.seen = snapshot
         nodes = {node_facts.name(node): node for node in snapshot["nodes"]}
         machines = [
-            machine for machine in snapshot["machines"] if _machine.set_name(machine) in self.plan.manifests
+            machine
+            for machine in snapshot["machines"]
+            if machine_facts.set_name(machine) in self.plan.manifests
         ]
         self._remember(machines)
         parts = [
-            _machine_set.judge(one)
+            machine_set.judge(one)
             for one in snapshot["machine_sets"]
-            if _machine_set.name_of(one) in self.plan.manifests
+            if machine_set.name_of(one) in self.plan.manifests
         ]
-        parts += [self._machine(machine, nodes) for machine in sorted(machines, key=_machine.name)]
+        parts += [self._machine(machine, nodes) for machine in sorted(machines, key=machine_facts.name)]
         wanted = self._wanted(snapshot)
         parts += self._counts(machines, wanted)
         verdict = worst(parts)
@@ -82,35 +81,39 @@ class Present:
         """Code and text of the provider by name of the set, for the sets of which a Machine gets no instance."""
         found: dict[str, tuple[str, str]] = {}
         for machine in self.seen.get("machines", ()):
-            code, text = _machine.refused(machine, self.now(), self.capacity_timeout)
-            if code and _machine.set_name(machine) in self.plan.manifests and not self._is_going(machine):
-                found.setdefault(_machine.set_name(machine), (code, text))
+            code, text = machine_facts.refused(machine, self.now(), self.capacity_timeout)
+            if (
+                code
+                and machine_facts.set_name(machine) in self.plan.manifests
+                and not self._is_going(machine)
+            ):
+                found.setdefault(machine_facts.set_name(machine), (code, text))
         return found
 
     def is_mine(self, machine: Data) -> bool:
-        return _machine.set_name(machine) in self.plan.manifests
+        return machine_facts.set_name(machine) in self.plan.manifests
 
     def has_instance(self, machine: Data) -> bool:
         """Whether a Machine of the plan got what it asked for."""
         is_there = (
-            _machine.phase(machine) in ("Provisioned", "Running") and _machine_trouble.find(machine) is None
+            machine_facts.phase(machine) in ("Provisioned", "Running") and trouble.find(machine) is None
         )
-        return is_there and _machine.set_name(machine) in self.plan.manifests
+        return is_there and machine_facts.set_name(machine) in self.plan.manifests
 
     def _is_going(self, machine: Data) -> bool:
         """Whether its set loses it; one that is only marked, by a run that ended there, is one of the pool's like the others."""
-        of = _machine.set_name(machine)
+        of = machine_facts.set_name(machine)
         living = [
             one
             for one in self.seen["machines"]
-            if _machine.set_name(one) == of and _machine.phase(one) != "Deleting"
+            if machine_facts.set_name(one) == of and machine_facts.phase(one) != "Deleting"
         ]
-        return _machine.is_given_up(machine) and len(living) > self._wanted(self.seen).get(of, 0)
+        return machine_facts.is_given_up(machine) and len(living) > self._wanted(self.seen).get(of, 0)
 
     def _wanted(self, snapshot: Snapshot) -> dict[str, int]:
         """Machines by set; of a pool that the autoscaler scales, as many as the sets have by now."""
         live = {
-            _machine_set.name_of(one): _machine_set.replicas_of(one)
+            machine_set.name_of(one): machine_set.replicas_of(one)
             for one in snapshot["machine_sets"]
             if self.plan.pool.get("autoscale")
         }
@@ -124,9 +127,9 @@ class Present:
     def _obtained(parts: t.Iterable[Readiness]) -> int:
         return sum(1 for part in parts if part.is_ready and part.reason == "Running")
 
-    def _machine(self, machine: Data, nodes: t.Mapping[str, Data]) -> Readiness:
+    def machine_facts(self, machine: Data, nodes: t.Mapping[str, Data]) -> Readiness:
         if self._is_going(machine) and not self.has_instance(machine):
-            text = f"{_machine.name(machine)} is given up"
+            text = f"{machine_facts.name(machine)} is given up"
             return pending(
                 "GivenUp",
                 text,
@@ -134,31 +137,34 @@ class Present:
                 remedy="Look at the log of the machine-api-controllers.",
                 details=(text,),
             )
-        node = nodes.get(_machine.node_name(machine))
-        place, is_watched = self.plan.place(_machine.set_name(machine)), bool(self.plan.pool.get("health"))
-        verdict = _machine.judge(
+        node = nodes.get(machine_facts.node_name(machine))
+        place, is_watched = (
+            self.plan.place(machine_facts.set_name(machine)),
+            bool(self.plan.pool.get("health")),
+        )
+        verdict = machine_facts.judge(
             machine, node, self.now(), self.capacity_timeout, place, self._host(machine), is_watched
         )
-        of = _machine.set_name(machine)
+        of = machine_facts.set_name(machine)
         missing = (
             node_facts.lacks(node, self.plan.node_labels(of), self.plan.taints(of))
             if node and verdict.is_ready
             else []
         )
         if missing:
-            text = f"node {_machine.node_name(machine)} lacks {', '.join(missing)}"
+            text = f"node {machine_facts.node_name(machine)} lacks {', '.join(missing)}"
             return pending("NodeIncomplete", text, details=(text,))
         return verdict
 
     def _remember(self, machines: t.Iterable[Data]) -> None:
-        for one in map(_machine.summarize, machines):
+        for one in map(machine_facts.summarize, machines):
             if one["code"]:
                 self.troubled[one["name"]] = one
             elif one["phase"] != "Deleting":
                 self.troubled.pop(one["name"], None)
 
     def _host(self, machine: Data) -> Data | None:
-        name = _machine_trouble.host_name(machine).rpartition("/")[2]
+        name = trouble.host_name(machine).rpartition("/")[2]
         return (
             next((one for one in self.seen.get("hosts", ()) if one["metadata"]["name"] == name), None)
             if name
@@ -172,7 +178,7 @@ class Present:
             living = [
                 machine
                 for machine in machines
-                if _machine.set_name(machine) == name and _machine.phase(machine) != "Deleting"
+                if machine_facts.set_name(machine) == name and machine_facts.phase(machine) != "Deleting"
             ]
             if len(living) != replicas:
                 text = f"machine set {name} has {len(living)} of {replicas} machines"
@@ -189,17 +195,19 @@ class Absent:
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         staying = {
-            _machine.node_name(machine)
+            machine_facts.node_name(machine)
             for machine in snapshot["machines"]
-            if _machine.set_name(machine) in self.kept
+            if machine_facts.set_name(machine) in self.kept
         }
         machines = [
-            machine for machine in snapshot["machines"] if _machine.set_name(machine) not in self.kept
+            machine for machine in snapshot["machines"] if machine_facts.set_name(machine) not in self.kept
         ]
         nodes = [node for node in snapshot["nodes"] if node_facts.name(node) not in staying]
-        sets = [one for one in snapshot["machine_sets"] if _machine_set.name_of(one) not in self.kept]
-        lines = [f"machine set {_machine_set.name_of(one)} is still there" for one in sets]
-        lines += [f"machine {_machine.name(machine)}: {_machine.phase(machine)}" for machine in machines]
+        sets = [one for one in snapshot["machine_sets"] if machine_set.name_of(one) not in self.kept]
+        lines = [f"machine set {machine_set.name_of(one)} is still there" for one in sets]
+        lines += [
+            f"machine {machine_facts.name(machine)}: {machine_facts.phase(machine)}" for machine in machines
+        ]
         lines += [f"node {node_facts.name(node)} is still there" for node in nodes]
         if not lines:
             return ready("Gone", "all machines and nodes are gone")
@@ -217,8 +225,8 @@ class Gone:
     names: frozenset[str]
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
-        staying = frozenset(_machine_set.name_of(one) for one in snapshot["machine_sets"]) | frozenset(
-            map(_machine.set_name, snapshot["machines"])
+        staying = frozenset(machine_set.name_of(one) for one in snapshot["machine_sets"]) | frozenset(
+            map(machine_facts.set_name, snapshot["machines"])
         )
         return Absent(staying - self.names)(snapshot)
 
@@ -226,18 +234,20 @@ class Gone:
 def facts(snapshot: Snapshot, plan: MachinePlan) -> Data:
     """What the task returns."""
     machines = [
-        machine for machine in snapshot.get("machines", ()) if _machine.set_name(machine) in plan.manifests
+        machine
+        for machine in snapshot.get("machines", ())
+        if machine_facts.set_name(machine) in plan.manifests
     ]
-    names = {_machine.node_name(machine) for machine in machines}
+    names = {machine_facts.node_name(machine) for machine in machines}
     nodes = [node for node in snapshot.get("nodes", ()) if node_facts.name(node) in names]
-    live = {_machine_set.name_of(one): one for one in snapshot.get("machine_sets", ())}
+    live = {machine_set.name_of(one): one for one in snapshot.get("machine_sets", ())}
     expected = {
-        _machine.node_name(machine): plan.shares[_machine.set_name(machine)].candidate["expected"]
+        machine_facts.node_name(machine): plan.shares[machine_facts.set_name(machine)].candidate["expected"]
         for machine in machines
     }
     return {
         "machine_sets": [
-            _machine_set.summarize(
+            machine_set.summarize(
                 live.get(name, {}),
                 manifest,
                 plan.shares[name].zone,
@@ -245,7 +255,9 @@ def facts(snapshot: Snapshot, plan: MachinePlan) -> Data:
             )
             for name, manifest in plan.manifests.items()
         ],
-        "machines": [_machine.summarize(machine) for machine in sorted(machines, key=_machine.name)],
+        "machines": [
+            machine_facts.summarize(machine) for machine in sorted(machines, key=machine_facts.name)
+        ],
         "nodes": [
             node_facts.summarize(node, expected[node_facts.name(node)])
             for node in sorted(nodes, key=node_facts.name)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _bare_metal_hosts, _search
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import bare_metal, candidates
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
@@ -26,34 +26,34 @@ def foresee(
     api: Api,
     cluster: Infrastructure,
     pool: Data,
-    search: _search.Search,
-    held: t.Sequence[_search.Held],
+    search: candidates.Search,
+    held: t.Sequence[candidates.Held],
     namespace: str,
 ) -> None:
     """Candidates without a single host, free or soon to be, are passed over; raises when none is left. A pool that does not grow costs no request."""
     hosts: list[Data] | None = None
     while cluster.platform == _PLATFORM:
         candidate = search.candidate
-        has = sum(one.replicas for one in held if one.candidate == _search.key_of(candidate))
+        has = sum(one.replicas for one in held if one.candidate == candidates.key_of(candidate))
         if sum(search.placement.values()) <= has:
             return
         if hosts is None:
             hosts = api.list(known("BareMetalHost"), namespace)
         selector = _selector(pool, candidate)
-        supply = _bare_metal_hosts.supply(hosts, selector)
+        supply = bare_metal.supply(hosts, selector)
         told = f"pool {pool['name']}: {supply.told(selector)}"
         api.progress(told)
         if supply.free or supply.coming:
             return
-        step = search.lose({_search.NO_ZONE: ("MACH-HOST", told)}, {_search.NO_ZONE: has})
-        if step == _search.GIVE_UP:
+        step = search.lose({candidates.NO_ZONE: ("MACH-HOST", told)}, {candidates.NO_ZONE: has})
+        if step == candidates.GIVE_UP:
             lines = [f"{one['instance_type']}: {one['message']}" for one in search.attempts[:-1]]
-            remedy = _bare_metal_hosts.REMEDY.format(namespace=namespace)
+            remedy = bare_metal.REMEDY.format(namespace=namespace)
             message = f"{told}, so no machine was asked for"
             raise NotReadyError(
                 "MACH-HOST", message, remedy, (*lines, *supply.lines), facts={"attempts": search.attempts}
             )
-        if step == _search.KEEP:
+        if step == candidates.KEEP:
             return
 
 

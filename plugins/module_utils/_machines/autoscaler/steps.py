@@ -8,12 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _autoscaler,
-    _autoscaler_limits,
-    _machine_plan,
-    _search,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     ConflictError,
@@ -23,10 +17,20 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_set import name_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    bare_metal_steps,
+    candidates,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import plan as machine_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler import (
+    limits as autoscaler_limits,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler import (
+    machine_autoscaler,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _hosts
 
 Data = dict[str, t.Any]
 _TRIES: t.Final = 5
@@ -43,8 +47,8 @@ def present(api: Api, pools: t.Sequence[Data], namespace: str) -> Data:
     if api.check_mode:
         sets |= {pool["name"]: _foreseen(api, pool, live, sets[pool["name"]], namespace) for pool in scaled}
     for pool in scaled:
-        _autoscaler.check(pool["name"], sets[pool["name"]], every)
-    counted = _autoscaler_limits.counted(pools, sets)
+        machine_autoscaler.check(pool["name"], sets[pool["name"]], every)
+    counted = autoscaler_limits.counted(pools, sets)
     limits = _limit(api, counted, create=bool(scaled)) or {}
     if (
         scaled
@@ -57,8 +61,8 @@ def present(api: Api, pools: t.Sequence[Data], namespace: str) -> Data:
     wanted = [
         one
         for pool in scaled
-        for one in _autoscaler.manifests(
-            pool, sets[pool["name"]], every, _autoscaler_limits.holds(limits, pool["name"])
+        for one in machine_autoscaler.manifests(
+            pool, sets[pool["name"]], every, autoscaler_limits.holds(limits, pool["name"])
         )
     ]
     have = {name_of(one): one for one in every}
@@ -71,12 +75,12 @@ def present(api: Api, pools: t.Sequence[Data], namespace: str) -> Data:
     if wanted:
         queries = {
             "machine_sets": Query(known("MachineSet"), namespace),
-            "deployments": Query(known("Deployment"), namespace, _autoscaler.DEPLOYMENT),
+            "deployments": Query(known("Deployment"), namespace, machine_autoscaler.DEPLOYMENT),
         }
-        api.wait(queries, _autoscaler.Judge(wanted), "autoscaler")
+        api.wait(queries, machine_autoscaler.Judge(wanted), "autoscaler")
     return {
-        "autoscalers": list(map(_autoscaler.summarize, wanted)),
-        "limits": _autoscaler_limits.limits(limits),
+        "autoscalers": list(map(machine_autoscaler.summarize, wanted)),
+        "limits": autoscaler_limits.limits(limits),
     }
 
 
@@ -84,11 +88,11 @@ def _foreseen(api: Api, pool: Data, live: t.Sequence[Data], own: list[Data], nam
     """The pool's machine sets after a run: those that gpu_machineset, whose check mode has made none, would have made before this."""
     try:
         cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
-        planned = pool_plan.single(_machine_plan.entry({"pool": pool}), cluster.cloud, cluster.name)
-        held = _machine_plan.held(cluster, planned, live)
-        search = _search.start(planned, held)
-        _hosts.foresee(api, cluster, planned, search, held, namespace)
-        plan = _machine_plan.plan(cluster, planned, search.shares, live, {"namespace": namespace})
+        planned = pool_plan.single(machine_plan.entry({"pool": pool}), cluster.cloud, cluster.name)
+        held = machine_plan.held(cluster, planned, live)
+        search = candidates.start(planned, held)
+        bare_metal_steps.foresee(api, cluster, planned, search, held, namespace)
+        plan = machine_plan.plan(cluster, planned, search.shares, live, {"namespace": namespace})
     except AcceleratorError:
         # What forbids the machines is gpu_machineset's to say; sets that are there are scaled all the same.
         if own:
@@ -107,18 +111,18 @@ def absent(api: Api, names: t.Collection[str], namespace: str) -> Data:
         doomed = [one for one in every if owned(one) and pool_of(one) in names]
         _delete(api, doomed)
         left = _limit(api, {name: {} for name in names}, create=False)
-        if left is not None and _autoscaler_limits.is_unused(left) and len(doomed) == len(every):
-            api.delete(known("ClusterAutoscaler"), _autoscaler_limits.NAME)
+        if left is not None and autoscaler_limits.is_unused(left) and len(doomed) == len(every):
+            api.delete(known("ClusterAutoscaler"), autoscaler_limits.NAME)
             left = None
     except KindNotServedError:
         return {"autoscalers": [], "limits": []}
-    return {"autoscalers": [], "limits": _autoscaler_limits.limits(left or {})}
+    return {"autoscalers": [], "limits": autoscaler_limits.limits(left or {})}
 
 
 def fixed_types(api: Api) -> list[str] | None:
     """Types of GPU limits that somebody keeps elsewhere; None where what is missing can be added, or nothing is known."""
     try:
-        return _autoscaler_limits.fixed_types(api.get(known("ClusterAutoscaler"), _autoscaler_limits.NAME))
+        return autoscaler_limits.fixed_types(api.get(known("ClusterAutoscaler"), autoscaler_limits.NAME))
     except (KindNotServedError, ForbiddenError):
         return None
 
@@ -132,20 +136,20 @@ def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool)
     """The ClusterAutoscaler with the pools' limits. Written with the version that was read: others may write it at the same moment."""
     kind = known("ClusterAutoscaler")
     for last in (*[False] * (_TRIES - 1), True):
-        live = api.get(kind, _autoscaler_limits.NAME)
+        live = api.get(kind, autoscaler_limits.NAME)
         if live is None and not create:
             return None
-        base = live or _autoscaler_limits.build()
-        patch = _autoscaler_limits.merged(base, counted)
-        outcome = _autoscaler_limits.with_patch(base, patch)
+        base = live or autoscaler_limits.build()
+        patch = autoscaler_limits.merged(base, counted)
+        outcome = autoscaler_limits.with_patch(base, patch)
         if live is None:
             api.create(outcome)
             return outcome
-        if _autoscaler_limits.manager(live):
+        if autoscaler_limits.manager(live):
             if create and "spec" in patch:
-                raise _autoscaler_limits.foreign(live, patch)
+                raise autoscaler_limits.foreign(live, patch)
             return outcome
-        for remark in _autoscaler_limits.remarks(live) if create else ():
+        for remark in autoscaler_limits.remarks(live) if create else ():
             api.warn(remark)
         if not patch:
             return outcome
@@ -153,7 +157,7 @@ def _limit(api: Api, counted: t.Mapping[str, t.Mapping[str, int]], create: bool)
         try:
             api.merge_patch(
                 kind,
-                _autoscaler_limits.NAME,
+                autoscaler_limits.NAME,
                 None,
                 {**patch, "metadata": {**patch.get("metadata", {}), **version}},
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._search import Search
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import Search
 
 Data = dict[str, t.Any]
 
