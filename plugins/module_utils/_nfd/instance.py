@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _node_feature_rule as node_feature_rule,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
@@ -21,7 +18,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     pending,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_config import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.config import (
     merge_config,
     pci_of,
     with_fields,
@@ -88,7 +86,7 @@ def difference(params: dict[str, t.Any], live: Manifest) -> Manifest:
 
 
 def wants_taints(params: dict[str, t.Any]) -> bool:
-    return node_feature_rule.has_taints(params.get("rules") or [])
+    return rules.has_taints(params.get("rules") or [])
 
 
 def doubts(params: dict[str, t.Any], instances: t.Sequence[Manifest], live: Manifest) -> list[str]:
@@ -124,7 +122,7 @@ def doubts(params: dict[str, t.Any], instances: t.Sequence[Manifest], live: Mani
 
 
 def no_rules() -> KindNotServedError:
-    groups = ", ".join(node_feature_rule.GROUPS)
+    groups = ", ".join(rules.GROUPS)
     return KindNotServedError(
         "API-KIND-NOT-SERVED",
         f"The cluster serves NodeFeatureRule in none of the groups {groups}; the operator nfd (Node Feature Discovery) provides it.",

@@ -9,16 +9,14 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _node_feature_rule as node_feature_rule,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY, owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import rules
 
 Manifest = dict[str, t.Any]
-NEWER, OLDER = node_feature_rule.GROUPS
+NEWER, OLDER = rules.GROUPS
 FEATURE: t.Final = known("NodeFeature")
 OLDER_FEATURE: t.Final = FEATURE._replace(api_version=f"{OLDER}/v1alpha1")
 OLDER_RULE: t.Final = OLDER_FEATURE._replace(kind="NodeFeatureRule", plural="nodefeaturerules")
@@ -28,7 +26,7 @@ _SHOWN: t.Final = 5
 
 def kind_of_rules(api: Api) -> Kind | None:
     """Group and scope of NodeFeatureRule depend on the release, so the server is asked, once a task."""
-    for group in node_feature_rule.GROUPS:
+    for group in rules.GROUPS:
         with contextlib.suppress(KindNotServedError):
             return api.resolve(f"{group}/v1alpha1", "NodeFeatureRule")
     return None
@@ -95,11 +93,7 @@ def drop(api: Api, kind: Kind, sources: t.Iterable[Manifest]) -> None:
 
 def _source(api: Api, kind: Kind, live: Manifest | None, name: str, namespace: str | None) -> Manifest | None:
     """The rule of the older group that the operator makes this one from. It is looked for when there is none yet, and when this one is a copy."""
-    if (
-        kind.group != NEWER
-        or not kind.namespaced
-        or (live is not None and not node_feature_rule.copied_from(live))
-    ):
+    if kind.group != NEWER or not kind.namespaced or (live is not None and not rules.copied_from(live)):
         return None
     try:
         return api.get(OLDER_RULE, name, namespace)

@@ -14,7 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.names
     name_fault,
     value_fault,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_rule import Given, full
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given, full
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import FEATURE, text
 

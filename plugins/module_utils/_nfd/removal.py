@@ -8,13 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _node_feature_object as node_feature_object,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _node_feature_rule as node_feature_rule,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
@@ -30,11 +23,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_rule import Given
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-    _node_feature_groups as groups,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._node_features import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import features as nfd_features
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import groups, instance
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import rules as nfd_rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.steps import (
     INSTANCE,
     NODE,
     Manifest,
@@ -56,7 +49,7 @@ class Part(t.NamedTuple):
         """What only those that go have given to nodes."""
         going = [
             *(_given(rule) for _kind, rule in self.rules),
-            *(node_feature_object.given(one) for _kind, one in self.features),
+            *(nfd_features.given(one) for _kind, one in self.features),
         ]
         labels, resources, taints = (
             frozenset().union(*(getattr(one, field) for one in going)) for field in Given._fields
@@ -64,7 +57,7 @@ class Part(t.NamedTuple):
         return Given(labels, resources, taints).without(
             [
                 *(_given(rule) for rule in self.other_rules),
-                *map(node_feature_object.given, self.other_features),
+                *map(nfd_features.given, self.other_features),
             ]
         )
 
@@ -90,7 +83,7 @@ def absent(api: Api, params: Params) -> dict[str, t.Any]:
     if not is_partial and live:
         _remove_instance(api, params, live, instances, part)
     kept = bool(live) and (is_partial or not owned(live))
-    available = bool(kept and live and node_feature.is_available(live))
+    available = bool(kept and live and instance.is_available(live))
     return {
         "name": params["name"],
         "namespace": params["namespace"],
@@ -112,7 +105,7 @@ def _deleted(api: Api, objects: list[tuple[Kind, Manifest]]) -> list[str]:
             kind,
             one["metadata"]["name"],
             one["metadata"].get("namespace"),
-            owned_only=node_feature_rule.copied_from(one) not in sources,
+            owned_only=nfd_rules.copied_from(one) not in sources,
         )
     ]
     return list(dict.fromkeys(gone))
@@ -127,7 +120,7 @@ def _chosen(api: Api, params: Params, is_partial: bool) -> Part:
     sources = {one["metadata"]["uid"] for _kind, one in rules if owned(one)}
 
     def is_ours(rule: Manifest) -> bool:
-        return owned(rule) or node_feature_rule.copied_from(rule) in sources
+        return owned(rule) or nfd_rules.copied_from(rule) in sources
 
     going = [
         (of, one)
@@ -171,8 +164,8 @@ def _features(api: Api, rules: list[Manifest], entries: set[str] | None) -> tupl
 
     def keep(feature: Manifest) -> Manifest | None:
         published = (feature.get("spec") or {}).get("labels") or {}
-        is_wanted = not node_feature_object.is_by_worker(feature) or any(
-            node_feature_rule.full(key) in keys for key in published
+        is_wanted = not nfd_features.is_by_worker(feature) or any(
+            nfd_rules.full(key) in keys for key in published
         )
         return {**feature, "spec": {"labels": published}} if is_wanted else None
 
@@ -187,19 +180,17 @@ def _is_here(rule: Manifest, params: Params) -> bool:
 
 
 def _is_of(feature: Manifest, entries: set[str], is_partial: bool) -> bool:
-    return (
-        not is_partial or (feature["metadata"].get("labels") or {}).get(node_feature_object.ENTRY) in entries
-    )
+    return not is_partial or (feature["metadata"].get("labels") or {}).get(nfd_features.ENTRY) in entries
 
 
 def _given(rule: Manifest) -> Given:
-    return node_feature_rule.given((rule.get("spec") or {}).get("rules") or [])
+    return nfd_rules.given((rule.get("spec") or {}).get("rules") or [])
 
 
 def _until_gone(api: Api, params: Params, given: Given, instances: list[Manifest]) -> None:
     if (
-        not any(node_feature.is_available(one) for one in instances)
-        and not node_feature.judge_upstream(upstream(api)).is_ready
+        not any(instance.is_available(one) for one in instances)
+        and not instance.judge_upstream(upstream(api)).is_ready
     ):
         what = ", ".join(sorted(given.labels | given.resources | given.taints))
         api.warn(
@@ -219,7 +210,7 @@ def _until_gone(api: Api, params: Params, given: Given, instances: list[Manifest
 
 
 def _left(nodes: t.Sequence[Manifest], given: Given) -> list[Readiness]:
-    lines = {str(node["metadata"]["name"]): node_feature_rule.left(node, given) for node in nodes}
+    lines = {str(node["metadata"]["name"]): nfd_rules.left(node, given) for node in nodes}
     remedy = "Look at the log of nfd-master; it takes away what no rule and no NodeFeature gives any more."
     return [
         pending(
@@ -241,7 +232,7 @@ def _remove_instance(api: Api, params: Params, live: Manifest, instances: list[M
         *(
             f"NodeFeature {one['metadata']['name']}"
             for one in part.other_features
-            if not node_feature_object.is_by_worker(one) and not owned(one)
+            if not nfd_features.is_by_worker(one) and not owned(one)
         ),
         *(
             f"NodeFeatureDiscovery {one['metadata']['namespace']}/{one['metadata']['name']}"

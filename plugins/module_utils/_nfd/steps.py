@@ -8,14 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _node_feature_object as node_feature_object,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_report as report
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _node_feature_rule as node_feature_rule,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
@@ -24,11 +16,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_expectation import Judge
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels as node_labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-    _node_feature_groups as groups,
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import features as nfd_features
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
+    groups,
+    instance,
+    report,
+    rules,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.expectation import Judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels as node_labels
 
 Params = dict[str, t.Any]
 Manifest = dict[str, t.Any]
@@ -40,16 +36,16 @@ _EXPLAINED: t.Final = 5
 
 def check(params: Params) -> None:
     """Before the first request."""
-    node_feature_rule.check(params["rules"])
-    node_feature_object.check(params["features"])
+    rules.check(params["rules"])
+    nfd_features.check(params["features"])
     if params["state"] == "present":
-        node_feature_object.check_present(params["features"])
+        nfd_features.check_present(params["features"])
         report.check(params)
 
 
 def present(api: Api, params: Params) -> dict[str, t.Any]:
     instances, is_served = found_instances(api)
-    live = node_feature.choose(instances, params["name"], params["namespace"])
+    live = instance.choose(instances, params["name"], params["namespace"])
     charts = upstream(api) if live is None else []
     if charts:
         api.warn(report.upstream_found(charts, bool(instances) or is_served))
@@ -80,24 +76,24 @@ def found_instances(api: Api) -> tuple[list[Manifest], bool]:
 
 def upstream(api: Api) -> list[Manifest]:
     """Deployments of an NFD that a chart installed."""
-    return api.list(known("Deployment"), labels=selector(node_feature.UPSTREAM))
+    return api.list(known("Deployment"), labels=selector(instance.UPSTREAM))
 
 
 def _keep_instance(api: Api, params: Params, instances: list[Manifest], live: Manifest | None) -> None:
     if live is None:
-        api.apply(node_feature.build(params, None))
+        api.apply(instance.build(params, None))
         return
     for text in [
-        *node_feature.doubts(params, instances, live),
-        *node_feature_rule.held_back(live["spec"].get("labelWhiteList"), params["rules"]),
+        *instance.doubts(params, instances, live),
+        *rules.held_back(live["spec"].get("labelWhiteList"), params["rules"]),
     ]:
         api.warn(text)
     name, namespace = live["metadata"]["name"], live["metadata"]["namespace"]
     if owned(live):
-        api.apply(node_feature.build({**params, "name": name}, live), force_conflicts=True, live=live)
+        api.apply(instance.build({**params, "name": name}, live), force_conflicts=True, live=live)
     elif params["adopt"] == "take":
-        api.apply(node_feature.adopted(params, live), force_conflicts=True, own=False, live=live)
-    elif patch := node_feature.difference(params, live):
+        api.apply(instance.adopted(params, live), force_conflicts=True, own=False, live=live)
+    elif patch := instance.difference(params, live):
         api.merge_patch(INSTANCE, name, namespace, patch)
 
 
@@ -106,15 +102,15 @@ def _keep_rules(api: Api, params: Params) -> None:
         return
     kind = groups.kind_of_rules(api)
     if kind is None and not api.check_mode:
-        raise node_feature.no_rules()
+        raise instance.no_rules()
     for rule in params["rules"]:
         if kind is None:
-            api.apply(node_feature_rule.build(rule, params["namespace"]))
+            api.apply(rules.build(rule, params["namespace"]))
         else:
             groups.keep_rule(
                 api,
                 kind,
-                node_feature_rule.build(rule, params["namespace"], kind.api_version, kind.namespaced),
+                rules.build(rule, params["namespace"], kind.api_version, kind.namespaced),
                 params["adopt"] == "take",
             )
 
@@ -133,11 +129,9 @@ def _keep_features(api: Api, params: Params) -> None:
             api.warn(
                 f"features[{entry['name']}]: node {', '.join(absent)} is not there; run this again once it is."
             )
-        mark = selector({node_feature_object.ENTRY: entry["name"]})
+        mark = selector({nfd_features.ENTRY: entry["name"]})
         kind, published = _published(api, params["namespace"], mark)
-        wanted = [
-            node_feature_object.build(entry, name, params["namespace"], kind.api_version) for name in names
-        ]
+        wanted = [nfd_features.build(entry, name, params["namespace"], kind.api_version) for name in names]
         there = {one["metadata"]["name"]: one for one in published}
         is_new = any(feature["metadata"]["name"] not in there for feature in wanted)
         for feature in wanted:
@@ -168,7 +162,7 @@ def _waited(api: Api, params: Params, judge: Judge, charts: list[Manifest]) -> d
             "upstream": Query(
                 known("Deployment"),
                 charts[0]["metadata"]["namespace"],
-                labels=selector(node_feature.UPSTREAM),
+                labels=selector(instance.UPSTREAM),
             )
         }
     if selectors := report.selectors(params):
@@ -190,15 +184,11 @@ def _explained(api: Api, evidence: list[str], missing: dict[str, tuple[Manifest,
     """Each line with the reason, as far as the NodeFeatures of its node tell."""
     names = sorted(missing)[:_EXPLAINED]
     try:
-        _kind, features = groups.features(
-            api, labels=f"{node_feature_object.NODE_NAME} in ({','.join(names)})"
-        )
+        _kind, features = groups.features(api, labels=f"{nfd_features.NODE_NAME} in ({','.join(names)})")
     except AcceleratorError:
         return evidence
     causes = {
-        name: {
-            node_feature_object.cause(missing[name][0], label, features): label for label in missing[name][1]
-        }
+        name: {nfd_features.cause(missing[name][0], label, features): label for label in missing[name][1]}
         for name in names
     }
     return [
@@ -210,7 +200,7 @@ def _explained(api: Api, evidence: list[str], missing: dict[str, tuple[Manifest,
 def _orphans(api: Api, params: Params) -> list[dict[str, str]]:
     nodes = {one["metadata"]["name"] for one in api.list(NODE, metadata_only=True)}
     kind, features = groups.features(api, metadata_only=True)
-    found = node_feature_object.orphans(features, nodes)
+    found = nfd_features.orphans(features, nodes)
     if params["stale_features"] == "remove":
         for one in found:
             api.delete(kind, one.name, one.namespace, owned_only=False)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -17,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
     worst,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import instance as nfd_instance
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
 
@@ -80,12 +80,12 @@ def judge(snapshot: Snapshot, params: dict[str, t.Any]) -> list[Readiness]:
     name = params["name"]
     if "upstream" in snapshot:
         instance = None
-        parts = [node_feature.judge_upstream(snapshot["upstream"])]
+        parts = [nfd_instance.judge_upstream(snapshot["upstream"])]
     else:
         instance = instance_of(snapshot, params)
-        parts = [node_feature.judge(instance, name)]
+        parts = [nfd_instance.judge(instance, name)]
     for expectation in params["expect"]:
-        parts += _judge_expectation(snapshot["nodes"], expectation, node_feature.worker_tolerations(instance))
+        parts += _judge_expectation(snapshot["nodes"], expectation, nfd_instance.worker_tolerations(instance))
     return parts
 
 

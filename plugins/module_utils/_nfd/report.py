@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _node_feature_expectation as expectation,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _node_feature_object as node_feature_object,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pci_class as pci_class
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER, owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
+    expectation,
+    features,
+    pci_class,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import instance as nfd_instance
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import label_difference
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels as node_labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
@@ -65,20 +63,20 @@ def summarize(
     instance = expectation.instance_of(snapshot, params)
     charts = snapshot.get("upstream") or []
     nodes = expectation.expected_nodes(snapshot, params)
-    master = node_feature.upstream(charts)
+    master = nfd_instance.upstream(charts)
     facts = {
         "name": "" if charts else params["name"],
         "namespace": str(master["metadata"]["namespace"]) if master else params["namespace"],
         "manager": _manager(instance, master),
-        "available": node_feature.judge_upstream(charts).is_ready
+        "available": nfd_instance.judge_upstream(charts).is_ready
         if charts
-        else bool(instance and node_feature.is_available(instance)),
-        "pci_classes": pci_class.explain(node_feature.pci_classes(instance)),
+        else bool(instance and nfd_instance.is_available(instance)),
+        "pci_classes": pci_class.explain(nfd_instance.pci_classes(instance)),
         "rules": [rule["name"] for rule in params["rules"]],
         "features": [entry["name"] for entry in params["features"]],
         "nodes": [_node(node) for node in nodes],
         "lost": lost,
-        "stale": [one.to_dict() for node in nodes if (one := node_feature_object.outdated(node))],
+        "stale": [one.to_dict() for node in nodes if (one := features.outdated(node))],
     }
     return facts | (
         {"difference": _difference(snapshot["nodes"], params["compare"], foretold)}
@@ -141,7 +139,7 @@ def doubts(facts: dict[str, t.Any]) -> list[str]:
 
 
 def upstream_found(deployments: t.Sequence[Manifest], has_operator: bool) -> str:
-    one = node_feature.upstream(deployments) or deployments[0]
+    one = nfd_instance.upstream(deployments) or deployments[0]
     by = other_manager(one)
     text = f"Namespace {one['metadata']['namespace']} has an NFD of its own ({by or 'Deployment ' + one['metadata']['name']}), and that one is used as it is: "
     text += "PCI classes and label fields are set in its chart (worker.config), and it has no label system-os_release.OSTREE_VERSION, which the GPU operator needs."
@@ -149,7 +147,7 @@ def upstream_found(deployments: t.Sequence[Manifest], has_operator: bool) -> str
     return f"{text} To have OpenShift's, uninstall the chart with its CRDs {there}: two nfd-masters would write the same labels."
 
 
-def orphans_found(orphans: t.Sequence[node_feature_object.Stale], collector: Manifest | None) -> str:
+def orphans_found(orphans: t.Sequence[features.Stale], collector: Manifest | None) -> str:
     conditions = ((collector or {}).get("status") or {}).get("conditions") or []
     runs = any(one["type"] == "Available" and one["status"] == "True" for one in conditions)
     names = ", ".join(f"{one.namespace}/{one.name}" for one in orphans[:5])
