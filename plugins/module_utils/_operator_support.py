@@ -10,7 +10,7 @@ import json
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
 from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
     BLOCKING,
     OK,

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
 from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     FAILED,
@@ -18,7 +15,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     READY,
     Readiness,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._package import USABLE
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import plans
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    subscription as olm_subscription,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.catalogue import USABLE
 from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Stage
 
 Data = dict[str, t.Any]
@@ -54,11 +56,15 @@ def judge(found: t.Mapping[str, t.Sequence[Data]], package: str) -> list[Stage]:
             _csv(csv, str(csv["metadata"]["name"])),
         ]
     seen = {"subscription": [live], "plans": found["plans"], "csvs": csvs}
-    name = olm.status(seen, "currentCSV") or olm.status(seen, "installedCSV")
-    csv = olm_csv.named(csvs, olm.status(seen, "installedCSV") or name)
+    name = olm_subscription.status(seen, "currentCSV") or olm_subscription.status(seen, "installedCSV")
+    csv = olm_csv.named(csvs, olm_subscription.status(seen, "installedCSV") or name)
     return [
         _catalogue(live, next(iter(found["catalogs"]), None)),
-        _plan(live, olm.current_plan(seen), is_installed=bool(olm.status(seen, "installedCSV"))),
+        _plan(
+            live,
+            olm_subscription.current_plan(seen),
+            is_installed=bool(olm_subscription.status(seen, "installedCSV")),
+        ),
         _csv(csv, name)
         if name
         else Stage(stages.CSV, stages.WAITING, evidence=("OLM has not chosen a CSV yet",)),
@@ -68,7 +74,7 @@ def judge(found: t.Mapping[str, t.Sequence[Data]], package: str) -> list[Stage]:
 def _catalogue(live: Data, catalog: Data | None) -> Stage:
     where = f"Subscription {live['metadata']['name']}"
     for kind, verdict in (("ResolutionFailed", FAILED), ("CatalogSourcesUnhealthy", PENDING)):
-        if bad := olm.condition(live, kind):
+        if bad := olm_subscription.condition(live, kind):
             return Stage(
                 stages.CATALOGUE,
                 verdict,
@@ -93,7 +99,7 @@ def _plan(live: Data, plan: Data | None, is_installed: bool) -> Stage:
     # What is planned or installed has been unpacked; OLM does not take back that it once could not be.
     kinds = ("InstallPlanFailed",) if plan or is_installed else ("BundleUnpackFailed", "InstallPlanFailed")
     for kind in kinds:
-        if bad := olm.condition(live, kind):
+        if bad := olm_subscription.condition(live, kind):
             return Stage(
                 stages.PLAN,
                 FAILED,
@@ -105,7 +111,7 @@ def _plan(live: Data, plan: Data | None, is_installed: bool) -> Stage:
             stages.PLAN, READY if is_installed else stages.WAITING, evidence=("there is no InstallPlan",)
         )
     since, name = str(plan["metadata"].get("creationTimestamp") or ""), plan["metadata"]["name"]
-    if install_plan.awaits_approval(plan):
+    if plans.awaits_approval(plan):
         if is_installed:
             return Stage(
                 stages.PLAN,
@@ -114,7 +120,7 @@ def _plan(live: Data, plan: Data | None, is_installed: bool) -> Stage:
                 (f"InstallPlan {name} would upgrade the operator and waits for an approval",),
             )
         return Stage(stages.PLAN, PENDING, since, (f"InstallPlan {name} waits for an approval",))
-    return _read(stages.PLAN, install_plan.judge(plan), since)
+    return _read(stages.PLAN, plans.judge(plan), since)
 
 
 def _csv(csv: Data | None, name: str) -> Stage:

@@ -178,9 +178,7 @@ def _policies(api: Api, params: Data) -> list[Data]:
         return api.list(POLICY)
     except KindNotServedError as exc:
         if not api.served(known("Subscription")):
-            from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-                _operator_elsewhere as elsewhere,
-            )
+            from ansible_collections.accelerators.openshift.plugins.module_utils._olm import elsewhere
 
             raise elsewhere.without_olm(
                 api, elsewhere.GPU_OPERATOR, cluster_policy.wished(params, {})

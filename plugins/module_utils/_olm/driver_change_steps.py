@@ -8,22 +8,24 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _bundle as bundle
-from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_change as driver_change
-from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    bundle,
+    csv,
+    driver_change,
+    plans,
+    subscription,
+)
 
 Object = dict[str, t.Any]
 _POLICY: t.Final = known("ClusterPolicy")
 
 
-def settle(api: Api, plan: Object, seen: olm.Snapshot, params: Object) -> list[Object]:
+def settle(api: Api, plan: Object, seen: subscription.Snapshot, params: Object) -> list[Object]:
     """What the task tells of the change: nothing where the driver stays. Raises where nobody has agreed to it."""
     try:
         policies = api.list(_POLICY)
@@ -31,7 +33,7 @@ def settle(api: Api, plan: Object, seen: olm.Snapshot, params: Object) -> list[O
         return []
     if not any(map(driver_change.follows, policies)):
         return []
-    running = olm_csv.named(seen["csvs"], olm.status(seen, "installedCSV"))
+    running = csv.named(seen["csvs"], subscription.status(seen, "installedCSV"))
     change = driver_change.find(plan, running, _following(api, plan), policies)
     if change is None:
         return []
@@ -47,8 +49,8 @@ def settle(api: Api, plan: Object, seen: olm.Snapshot, params: Object) -> list[O
 
 def _following(api: Api, plan: Object) -> Object | None:
     """The CSV that the plan brings; bundles from an image lie in a ConfigMap that the plan names."""
-    name = next((one for one in install_plan.names(plan) if one.startswith(f"{driver_change.PACKAGE}.")), "")
-    found = install_plan.shown(plan, name) or {}
+    name = next((one for one in plans.names(plan) if one.startswith(f"{driver_change.PACKAGE}.")), "")
+    found = plans.shown(plan, name) or {}
     if found.get("kind") != "ConfigMap":
         return found or None
     return bundle.csv(api.get(known("ConfigMap"), str(found.get("name")), str(found.get("namespace"))), name)

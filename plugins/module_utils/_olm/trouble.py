@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
     pending,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import plans
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    subscription as olm_subscription,
 )
 
 UNPACK: t.Final = "The bundle image could not be read: check mirrors and pull secrets, then delete the failed Job in the catalogue's namespace."
@@ -21,18 +23,18 @@ UNPACKING: t.Final = "BundleUnpacking"
 FAILED: t.Final = "BundleUnpackFailed"
 
 
-def of(subscription: olm.Object) -> Readiness | None:
-    text, where = olm.trouble(subscription), f"Subscription {subscription['metadata']['name']}"
-    found = olm.condition(subscription, "ResolutionFailed")
+def of(subscription: olm_subscription.Object) -> Readiness | None:
+    text, where = olm_subscription.trouble(subscription), f"Subscription {subscription['metadata']['name']}"
+    found = olm_subscription.condition(subscription, "ResolutionFailed")
     if found and found.get("reason") == "ConstraintsNotSatisfiable":
         return failed("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
     if found:
         return pending("ResolutionFailed", f"{where}: {text}", code="OLM-RESOLVE", remedy=_RESOLVE)
-    unpacking = olm.condition(subscription, UNPACKING)
+    unpacking = olm_subscription.condition(subscription, UNPACKING)
     if unpacking and unpacking.get("message"):
         return failed(UNPACKING, f"{where}: {unpacking['message']}", code="OLM-UNPACK", remedy=UNPACK)
     for kind, code, remedy in _FATAL:
-        found = olm.condition(subscription, kind)
+        found = olm_subscription.condition(subscription, kind)
         if found:
             # Where both are told, OLM has begun anew (or is an older one that takes nothing back).
             reason = UNPACKING if unpacking and kind == FAILED else kind
@@ -42,7 +44,7 @@ def of(subscription: olm.Object) -> Readiness | None:
                 code=code,
                 remedy=remedy,
             )
-    found = olm.condition(subscription, "CatalogSourcesUnhealthy")
+    found = olm_subscription.condition(subscription, "CatalogSourcesUnhealthy")
     if found and not (subscription.get("status") or {}).get("installedCSV"):
         return pending(
             "CatalogSourcesUnhealthy", f"{where}: {found.get('message')}", code="OLM-CATALOG", remedy=_CATALOG
@@ -50,13 +52,18 @@ def of(subscription: olm.Object) -> Readiness | None:
     return None
 
 
-def is_over(bad: Readiness, plan: olm.Object | None, seen: olm.Snapshot, ask: olm.Ask) -> bool:
+def is_over(
+    bad: Readiness,
+    plan: olm_subscription.Object | None,
+    seen: olm_subscription.Snapshot,
+    ask: olm_subscription.Ask,
+) -> bool:
     """OLM may leave the conditions of unpacking on a Subscription for good; an InstallPlan says that the bundle was read."""
-    installed = olm.status(seen, "installedCSV")
+    installed = olm_subscription.status(seen, "installedCSV")
     return (
         bad.code == "OLM-UNPACK"
         and plan is not None
-        and (not installed or install_plan.phase(plan) != "Complete" or installed == ask.target)
+        and (not installed or plans.phase(plan) != "Complete" or installed == ask.target)
     )
 
 

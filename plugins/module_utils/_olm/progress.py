@@ -10,11 +10,6 @@ import re
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_trouble as trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
@@ -23,6 +18,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     failed,
     pending,
     ready,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import catalogue, plans, trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    subscription as olm_subscription,
 )
 
 
@@ -35,7 +35,7 @@ class Judge:
 
     def __init__(
         self,
-        ask: olm.Ask,
+        ask: olm_subscription.Ask,
         clock: t.Callable[[], float],
         patience: float = 10.0,
         grace: float = 60.0,
@@ -51,7 +51,7 @@ class Judge:
         }
         self._said, self._since = "", 0.0
 
-    def __call__(self, seen: olm.Snapshot) -> Readiness:
+    def __call__(self, seen: olm_subscription.Snapshot) -> Readiness:
         verdict, now = judge(seen, self._ask), self._clock()
         if verdict.reason not in self._patience:
             self._said = ""
@@ -62,16 +62,16 @@ class Judge:
         return verdict
 
 
-def judge(seen: olm.Snapshot, ask: olm.Ask) -> Readiness:
+def judge(seen: olm_subscription.Snapshot, ask: olm_subscription.Ask) -> Readiness:
     """Ready means: nothing more will happen without another approval."""
     if not seen["subscription"]:
         return pending("NoSubscription", f"Subscription {ask.package} is not there yet", code="OLM-PENDING")
-    plan = olm.plan_to_approve(seen, ask)
+    plan = olm_subscription.plan_to_approve(seen, ask)
     if plan is not None:
         return _refuse(seen, plan, ask) or ready(
             "Approve", f"InstallPlan {plan['metadata']['name']} can be approved"
         )
-    plan = olm.current_plan(seen)
+    plan = olm_subscription.current_plan(seen)
     bad = trouble.of(seen["subscription"][0])
     is_passing = bad is not None and (
         (bad.code == "OLM-RESOLVE" and _is_about_what_goes(bad.message, seen))
@@ -80,49 +80,55 @@ def judge(seen: olm.Snapshot, ask: olm.Ask) -> Readiness:
     if (
         bad is not None
         and not is_passing
-        and (ask.approve == olm.UPGRADE or not olm.status(seen, "installedCSV"))
+        and (ask.approve == olm_subscription.UPGRADE or not olm_subscription.status(seen, "installedCSV"))
     ):
         return bad
-    if plan is not None and not install_plan.awaits_approval(plan):
-        state = install_plan.judge(plan)
+    if plan is not None and not plans.awaits_approval(plan):
+        state = plans.judge(plan)
         if not state.is_ready and not (state.is_failed and _is_settled(seen)):
             return state
-    elif plan is not None and ask.approve == olm.NEVER and not olm.status(seen, "installedCSV"):
+    elif (
+        plan is not None
+        and ask.approve == olm_subscription.NEVER
+        and not olm_subscription.status(seen, "installedCSV")
+    ):
         return ready(
             "RequiresApproval", f"InstallPlan {plan['metadata']['name']} waits for somebody's approval"
         )
     return _installed(seen, ask, plan)
 
 
-def check(seen: olm.Snapshot, plan: olm.Object, ask: olm.Ask) -> None:
+def check(seen: olm_subscription.Snapshot, plan: olm_subscription.Object, ask: olm_subscription.Ask) -> None:
     """The last look before an approval."""
     verdict = _refuse(seen, plan, ask)
     if verdict is not None:
         raise NotReadyError(verdict.code, verdict.message, verdict.remedy, verdict.details)
 
 
-def _refuse(seen: olm.Snapshot, plan: olm.Object, ask: olm.Ask) -> Readiness | None:
-    return _beyond(seen, plan, ask) or install_plan.refuse(plan, ask.path, ask.allowed)
+def _refuse(
+    seen: olm_subscription.Snapshot, plan: olm_subscription.Object, ask: olm_subscription.Ask
+) -> Readiness | None:
+    return _beyond(seen, plan, ask) or plans.refuse(plan, ask.path, ask.allowed)
 
 
-def _beyond(seen: olm.Snapshot, plan: olm.Object, ask: olm.Ask) -> Readiness | None:
+def _beyond(
+    seen: olm_subscription.Snapshot, plan: olm_subscription.Object, ask: olm_subscription.Ask
+) -> Readiness | None:
     """OLM takes the furthest step that the channel allows; one past the wanted CSV leads nowhere but there."""
-    past = [name for name in install_plan.names(plan) if name in ask.held and name not in ask.path]
+    past = [name for name in plans.names(plan) if name in ask.held and name not in ask.path]
     if not ask.csv or not past:
         return None
-    installed = olm.status(seen, "installedCSV")
+    installed = olm_subscription.status(seen, "installedCSV")
     way = f"The way that exists is {' -> '.join([*([installed] if installed else []), *past])}"
     text = f"{way}: channel {ask.channel} leads past {ask.csv}, and OLM takes the furthest step. InstallPlan {plan['metadata']['name']} was not approved."
     other = f"set channel to {' or '.join(ask.leading)}" if ask.leading else "use another channel"
     remedy = (
         f"Ask for csv: {past[-1]}, or {other}, or remove the operator (state: absent) and install {ask.csv}."
     )
-    return failed(
-        "PastTarget", text, code="OLM-NO-PATH", remedy=remedy, details=tuple(install_plan.names(plan))
-    )
+    return failed("PastTarget", text, code="OLM-NO-PATH", remedy=remedy, details=tuple(plans.names(plan)))
 
 
-def _is_about_what_goes(text: str, seen: olm.Snapshot) -> bool:
+def _is_about_what_goes(text: str, seen: olm_subscription.Snapshot) -> bool:
     """While a CSV is being replaced the resolver sees two of one package, and complains of them until it looks again, however long that takes."""
     phases = {
         one["metadata"]["name"]: olm_csv.phase(one) for one in seen["csvs"] if not olm_csv.is_copied(one)
@@ -130,31 +136,39 @@ def _is_about_what_goes(text: str, seen: olm.Snapshot) -> bool:
     return any(phases.get(name, "Deleting") in ("Replacing", "Deleting") for name in _EXISTING.findall(text))
 
 
-def is_forgotten(seen: olm.Snapshot, ask: olm.Ask) -> bool:
+def is_forgotten(seen: olm_subscription.Snapshot, ask: olm_subscription.Ask) -> bool:
     """Whether OLM complained of a CSV that has gone since, and does not look again: for a quarter of an hour, unless the Subscription changes."""
-    subscription, installed = next(iter(seen["subscription"]), None), olm.status(seen, "installedCSV")
-    gone = set(_EXISTING.findall(olm.trouble(subscription))) - {
+    subscription, installed = (
+        next(iter(seen["subscription"]), None),
+        olm_subscription.status(seen, "installedCSV"),
+    )
+    gone = set(_EXISTING.findall(olm_subscription.trouble(subscription))) - {
         one["metadata"]["name"] for one in seen["csvs"]
     }
     if (
         subscription is None
         or not owned(subscription)
         or not gone
-        or ask.approve != olm.UPGRADE
+        or ask.approve != olm_subscription.UPGRADE
         or not _is_newer(ask.target, installed)
     ):
         return False
     return (subscription["metadata"].get("annotations") or {}).get(ASKED_AGAIN) != installed
 
 
-def _is_settled(seen: olm.Snapshot) -> bool:
+def _is_settled(seen: olm_subscription.Snapshot) -> bool:
     """A plan that failed long ago does not matter once what it was for is installed."""
-    current = olm.status(seen, "currentCSV")
-    return bool(current) and current == olm.status(seen, "installedCSV")
+    current = olm_subscription.status(seen, "currentCSV")
+    return bool(current) and current == olm_subscription.status(seen, "installedCSV")
 
 
-def _installed(seen: olm.Snapshot, ask: olm.Ask, plan: olm.Object | None) -> Readiness:
-    installed, current = olm.status(seen, "installedCSV"), olm.status(seen, "currentCSV")
+def _installed(
+    seen: olm_subscription.Snapshot, ask: olm_subscription.Ask, plan: olm_subscription.Object | None
+) -> Readiness:
+    installed, current = (
+        olm_subscription.status(seen, "installedCSV"),
+        olm_subscription.status(seen, "currentCSV"),
+    )
     if not installed:
         if current and plan is not None:
             state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
@@ -163,7 +177,7 @@ def _installed(seen: olm.Snapshot, ask: olm.Ask, plan: olm.Object | None) -> Rea
                 if state.is_ready
                 else state
             )
-        if olm.condition(seen["subscription"][0], trouble.UNPACKING):
+        if olm_subscription.condition(seen["subscription"][0], trouble.UNPACKING):
             return pending(
                 "Unpacks",
                 f"Subscription {ask.package}: the bundle is being unpacked",
@@ -174,7 +188,7 @@ def _installed(seen: olm.Snapshot, ask: olm.Ask, plan: olm.Object | None) -> Rea
         return pending(
             "NoInstallPlan", text, code="OLM-PENDING", remedy="Look at the catalog-operator's log."
         )
-    if current and current != installed and plan is not None and install_plan.is_approved(plan):
+    if current and current != installed and plan is not None and plans.is_approved(plan):
         state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
         return (
             state
@@ -195,18 +209,20 @@ def _installed(seen: olm.Snapshot, ask: olm.Ask, plan: olm.Object | None) -> Rea
         return ready("AskAgain", f"CSV {installed} succeeded; OLM has to look for what comes after it")
     if state.is_ready and ask.target and installed != ask.target:
         # While the resolver complains of what was, it has not looked again.
-        has_looked = olm.condition(seen["subscription"][0], "ResolutionFailed") is None
-        return _off_target(installed, ask, has_looked and olm.status(seen, "state") == "AtLatestKnown")
+        has_looked = olm_subscription.condition(seen["subscription"][0], "ResolutionFailed") is None
+        return _off_target(
+            installed, ask, has_looked and olm_subscription.status(seen, "state") == "AtLatestKnown"
+        )
     return state
 
 
 def _is_newer(csv: str, than: str) -> bool:
-    return bool(csv and than) and packages.order(packages.version_of(csv)) > packages.order(
-        packages.version_of(than)
+    return bool(csv and than) and catalogue.order(catalogue.version_of(csv)) > catalogue.order(
+        catalogue.version_of(than)
     )
 
 
-def _off_target(installed: str, ask: olm.Ask, at_latest: bool) -> Readiness:
+def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> Readiness:
     """The operator works, but it is not the version that was asked for."""
     newer = _is_newer(installed, ask.target)
     if newer and ask.csv:
@@ -219,7 +235,7 @@ def _off_target(installed: str, ask: olm.Ask, at_latest: bool) -> Readiness:
         )
     if newer:
         return ready("Newer", f"CSV {installed} is newer than the channel's head")
-    if ask.approve != olm.UPGRADE:
+    if ask.approve != olm_subscription.UPGRADE:
         remedy = "Set approve: upgrade to let the operator be upgraded."
         return failed(
             "Older",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     NotReadyError,
@@ -20,6 +19,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
 
 Object = dict[str, t.Any]
 

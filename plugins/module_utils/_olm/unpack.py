@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _bundle_job as bundle_job
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm_progress import ASKED_AGAIN
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import bundle_job
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.progress import ASKED_AGAIN
 
 Object = dict[str, t.Any]
 

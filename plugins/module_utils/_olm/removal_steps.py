@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_removal as removal
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_operator import behind
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import removal, subscription
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import behind
 
 Object = dict[str, t.Any]
 
@@ -50,7 +49,10 @@ def _remove(api: Api, name: str, namespace: str, force: bool, with_crds: bool) -
         subscriptions, found = api.list(known("Subscription"), namespace), api.list(_CSV, namespace)
     except KindNotServedError:
         return
-    home, live = api.get(known("Namespace"), namespace), olm.subscribed(subscriptions, name, namespace)
+    home, live = (
+        api.get(known("Namespace"), namespace),
+        subscription.subscribed(subscriptions, name, namespace),
+    )
     if live is not None and not owned(live):
         keeper = other_manager(live)
         api.warn(

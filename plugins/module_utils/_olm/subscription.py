@@ -9,11 +9,10 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_csv as olm_csv
-from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import catalogue, plans
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
 
 Object = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Object]]
@@ -59,16 +58,18 @@ def ask(params: t.Mapping[str, t.Any], live: Object | None, offer: Object | None
             catalog=(held["source"], held["sourceNamespace"]),
             path=frozenset({params["csv"]} - {None}),
         )
-    entry = packages.channel(offer, wanted)
+    entry = catalogue.channel(offer, wanted)
     return replace(
         basis,
         channel=entry["name"],
-        catalog=packages.catalog(offer),
-        path=packages.path_to(entry, params["csv"]),
+        catalog=catalogue.catalog(offer),
+        path=catalogue.path_to(entry, params["csv"]),
         head=str(entry.get("currentCSV") or ""),
-        modes=packages.install_modes(entry),
-        held=packages.path_to(entry, None),
-        leading=tuple(one for one in packages.leading_to(offer, params["csv"] or "") if one != entry["name"]),
+        modes=catalogue.install_modes(entry),
+        held=catalogue.path_to(entry, None),
+        leading=tuple(
+            one for one in catalogue.leading_to(offer, params["csv"] or "") if one != entry["name"]
+        ),
     )
 
 
@@ -193,7 +194,7 @@ def current_plan(seen: Snapshot) -> Object | None:
 def plan_to_approve(seen: Snapshot, asked: Ask) -> Object | None:
     """The plan that we should approve now."""
     plan = current_plan(seen)
-    if plan is None or asked.approve == NEVER or not install_plan.awaits_approval(plan):
+    if plan is None or asked.approve == NEVER or not plans.awaits_approval(plan):
         return None
     installed = status(seen, "installedCSV")
     if installed and (asked.approve != UPGRADE or installed == asked.target):
@@ -218,7 +219,7 @@ def summarize(seen: Snapshot) -> Object:
         "phase": olm_csv.phase(live) or None,
         "state": status(seen, "state") or None,
         "install_plan": plan["metadata"]["name"] if plan else None,
-        "awaits_approval": install_plan.awaits_approval(plan),
+        "awaits_approval": plans.awaits_approval(plan),
         "upgrade_available": current if installed and current and current != installed else None,
     }
 

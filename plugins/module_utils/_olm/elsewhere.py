@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _cluster_operator as cluster_operator,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils import _helm_values as helm_values
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_extension as extension
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._driver_change import (
-    PACKAGE as GPU_OPERATOR,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    cluster_operator,
+    extension,
+    helm_values,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.driver_change import (
+    PACKAGE as GPU_OPERATOR,
+)
 
 Object = dict[str, t.Any]
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     NotReadyError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import plans
 
 Object = dict[str, t.Any]
 
@@ -83,7 +83,7 @@ def find(
     plan: Object, running: Object | None, following: Object | None, policies: t.Sequence[Object]
 ) -> Change | None:
     """running, following: the operator's CSV as it is and as the plan shows it; None where the plan does not."""
-    name = next((one for one in install_plan.names(plan) if one.startswith(f"{PACKAGE}.")), "")
+    name = next((one for one in plans.names(plan) if one.startswith(f"{PACKAGE}.")), "")
     followers = tuple(one for one in policies if follows(one))
     before, after = default(running), default(following)
     if running is None or not name or not followers or (before == after and before):

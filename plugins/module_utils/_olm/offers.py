@@ -9,8 +9,6 @@ from __future__ import annotations
 import functools
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
-from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
@@ -22,6 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import catalogue, subscription
 
 Object = dict[str, t.Any]
 
@@ -33,7 +32,7 @@ def find(
     look = functools.partial(_find, api, name, source, source_namespace, is_new)
     try:
         return look()
-    except packages.AwayError as exc:
+    except catalogue.AwayError as exc:
         judge = _Return(look, exc, api.clock, grace)
     api.wait(
         {"catalogs": Query(known("CatalogSource"), source_namespace)},
@@ -62,7 +61,7 @@ class _Return:
 
     def __call__(self, seen: t.Mapping[str, t.Sequence[Object]]) -> Readiness:
         usable = {
-            one["metadata"]["name"]: packages.catalog_state(one) in packages.USABLE
+            one["metadata"]["name"]: catalogue.catalog_state(one) in catalogue.USABLE
             for one in seen["catalogs"]
         }
         # Packages are read anew only when a catalogue came or went, or while one that is back is not listed yet.
@@ -81,25 +80,25 @@ def _find(api: Api, name: str, source: str | None, source_namespace: str, is_new
     """A list of all packages is tens of megabytes on a real cluster: it is read only where a get will not do, and with a source only its part."""
     kind = known("PackageManifest")
     first = api.get(kind, name, source_namespace)
-    found = packages.choose([first] if first else [], name, source)
+    found = catalogue.choose([first] if first else [], name, source)
     offered: list[Object] = []
     if found is None or (source is None and is_new):
         # A get answers with any one of several catalogues that carry the name.
         offered = api.list(kind, source_namespace, labels=f"catalog={source}" if source and first else None)
-        found = found or packages.choose(offered, name, source)
+        found = found or catalogue.choose(offered, name, source)
     catalogs = api.list(known("CatalogSource"), source_namespace) if found is None or is_new else []
     if found is None:
-        raise packages.missing(name, source, offered, catalogs, _hub(api))
+        raise catalogue.missing(name, source, offered, catalogs, _hub(api))
     if is_new:
         if source is None:
-            packages.check_one_source(name, packages.sources(offered, name), catalogs)
-        packages.check_catalog(found, catalogs)
+            catalogue.check_one_source(name, catalogue.sources(offered, name), catalogs)
+        catalogue.check_catalog(found, catalogs)
     return found
 
 
-def warn(api: Api, offer: Object, ask: olm.Ask) -> None:
+def warn(api: Api, offer: Object, ask: subscription.Ask) -> None:
     """Deprecations, before anything is installed."""
-    for line in packages.deprecations(offer, packages.channel(offer, ask.channel), ask.csv or ask.head):
+    for line in catalogue.deprecations(offer, catalogue.channel(offer, ask.channel), ask.csv or ask.head):
         api.warn(line)
 
 
