@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_toolkit as toolkit
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kmm_kernels
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_preflight as kmm_preflight
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_images as images_of
-from ansible_collections.accelerators.openshift.plugins.module_utils._image_answer import MISSING, THERE, best
-from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_match import Match
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import suffixes_of_release
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import toolkit
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.kernel import Match
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup import (
+    MISSING,
+    THERE,
+    best,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import kernels
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+    preflight as kmm_preflight,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
     BLOCKING,
     OK,
@@ -181,7 +187,7 @@ def _module(
             name, BLOCKING, what, "Build or sign the image for that kernel, then validate again.", code
         )
     container = ((live["spec"].get("moduleLoader") or {}).get("container")) or {}
-    fitting = [one for one in container.get("kernelMappings") or [] if kmm_kernels.fits(one, target.kernel)]
+    fitting = [one for one in container.get("kernelMappings") or [] if kernels.fits(one, target.kernel)]
     if not fitting:
         return Check(
             name,

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_toolkit as toolkit
-from ansible_collections.accelerators.openshift.plugins.module_utils import _image_answer as image_answer
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kmm_kernels
-from ansible_collections.accelerators.openshift.plugins.module_utils._driver_image import for_release
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import KERNEL, as_label
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import lookup, toolkit
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.image import for_release
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
     BLOCKING,
     OK,
@@ -21,11 +20,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._update_che
 )
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kernel_match import Match
+    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.kernel import Match
     from ansible_collections.accelerators.openshift.plugins.module_utils._update_drivers import Target
 
 Data = dict[str, t.Any]
-Answers = t.Mapping[str, image_answer.Answer]
+Answers = t.Mapping[str, lookup.Answer]
 # Names that an image may have; one of them has to be there.
 Names = tuple[str, ...]
 NIC_DRIVER: t.Final = "nvidia.com/ofed-driver"
@@ -69,7 +68,7 @@ def of_nic_drivers(daemon_sets: t.Iterable[Data], policies: t.Sequence[Data], ta
 
 
 def of_module(module: Data, target: Target) -> Names:
-    image = kmm_kernels.image_for(module, target.kernel) if target.kernel else ""
+    image = kernels.image_for(module, target.kernel) if target.kernel else ""
     return (image,) if image else ()
 
 
@@ -78,8 +77,8 @@ def given(needs: t.Iterable[Names], images: t.Collection[str]) -> Answers:
     known = {}
     for image in (one for names in needs for one in names):
         is_there = image in images or image.rpartition(":")[2] in images
-        verdict = image_answer.THERE if is_there else image_answer.MISSING
-        known[image] = image_answer.Answer(
+        verdict = lookup.THERE if is_there else lookup.MISSING
+        known[image] = lookup.Answer(
             image, verdict, words="" if is_there else "driver_images does not have it"
         )
     return known
@@ -87,8 +86,8 @@ def given(needs: t.Iterable[Names], images: t.Collection[str]) -> Answers:
 
 def judged(name: str, needs: t.Sequence[Names], known: Answers, code: str, what: str) -> Check:
     """what: for whom the images are."""
-    told = [(names, image_answer.best(names, known)) for names in needs]
-    missing = [(names, one) for names, one in told if one.verdict == image_answer.MISSING]
+    told = [(names, lookup.best(names, known)) for names in needs]
+    missing = [(names, one) for names, one in told if one.verdict == lookup.MISSING]
     if missing:
         images = tuple(" or ".join(names) for names, _one in missing)
         words = f" ({missing[0][1].words})" if missing[0][1].words else ""
@@ -100,7 +99,7 @@ def judged(name: str, needs: t.Sequence[Names], known: Answers, code: str, what:
             code,
             images,
         )
-    unknown = [one for _names, one in told if one.verdict != image_answer.THERE]
+    unknown = [one for _names, one in told if one.verdict != lookup.THERE]
     if unknown:
         images = tuple(one.image for one in unknown)
         said = (

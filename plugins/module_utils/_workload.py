@@ -11,14 +11,14 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy import (
-    GPU_TOLERATION,
-    merge_tolerations,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY, owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
+    GPU_TOLERATION,
+    merge_tolerations,
+)
 
 Manifest = dict[str, t.Any]
 BENCHMARK_LABEL: t.Final = "accelerators.openshift/benchmark"

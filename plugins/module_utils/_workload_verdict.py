@@ -18,8 +18,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     worst,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._signatures import recognise
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
     HOSTNAME,
     geometry_of,

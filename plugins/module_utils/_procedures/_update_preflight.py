@@ -9,8 +9,6 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _image_answer as image_answer
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _operator_support as operator_support,
 )
@@ -23,17 +21,20 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     ForbiddenError,
     KindNotServedError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._driver_toolkit import (
-    BY_IMAGE,
-    NAMESPACE,
-    STREAM,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._image_lookup import look_up
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel, lookup
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup_steps import (
+    look_up,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.toolkit import (
+    BY_IMAGE,
+    NAMESPACE,
+    STREAM,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
     UNKNOWN,
     Check,
@@ -112,12 +113,12 @@ def driver_checks(api: Api, params: Data, gpus: list[Data], target: drivers.Targ
         "pods": api.list(known("Pod"), namespace),
         "streams": [stream] if stream else [],
     }
-    matches = [kernel_match.match(node, policies[0], snapshot) for node in gpus]
+    matches = [kernel.match(node, policies[0], snapshot) for node in gpus]
     return drivers.checks(matches, snapshot["streams"], target, known_of(api, matches, target, namespace))
 
 
 def known_of(
-    api: Api, matches: t.Sequence[kernel_match.Match], target: drivers.Target, namespace: str
+    api: Api, matches: t.Sequence[kernel.Match], target: drivers.Target, namespace: str
 ) -> images_of.Answers:
     """What the user says of precompiled drivers goes before what the cluster finds out."""
     told = [one for one in matches if target.images is not None and one.source == BY_IMAGE]
@@ -141,7 +142,7 @@ def nic_checks(api: Api, target: drivers.Target) -> list[Check]:
 def module_checks(api: Api, target: drivers.Target) -> list[Check]:
     modules = listed(api, "Module")
     validations = [one for kind in VALIDATIONS for one in proofs(api, kind)] if modules else []
-    answers: dict[str, image_answer.Answer] = {}
+    answers: dict[str, lookup.Answer] = {}
     for namespace in sorted({one["metadata"]["namespace"] for one in modules}):
         mine = (
             image

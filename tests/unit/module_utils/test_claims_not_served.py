@@ -9,7 +9,6 @@ import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._backends import backend
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import device_class
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     KindNotServedError,
@@ -19,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._procedures
     _quota_use,
     _validation,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import backend
 
 
 @pytest.fixture

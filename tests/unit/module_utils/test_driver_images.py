@@ -9,11 +9,13 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_image as driver_image
-from ansible_collections.accelerators.openshift.plugins.module_utils import _image_answer as image_answer
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_images as update_images
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._image_answer import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import (
+    image as driver_image,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import lookup
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup import (
     MISSING,
     NOT_ASKED,
     REFUSED,
@@ -83,7 +85,7 @@ ANSWERS = [
     ("entry", "verdict"), ANSWERS, ids=[f"{number}-{one[1]}" for number, one in enumerate(ANSWERS)]
 )
 def test_what_the_cluster_says_of_an_image(entry: Data, verdict: str) -> None:
-    told = image_answer.answers(["r.io/d:1"], {"status": {"images": [entry]}})["r.io/d:1"]
+    told = lookup.answers(["r.io/d:1"], {"status": {"images": [entry]}})["r.io/d:1"]
     assert (told.verdict, bool(told.words), bool(told.digest)) == (
         verdict,
         verdict != THERE,
@@ -93,7 +95,7 @@ def test_what_the_cluster_says_of_an_image(entry: Data, verdict: str) -> None:
 
 
 def test_one_question_for_several_images_stores_nothing() -> None:
-    asked = image_answer.question(["r.io/a:1", "r.io/b@sha256:2"], "n")
+    asked = lookup.question(["r.io/a:1", "r.io/b@sha256:2"], "n")
     assert (asked["kind"], asked["metadata"]["namespace"], asked["spec"]["import"]) == (
         "ImageStreamImport",
         "n",
@@ -115,7 +117,7 @@ def test_one_question_for_several_images_stores_nothing() -> None:
 )
 def test_of_several_names_one_is_enough(verdicts: tuple[str, ...], expected: str) -> None:
     known = {name: Answer(name, verdict) for name, verdict in zip("ab", verdicts, strict=False)}
-    assert image_answer.best(("a", "b"), known).verdict == expected
+    assert lookup.best(("a", "b"), known).verdict == expected
 
 
 def node(

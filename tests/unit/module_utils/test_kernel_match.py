@@ -12,9 +12,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
-from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import system, update
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    judge as clusterpolicy_judge,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import (
+    kernel as driver_kernel,
+)
 
 Data = dict[str, t.Any]
 Snapshot = dict[str, list[Data]]
@@ -106,7 +110,7 @@ def precompiled(seen: Snapshot, kernel: str = KERNEL) -> None:
 
 
 def facts(seen: Snapshot) -> Data:
-    (found,) = stack.summarize(seen, "gpu-cluster-policy", [POOL])["nodes"]
+    (found,) = clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", [POOL])["nodes"]
     kernel: Data = found["kernel"]
     return kernel
 
@@ -236,12 +240,14 @@ def test_the_one_that_does_not_fit(
     assert text in wrong["message"]
     assert wrong["remedy"]
     # A driver that runs is not argued with.
-    assert (kernel_match.judge(node(seen), seen["policies"][0], seen) is None) == kernel_match.match(
+    assert (driver_kernel.judge(node(seen), seen["policies"][0], seen) is None) == driver_kernel.match(
         node(seen), seen["policies"][0], seen
     ).driver_ready
     unready(driver_pod(seen))
     now = 0.0
-    judging = stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: now)
+    judging = clusterpolicy_judge.Judge(
+        {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: now
+    )
     first = judging(seen)
     now = 61.0
     assert ("pending", code) == (first.verdict, first.code)
@@ -275,7 +281,9 @@ def test_a_first_start_has_no_daemonset_anywhere(seen: Snapshot) -> None:
 
 
 def test_an_update_is_followed_link_by_link(seen: Snapshot) -> None:
-    judging = stack.Judge({"name": "gpu-cluster-policy", "grace": 600, "pools": [POOL]}, lambda: 0.0)
+    judging = clusterpolicy_judge.Judge(
+        {"name": "gpu-cluster-policy", "grace": 600, "pools": [POOL]}, lambda: 0.0
+    )
     assert judging(seen).is_ready
     notes = {
         f"{MACHINE_CONFIG}currentConfig": "a",

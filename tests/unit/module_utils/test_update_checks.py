@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
 from ansible_collections.accelerators.openshift.plugins.module_utils import (
     _operator_support as operator_support,
 )
@@ -21,7 +20,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _upd
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_release as releases
 from ansible_collections.accelerators.openshift.plugins.module_utils import _update_rollout as rollout
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._image_answer import Answer
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import (
+    kernel as driver_kernel,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup import Answer
 from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
     Check,
     refusal,
@@ -197,7 +199,7 @@ def target(
 NOTHING: t.Final[images_of.Answers] = {}
 
 
-def matches(precompiled: bool = False, **spec: t.Any) -> tuple[list[kernel_match.Match], list[Data]]:
+def matches(precompiled: bool = False, **spec: t.Any) -> tuple[list[driver_kernel.Match], list[Data]]:
     seen = copy.deepcopy(FIXTURE)
     seen["policies"][0]["spec"] |= spec
     if precompiled:
@@ -208,7 +210,7 @@ def matches(precompiled: bool = False, **spec: t.Any) -> tuple[list[kernel_match
         driver["spec"]["template"]["spec"]["containers"] = [
             {"name": "nvidia-driver-ctr", "image": f"r.io/d:595-{KERNEL}-rhel9.6"}
         ]
-    return [kernel_match.match(seen["nodes"][0], seen["policies"][0], seen)], seen["streams"]
+    return [driver_kernel.match(seen["nodes"][0], seen["policies"][0], seen)], seen["streams"]
 
 
 IMAGE = f"r.io/d:595-{NEW_KERNEL}-rhel9.8"
@@ -281,7 +283,7 @@ def test_a_node_that_does_not_fit_today() -> None:
     seen = copy.deepcopy(FIXTURE)
     seen["nodes"][0]["status"]["nodeInfo"]["kernelVersion"] = NEW_KERNEL
     found = drivers.checks(
-        [kernel_match.match(seen["nodes"][0], seen["policies"][0], seen)], seen["streams"], target(), NOTHING
+        [driver_kernel.match(seen["nodes"][0], seen["policies"][0], seen)], seen["streams"], target(), NOTHING
     )
     assert (
         named(found, "kernels of today").verdict,
