@@ -124,9 +124,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
     ArgumentSpec,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._update_preflight import (
-    ensure,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.steps import ensure
 
 OPERATORS = (
     "nvidia-gpu-operator",

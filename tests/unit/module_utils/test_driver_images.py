@@ -9,7 +9,6 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _update_images as update_images
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import (
     image as driver_image,
@@ -23,7 +22,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.driv
     UNREACHABLE,
     Answer,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._update_drivers import Target
+from ansible_collections.accelerators.openshift.plugins.module_utils._update import images
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.drivers import Target
 
 Data = dict[str, t.Any]
 KERNEL, NEXT = "5.14.0-570.12.1.el9_6.x86_64", "5.14.0-611.5.1.el9_7.x86_64"
@@ -259,7 +259,7 @@ def test_what_an_update_makes_of_it(verdict: str, expected: str, text: str) -> N
         )
         for name in "ab"
     }
-    check = update_images.judged("image", [("a", "b")], known, "UPDATE-DRIVER", "the kernel")
+    check = images.judged("image", [("a", "b")], known, "UPDATE-DRIVER", "the kernel")
     assert (check.verdict, check.message) == (expected, text)
     assert (verdict != THERE) or check.evidence == ("a is sha256:1",)
 
@@ -272,15 +272,15 @@ def nic(image: str, kernel: str = KERNEL) -> Data:
 def test_images_of_nic_drivers() -> None:
     target = Target("4.22.9", (4, 22), NEXT, RHCOS, None)
     built, made = "r.io/doca:26.07-rhel9.8-amd64", f"r.io/doca:26.07-{NEXT}-rhel9.8-amd64"
-    assert update_images.of_nic_drivers([nic("r.io/doca:26.07-rhel9.6-amd64")], [], target) == [(built,)]
-    assert update_images.of_nic_drivers([nic(f"r.io/doca:26.07-{KERNEL}-rhel9.6-amd64")], [], target) == [
+    assert images.of_nic_drivers([nic("r.io/doca:26.07-rhel9.6-amd64")], [], target) == [(built,)]
+    assert images.of_nic_drivers([nic(f"r.io/doca:26.07-{KERNEL}-rhel9.6-amd64")], [], target) == [
         (made, built)
     ]
     forced = [{"spec": {"ofedDriver": {"forcePrecompiled": True}}}]
-    assert update_images.of_nic_drivers([nic(f"r.io/doca:26.07-{KERNEL}-rhel9.6-amd64")], forced, target) == [
+    assert images.of_nic_drivers([nic(f"r.io/doca:26.07-{KERNEL}-rhel9.6-amd64")], forced, target) == [
         (made,)
     ]
-    assert update_images.of_nic_drivers([nic("r.io/doca@sha256:1")], [], target) == []
+    assert images.of_nic_drivers([nic("r.io/doca@sha256:1")], [], target) == []
 
 
 MAPPED = {"metadata": {"name": "m", "namespace": "n"}, "spec": {"moduleLoader": {"container": {}}}}
@@ -290,4 +290,4 @@ MAPPED = {"metadata": {"name": "m", "namespace": "n"}, "spec": {"moduleLoader": 
 def test_the_image_of_a_module(kernel: str, expected: tuple[str, ...]) -> None:
     mapping = {"regexp": "^5.*$", "containerImage": "r.io/m:${KERNEL_FULL_VERSION}"}
     module = {**MAPPED, "spec": {"moduleLoader": {"container": {"kernelMappings": [mapping]}}}}
-    assert update_images.of_module(module, Target("4.22.9", (4, 22), kernel, RHCOS, None)) == expected
+    assert images.of_module(module, Target("4.22.9", (4, 22), kernel, RHCOS, None)) == expected

@@ -12,7 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.update import update
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.node import UPGRADE
-from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
     BLOCKING,
     OK,
     WARNING,

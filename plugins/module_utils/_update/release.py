@@ -10,7 +10,7 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
     BLOCKING,
     OK,
     UNKNOWN,

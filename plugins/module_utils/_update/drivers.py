@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _update_images as images_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import suffixes_of_release
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import toolkit
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.kernel import Match
@@ -21,7 +20,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm 
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
     preflight as kmm_preflight,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._update import images as update_images
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
     BLOCKING,
     OK,
     UNKNOWN,
@@ -48,7 +48,7 @@ class Target(t.NamedTuple):
 
 
 def checks(
-    matches: t.Sequence[Match], streams: t.Iterable[Data], target: Target, known: images_of.Answers
+    matches: t.Sequence[Match], streams: t.Iterable[Data], target: Target, known: update_images.Answers
 ) -> list[Check]:
     """One for each source of drivers in use, and one for the nodes whose driver does not fit today. known: what was found out about images."""
     if not matches:
@@ -58,9 +58,11 @@ def checks(
         nodes = [one for one in matches if one.source == source]
         if source == toolkit.BY_TOOLKIT:
             found.append(_toolkit(nodes, streams, target))
-            if needs := images_of.of_drivers(nodes, target):
+            if needs := update_images.of_drivers(nodes, target):
                 found.append(
-                    images_of.judged("driver image", needs, known, _CODE, f"the RHCOS of {target.version}")
+                    update_images.judged(
+                        "driver image", needs, known, _CODE, f"the RHCOS of {target.version}"
+                    )
                 )
         elif source == toolkit.BY_IMAGE:
             found.append(_precompiled(nodes, target, known))
@@ -105,7 +107,7 @@ def _toolkit(nodes: t.Sequence[Match], streams: t.Iterable[Data], target: Target
     return Check(name, UNKNOWN, what, remedy, _CODE, tuple(sorted(images)))
 
 
-def _precompiled(nodes: t.Sequence[Match], target: Target, known: images_of.Answers) -> Check:
+def _precompiled(nodes: t.Sequence[Match], target: Target, known: update_images.Answers) -> Check:
     name = "driver (precompiled)"
     if not target.kernel:
         what = f"{len(nodes)} nodes need an image for the kernel of {target.version}, which the cluster does not know before"
@@ -119,7 +121,7 @@ def _precompiled(nodes: t.Sequence[Match], target: Target, known: images_of.Answ
             remedy,
             _CODE,
         )
-    needs = images_of.of_drivers(nodes, target)
+    needs = update_images.of_drivers(nodes, target)
     if not needs:
         return Check(
             name,
@@ -128,7 +130,7 @@ def _precompiled(nodes: t.Sequence[Match], target: Target, known: images_of.Answ
             "Mend the stack first.",
             _CODE,
         )
-    return images_of.judged(name, needs, known, _CODE, f"kernel {target.kernel}")
+    return update_images.judged(name, needs, known, _CODE, f"kernel {target.kernel}")
 
 
 def _today(matches: t.Sequence[Match]) -> Check:
@@ -153,7 +155,7 @@ def _today(matches: t.Sequence[Match]) -> Check:
 
 
 def modules(
-    live: t.Iterable[Data], validations: t.Iterable[Data], target: Target, known: images_of.Answers
+    live: t.Iterable[Data], validations: t.Iterable[Data], target: Target, known: update_images.Answers
 ) -> list[Check]:
     """Modules of KMM, by their kernel mappings, what a PreflightValidation for that kernel has found, and what is known of their images."""
     proofs = [one for one in validations if (one.get("spec") or {}).get("kernelVersion") == target.kernel]
@@ -164,7 +166,7 @@ def modules(
 
 
 def _module(
-    live: Data, results: t.Mapping[tuple[str, str], Data], target: Target, known: images_of.Answers
+    live: Data, results: t.Mapping[tuple[str, str], Data], target: Target, known: update_images.Answers
 ) -> Check:
     metadata = live["metadata"]
     name, code = f"module {metadata['namespace']}/{metadata['name']}", "UPDATE-KMM"
@@ -197,7 +199,7 @@ def _module(
             code,
         )
     names, is_built = (
-        images_of.of_module(live, target),
+        update_images.of_module(live, target),
         bool(fitting[0].get("build") or container.get("build")),
     )
     told = best(names, known) if names else None

@@ -9,13 +9,6 @@ from __future__ import annotations
 import contextlib
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _operator_support as operator_support,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils import _update_drivers as drivers
-from ansible_collections.accelerators.openshift.plugins.module_utils import _update_images as images_of
-from ansible_collections.accelerators.openshift.plugins.module_utils import _update_release as releases
-from ansible_collections.accelerators.openshift.plugins.module_utils import _update_rollout as rollout
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     ForbiddenError,
@@ -35,7 +28,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.driv
     NAMESPACE,
     STREAM,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._update import (
+    drivers,
+    operator_support,
+    rollout,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._update import images as update_images
+from ansible_collections.accelerators.openshift.plugins.module_utils._update import release as update_release
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
     UNKNOWN,
     Check,
     refusal,
@@ -51,7 +51,7 @@ VALIDATIONS: t.Final = ("PreflightValidation", "PreflightValidationOCP")
 
 def ensure(api: Api, params: Data) -> Data:
     version = params["version"]
-    release = releases.release(version)
+    release = update_release.release(version)
     images = None if params["driver_images"] is None else frozenset(params["driver_images"])
     target = drivers.Target(version, release, params["kernel"] or "", params["rhcos"] or "", images)
     cluster = api.get(known("ClusterVersion"), "version")
@@ -60,12 +60,12 @@ def ensure(api: Api, params: Data) -> Data:
             "On other clusters the update is not OpenShift's, and this module has nothing to say about it."
         )
         raise AcceleratorError("UPDATE-CLUSTER", "There is no ClusterVersion named version.", remedy)
-    now = releases.current(cluster)
-    checks = releases.checks(cluster, listed(api, "ClusterOperator"), version)
+    now = update_release.current(cluster)
+    checks = update_release.checks(cluster, listed(api, "ClusterOperator"), version)
     csvs = [
         csv for namespace in params["namespaces"] for csv in listed(api, "ClusterServiceVersion", namespace)
     ]
-    checks += operator_support.checks(csvs, releases.release(now) if now else release, release)
+    checks += operator_support.checks(csvs, update_release.release(now) if now else release, release)
     gpus = [node for node in api.list(known("Node")) if has_nvidia_pci(labels(node))]
     checks += driver_checks(api, params, gpus, target)
     checks += or_unknown("NIC driver image", "UPDATE-DRIVER", lambda: nic_checks(api, target))
@@ -119,23 +119,25 @@ def driver_checks(api: Api, params: Data, gpus: list[Data], target: drivers.Targ
 
 def known_of(
     api: Api, matches: t.Sequence[kernel.Match], target: drivers.Target, namespace: str
-) -> images_of.Answers:
+) -> update_images.Answers:
     """What the user says of precompiled drivers goes before what the cluster finds out."""
     told = [one for one in matches if target.images is not None and one.source == BY_IMAGE]
-    asked = images_of.of_drivers([one for one in matches if one not in told], target)
+    asked = update_images.of_drivers([one for one in matches if one not in told], target)
     found = look_up(api, (image for names in asked for image in names), namespace)
-    return {**found, **images_of.given(images_of.of_drivers(told, target), target.images or ())}
+    return {**found, **update_images.given(update_images.of_drivers(told, target), target.images or ())}
 
 
 def nic_checks(api: Api, target: drivers.Target) -> list[Check]:
     policies = [one for one in listed(api, "NicClusterPolicy") if (one.get("spec") or {}).get("ofedDriver")]
-    live = api.list(known("DaemonSet"), labels=images_of.NIC_DRIVER) if policies else []
-    needs = images_of.of_nic_drivers(live, policies, target)
+    live = api.list(known("DaemonSet"), labels=update_images.NIC_DRIVER) if policies else []
+    needs = update_images.of_nic_drivers(live, policies, target)
     if not needs:
         return []
     answers = look_up(api, (image for names in needs for image in names), live[0]["metadata"]["namespace"])
     return [
-        images_of.judged("NIC driver image", needs, answers, "UPDATE-DRIVER", images_of.kernel_of(target))
+        update_images.judged(
+            "NIC driver image", needs, answers, "UPDATE-DRIVER", update_images.kernel_of(target)
+        )
     ]
 
 
@@ -148,7 +150,7 @@ def module_checks(api: Api, target: drivers.Target) -> list[Check]:
             image
             for one in modules
             if one["metadata"]["namespace"] == namespace
-            for image in images_of.of_module(one, target)
+            for image in update_images.of_module(one, target)
         )
         answers |= look_up(api, mine, namespace)
     return drivers.modules(modules, validations, target, answers)

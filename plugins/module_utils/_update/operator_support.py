@@ -11,7 +11,7 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
-from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
     BLOCKING,
     OK,
     UNKNOWN,

@@ -12,7 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.syst
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import lookup, toolkit
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.image import for_release
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import kernels
-from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
     BLOCKING,
     OK,
     UNKNOWN,
@@ -21,7 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._update_che
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.kernel import Match
-    from ansible_collections.accelerators.openshift.plugins.module_utils._update_drivers import Target
+    from ansible_collections.accelerators.openshift.plugins.module_utils._update.drivers import Target
 
 Data = dict[str, t.Any]
 Answers = t.Mapping[str, lookup.Answer]
