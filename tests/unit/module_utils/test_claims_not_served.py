@@ -14,10 +14,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     KindNotServedError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-    _quota_use,
-    _validation,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _validation
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import steps as quota_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import backend
 
 
@@ -56,5 +54,5 @@ def test_a_validation_says_what_is_missing_and_foresees_nothing(server: FakeServ
 
 
 def test_a_quota_limits_what_is_not_there(server: FakeServer) -> None:
-    assert _quota_use.classes(api_on(server), {device_class.quota_key(): "2"}) == []
-    assert _quota_use.classes(api_on(server), {"requests.nvidia.com/gpu": "2"}) is None
+    assert quota_steps.classes(api_on(server), {device_class.quota_key(): "2"}) == []
+    assert quota_steps.classes(api_on(server), {"requests.nvidia.com/gpu": "2"}) is None

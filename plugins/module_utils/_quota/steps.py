@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _quota as quotas
-from ansible_collections.accelerators.openshift.plugins.module_utils import _quota_proof as proof
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ForbiddenError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import proof, resource_quota
 
 Data = dict[str, t.Any]
 
@@ -20,14 +19,16 @@ Data = dict[str, t.Any]
 def nodes(api: Api, limits: dict[str, str]) -> list[Data] | None:
     """The nodes, where they matter and may be read."""
     try:
-        return api.list(known("Node"), keep=quotas.offering) if quotas.extended(limits) else None
+        return (
+            api.list(known("Node"), keep=resource_quota.offering) if resource_quota.extended(limits) else None
+        )
     except ForbiddenError:
         return None
 
 
 def classes(api: Api, limits: dict[str, str]) -> list[Data] | None:
     """The DeviceClasses, where they matter and may be read; none where dynamic resource allocation is not served."""
-    if not quotas.classes(limits):
+    if not resource_quota.classes(limits):
         return None
     try:
         return api.list(known("DeviceClass"), metadata_only=True) if api.served(known("DeviceClass")) else []
@@ -36,10 +37,14 @@ def classes(api: Api, limits: dict[str, str]) -> list[Data] | None:
 
 
 def holders(api: Api, namespace: str, limits: dict[str, str]) -> list[Data]:
-    pods = quotas.holders(limits, api.list(known("Pod"), namespace)) if quotas.extended(limits) else []
+    pods = (
+        resource_quota.holders(limits, api.list(known("Pod"), namespace))
+        if resource_quota.extended(limits)
+        else []
+    )
     return pods + (
-        quotas.claimants(limits, api.list(known("ResourceClaim"), namespace))
-        if quotas.classes(limits)
+        resource_quota.claimants(limits, api.list(known("ResourceClaim"), namespace))
+        if resource_quota.classes(limits)
         else []
     )
 

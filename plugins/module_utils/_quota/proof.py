@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _quota as quotas
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import device_class
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import quantity
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
@@ -17,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import resource_quota
 
 Object = dict[str, t.Any]
 
@@ -26,16 +26,16 @@ _IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only 
 
 def check(limits: t.Mapping[str, str]) -> None:
     """Before anything is written: is there something to prove?"""
-    if not quotas.extended(limits) and not quotas.classes(limits):
+    if not resource_quota.extended(limits) and not resource_quota.classes(limits):
         message = f"prove: needs an extended resource in hard, such as requests.nvidia.com/gpu, or devices of a class, such as {device_class.quota_key()}."
         raise InputError("QUOTA-PROOF", message, "Add one, or set prove: false.")
 
 
 def too_much(live: Object, limits: t.Mapping[str, str]) -> Object:
     """What asks for one more than what is left: a pod, or where devices are claimed, a claim."""
-    if names := quotas.extended(limits):
-        return pod(live, names[0], _over(live, limits, quotas.REQUESTS + names[0]))
-    (name, *_others) = quotas.classes(limits)
+    if names := resource_quota.extended(limits):
+        return pod(live, names[0], _over(live, limits, resource_quota.REQUESTS + names[0]))
+    (name, *_others) = resource_quota.classes(limits)
     return claims.claim(
         "gpu-quota-proof-",
         live["metadata"]["namespace"],
