@@ -14,9 +14,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     KindNotServedError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _validation
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota import steps as quota_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import backend
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import steps as workload_steps
 
 
 @pytest.fixture
@@ -47,9 +47,9 @@ def test_the_stack_names_the_release(server: FakeServer) -> None:
 def test_a_validation_says_what_is_missing_and_foresees_nothing(server: FakeServer) -> None:
     params = {"node_selector": {"pool": "a"}, "claims": True}
     with pytest.raises(KindNotServedError, match=r"resourceslices.resource.k8s.io"):
-        _validation.nodes(api_on(server), params)
+        workload_steps.nodes(api_on(server), params)
     assert [
-        node["metadata"]["name"] for node in _validation.nodes(api_on(server, check_mode=True), params)
+        node["metadata"]["name"] for node in workload_steps.nodes(api_on(server, check_mode=True), params)
     ] == ["gpu-0"]
 
 

@@ -15,7 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims, devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import geometry_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import geometry_of
 
 Manifest = dict[str, t.Any]
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
+    BENCHMARKS,
+)
 
 OPTIONS: t.Final[dict[str, t.Any]] = {
     "namespace": {"type": "str", "default": "gpu-validation"},

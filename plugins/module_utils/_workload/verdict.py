@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -20,7 +19,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
+    BENCHMARKS,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import (
     HOSTNAME,
     geometry_of,
     host_of,

@@ -10,7 +10,6 @@ import hashlib
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY, owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
@@ -18,6 +17,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.tain
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
     GPU_TOLERATION,
     merge_tolerations,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
+    BENCHMARKS,
 )
 
 Manifest = dict[str, t.Any]
