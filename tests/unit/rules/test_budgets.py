@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MODULES = sorted((ROOT / "plugins/modules").glob("*.py"))
 UTILS = sorted(
     [*(ROOT / "plugins/module_utils").rglob("*.py"), *(ROOT / "plugins/plugin_utils").rglob("*.py")]
