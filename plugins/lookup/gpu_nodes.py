@@ -79,8 +79,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect, disconnect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, node as node_facts
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
 
 _display = Display()

@@ -57,8 +57,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core impor
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect, disconnect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import label_difference
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    label_difference,
+    node as node_facts,
+)
 
 _display = Display()
 

@@ -86,9 +86,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler import (
-    steps as autoscaler_steps,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import autoscaling
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 SPEC = ArgumentSpec(
@@ -101,13 +99,11 @@ SPEC = ArgumentSpec(
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     if params["state"] == "absent":
-        return autoscaler_steps.absent(
+        return autoscaling.absent(
             api, [str(pool.get("name") or "") for pool in params["pools"]], params["namespace"]
         )
     pools = pool_plan.plan(params["pools"], "pools")["pools"]
-    return autoscaler_steps.present(
-        api, [pool for pool in pools if not pool["existing"]], params["namespace"]
-    )
+    return autoscaling.present(api, [pool for pool in pools if not pool["existing"]], params["namespace"])
 
 
 def main() -> None:

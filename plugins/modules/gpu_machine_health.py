@@ -107,10 +107,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import health as machine_health
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import plan as machine_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
+    health as machine_health,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health, plan as pool_plan
 
 OPTIONS = ("startup_timeout", "unhealthy_after", "max_unhealthy")
 SPEC = ArgumentSpec(

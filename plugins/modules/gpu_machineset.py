@@ -196,9 +196,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import plan as machine_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import steps as machine_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.change_options import CHANGES
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import MACHINES, check
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
+    machines as machine_steps,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 SPEC = MACHINES.merge(CHANGES, AUTH, STATE, WAIT)

@@ -96,8 +96,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.change_options import DRAIN
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.node_steps import ensure
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import JOINING
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.nodes import ensure
 
 SPEC = ArgumentSpec(
     options={

@@ -169,14 +169,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler import (
-    steps as autoscaler_steps,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import autoscaling
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
     infrastructure as platform_infrastructure,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost, provider_limits
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
+    cost,
+    plan as pool_plan,
+    provider_limits,
+)
 
 SPEC = ArgumentSpec(
     options={
@@ -227,7 +228,7 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
             limits = (
                 limits
                 if limits is not None or not any(pool["autoscale"] for pool in plan["pools"])
-                else autoscaler_steps.fixed_types(api)
+                else autoscaling.fixed_types(api)
             )
             plan = pool_plan.plan(
                 params["pools"], name, cloud, cluster.name or None, limits, catalogue, params["backend"]

@@ -115,8 +115,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota import proof, resource_quota
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota import steps as quota_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import (
+    proof,
+    resource_quota,
+    steps as quota_steps,
+)
 
 SPEC = ArgumentSpec(
     options={

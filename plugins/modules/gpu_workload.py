@@ -142,8 +142,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import failures, pods, verdict
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import steps as workload_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
+    failures,
+    pods,
+    steps as workload_steps,
+    verdict,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import OPTIONS
 
 SPEC = ArgumentSpec(options=OPTIONS, required_if=[["state", "present", ["node_selector"]]]).merge(

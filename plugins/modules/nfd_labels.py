@@ -131,8 +131,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import removal
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import steps as nfd_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import removal, steps as nfd_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.options import OPTIONS
 
 SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, STATE, WAIT)

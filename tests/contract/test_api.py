@@ -20,8 +20,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import discovery
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds as kube_kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+    discovery,
+    kinds as kube_kinds,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from openshift_sandbox import audit
 

@@ -26,8 +26,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     ApiError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import pending, ready
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds as kube_kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+    credentials,
+    kinds as kube_kinds,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline

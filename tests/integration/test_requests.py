@@ -17,8 +17,7 @@ from integration.wire import Audit
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
-from openshift_sandbox import audit as requests
-from openshift_sandbox import lifecycle
+from openshift_sandbox import audit as requests, lifecycle
 from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox
 

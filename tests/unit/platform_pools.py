@@ -8,8 +8,10 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools import platform_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
+    plan as pool_plan,
+    platform_options,
+)
 
 Data = dict[str, t.Any]
 

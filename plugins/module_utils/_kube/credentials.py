@@ -124,21 +124,21 @@ def preload() -> str:
     except CredentialsError:
         pass  # the task that uses them says so
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-        credentials_package as kube_credentials_package,
+        credentials_package,
     )
 
-    return kube_credentials_package.MISSING
+    return credentials_package.MISSING
 
 
 def _package() -> t.Any:
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-        credentials_package as kube_credentials_package,
+        credentials_package,
     )
 
-    problem = MISSING or kube_credentials_package.MISSING
+    problem = MISSING or credentials_package.MISSING
     if problem:
-        raise kube_credentials_package.absent("kubernetes", problem)
-    return kube_credentials_package
+        raise credentials_package.absent("kubernetes", problem)
+    return credentials_package
 
 
 def _open(wanted: Params, seconds: float) -> _Opened:

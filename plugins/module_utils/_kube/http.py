@@ -19,8 +19,10 @@ import typing as t
 from dataclasses import replace
 from urllib.parse import urlencode
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import answer as kube_answer
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+    answer as kube_answer,
+    http_errors,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.answer import Answer
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import (
     TRANSPORT_ERRORS,

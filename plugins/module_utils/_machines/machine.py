@@ -15,8 +15,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     pending,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import provider_errors
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    provider_errors,
     trouble as machine_trouble,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.trouble import Trouble

@@ -22,8 +22,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.c
     is_of,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import of_template
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import scale_from_zero
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
+    registry as platforms,
+    scale_from_zero,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
 )

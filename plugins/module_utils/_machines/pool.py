@@ -15,8 +15,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
     worst,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine_set, trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    machine as machine_facts,
+    machine_set,
+    trouble,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
 
@@ -127,7 +130,7 @@ class Present:
     def _obtained(parts: t.Iterable[Readiness]) -> int:
         return sum(1 for part in parts if part.is_ready and part.reason == "Running")
 
-    def machine_facts(self, machine: Data, nodes: t.Mapping[str, Data]) -> Readiness:
+    def _machine(self, machine: Data, nodes: t.Mapping[str, Data]) -> Readiness:
         if self._is_going(machine) and not self.has_instance(machine):
             text = f"{machine_facts.name(machine)} is given up"
             return pending(

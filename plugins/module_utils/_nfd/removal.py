@@ -23,9 +23,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import features as nfd_features
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import groups, instance
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import rules as nfd_rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
+    features as nfd_features,
+    groups,
+    instance,
+    rules as nfd_rules,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.steps import (
     INSTANCE,

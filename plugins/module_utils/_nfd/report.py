@@ -14,11 +14,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
     expectation,
     features,
+    instance as nfd_instance,
     pci_class,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import instance as nfd_instance
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import label_difference
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels as node_labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    label_difference,
+    labels as node_labels,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
 
 Manifest = dict[str, t.Any]

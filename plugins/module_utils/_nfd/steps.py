@@ -16,8 +16,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import features as nfd_features
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
+    features as nfd_features,
     groups,
     instance,
     report,

@@ -9,8 +9,10 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import GPU_CLASS
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import slices as node_slices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    devices as node_devices,
+    slices as node_slices,
+)
 
 Data = dict[str, t.Any]
 

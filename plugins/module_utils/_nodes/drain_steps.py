@@ -10,8 +10,10 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain as node_drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    drain as node_drain,
+    node as node_facts,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.cordon import (
     since as cordoned_since,
 )

@@ -16,9 +16,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import group as olm_group
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import plans, progress
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    group as olm_group,
+    plans,
+    progress,
     subscription as olm_subscription,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import behind
@@ -75,8 +76,8 @@ def _ask(api: Api, params: Object, live: Object | None, group: Object | None) ->
         return olm_subscription.ask(params, live, None)
     from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
         elsewhere as olm_elsewhere,
+        offers,
     )
-    from ansible_collections.accelerators.openshift.plugins.module_utils._olm import offers
 
     if live is None:
         olm_elsewhere.refuse_second_owner(api, params["name"])

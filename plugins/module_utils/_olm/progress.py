@@ -19,10 +19,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     pending,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import catalogue, plans, trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    catalogue,
+    csv as olm_csv,
+    plans,
     subscription as olm_subscription,
+    trouble,
 )
 
 

@@ -13,8 +13,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.other
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import removal, subscription
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    csv as olm_csv,
+    removal,
+    subscription,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import behind
 
 Object = dict[str, t.Any]

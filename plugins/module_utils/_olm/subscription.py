@@ -11,8 +11,11 @@ from dataclasses import dataclass, replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import catalogue, plans
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    catalogue,
+    csv as olm_csv,
+    plans,
+)
 
 Object = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Object]]

@@ -13,8 +13,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     failed,
     pending,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import plans
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    plans,
     subscription as olm_subscription,
 )
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.patch_values import Broken
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.patch_values import (
+    Broken,
     broken as broken_values,
 )
 

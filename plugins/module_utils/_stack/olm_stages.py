@@ -14,9 +14,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     READY,
     Readiness,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm import plans
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    csv as olm_csv,
+    plans,
     subscription as olm_subscription,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.catalogue import USABLE

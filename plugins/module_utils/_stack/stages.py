@@ -5,7 +5,7 @@
 """The stages from a catalogue to a schedulable device, in order: which of them is the cause, and which ones only wait for it.
 
 A backend has its CHAIN = chain({stage of a node: stages that it needs}, package), and judges a snapshot into Parts (_stack_part.py), causes first.
-_stage_judge.Judge(judge, CHAIN, patience) is what api.wait calls; _procedures/_stage_facts.explain reads OLM and logs when that failed.
+stage_judge.Judge(judge, CHAIN, patience) is what api.wait calls; diagnose.explain reads OLM and logs when that failed.
 _stage_table.summarize(CHAIN, snapshot, custom resource, pools, parts) makes pools, stages and lines of the result.
 """
 

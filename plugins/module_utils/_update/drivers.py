@@ -16,8 +16,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.driv
     THERE,
     best,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+    kernels,
     preflight as kmm_preflight,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._update import images as update_images

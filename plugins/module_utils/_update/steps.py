@@ -30,11 +30,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.driv
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._update import (
     drivers,
+    images as update_images,
     operator_support,
+    release as update_release,
     rollout,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._update import images as update_images
-from ansible_collections.accelerators.openshift.plugins.module_utils._update import release as update_release
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
     UNKNOWN,
     Check,

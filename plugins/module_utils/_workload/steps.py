@@ -17,8 +17,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import failures, verdict
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import pods as workload_pods
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
+    failures,
+    pods as workload_pods,
+    verdict,
+)
 
 Data = dict[str, t.Any]
 POD: t.Final = known("Pod")

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.stand_ins import kmm_builds as builds
-from openshift_sandbox.stand_ins import kmm_modules as modules
+from openshift_sandbox.stand_ins import kmm_builds as builds, kmm_modules as modules
 from openshift_sandbox.stand_ins.kmm_modules import Object
 from openshift_sandbox.stand_ins.loop import Cluster
 

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.stand_ins import kmm_builds as builds
-from openshift_sandbox.stand_ins import kmm_modules as modules
-from openshift_sandbox.stand_ins import kmm_preflight
+from openshift_sandbox.stand_ins import kmm_builds as builds, kmm_modules as modules, kmm_preflight
 from openshift_sandbox.stand_ins.device_plugins import DevicePlugins, offered
 from openshift_sandbox.stand_ins.kmm_dra import KmmDra
 from openshift_sandbox.stand_ins.kmm_images import REGISTRY

@@ -21,8 +21,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import requests
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import wait as csr_wait
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
+    requests,
+    wait as csr_wait,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.wait import (
     Joined,
     Snapshot,

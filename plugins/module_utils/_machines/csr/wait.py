@@ -15,8 +15,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     failed,
     pending,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    machine as machine_facts,
+    trouble,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
     requests as csr_requests,
 )

@@ -16,8 +16,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     result as clusterpolicy_result,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part

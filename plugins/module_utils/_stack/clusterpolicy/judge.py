@@ -26,8 +26,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     manifest as clusterpolicy_manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     result as clusterpolicy_result,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.devices import (

@@ -28,11 +28,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import common_selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import preconditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import diagnose
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    diagnose,
     judge as clusterpolicy_judge,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     manifest as clusterpolicy_manifest,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (

@@ -9,8 +9,10 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import slices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    devices as node_devices,
+    slices,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
@@ -21,8 +23,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack impo
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     manifest as clusterpolicy_manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     result as clusterpolicy_result,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import (

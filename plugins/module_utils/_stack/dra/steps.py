@@ -23,11 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     manifest as clusterpolicy_manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     steps as clusterpolicy_steps,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
@@ -35,16 +31,14 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
     example_driver,
     example_of,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import judge as dra_judge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import (
+    judge as dra_judge,
     manifest as dra_manifest,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.result import summarize
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
     manifest as nvidiadriver_manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
     steps as nvidiadriver_steps,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stage_judge import Judge

@@ -10,9 +10,11 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import slices as node_slices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    devices as node_devices,
+    pool_nodes,
+    slices as node_slices,
+)
 
 Data = dict[str, t.Any]
 Snapshot = t.Mapping[str, t.Sequence[Data]]

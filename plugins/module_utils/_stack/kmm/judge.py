@@ -17,15 +17,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
     worst,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    devices as node_devices,
+    pool_nodes,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
     devices,
     images,
     kernels,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
     manifest as kmm_manifest,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble

@@ -16,9 +16,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.find
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
     devices,
     images,
+    judge as kmm_judge,
     kernels,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import judge as kmm_judge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Chain, Stage
 
 Data = dict[str, t.Any]

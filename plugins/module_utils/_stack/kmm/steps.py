@@ -32,17 +32,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
     devices,
     images,
+    judge as kmm_judge,
     kernels,
-    parts,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import judge as kmm_judge
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
     manifest as kmm_manifest,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+    parts,
     preflight as kmm_preflight,
+    result as kmm_result,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import result as kmm_result
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm.verification import verify
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm.versions import (
     Versions,

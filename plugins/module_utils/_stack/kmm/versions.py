@@ -12,8 +12,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import slices as node_slices
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+    devices,
     manifest as kmm_manifest,
 )
 

@@ -17,8 +17,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack impo
     table,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import judge as nic_judge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import (
+    judge as nic_judge,
     manifest as nic_manifest,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic.node import (

@@ -30,8 +30,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     steps as clusterpolicy_steps,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import judge as nic_judge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import (
+    judge as nic_judge,
     manifest as nic_manifest,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic.result import summarize

@@ -18,8 +18,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import preconditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as stack,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     steps as clusterpolicy_steps,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
@@ -30,8 +28,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.driv
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.mirrored import mirrored
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
     judge as nvidiadriver_judge,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
     manifest as nvidiadriver_manifest,
 )
 

@@ -29,8 +29,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
     options as clusterpolicy_options,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import options as kmm_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import judge as sro_judge
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import options as sro_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import (
+    judge as sro_judge,
+    options as sro_options,
+)
 
 Data = dict[str, t.Any]
 NAME: t.Final = ""
