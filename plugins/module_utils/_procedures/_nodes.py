@@ -50,7 +50,6 @@ def ensure(api: Api, params: Data) -> Data:
                 "NODE-ABSENT",
                 f"There is no node and no machine {params['name']}.",
                 "`oc get nodes`, `oc get machines -A`",
-                layer="node",
             )
         api.warn(f"There is no node and no machine {params['name']}: nothing was to be replaced.")
         return {"node": "", "machine": "", "new_machines": []}
@@ -94,7 +93,6 @@ def replace(api: Api, node: str, machine: Data | None, params: Data) -> list[str
             "NODE-NOT-OURS",
             f"Node {node} is not replaced: {what}.",
             "Replace it by the way it was made.",
-            layer="node",
         )
     _machine_drift.check_machines([machine])
     _drain.check(api, {node} - {""}, Rules.of(params), _why(node, params))
