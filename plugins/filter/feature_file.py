@@ -81,8 +81,8 @@ import typing as t
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _feature_file
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import files
 
 Data = dict[str, t.Any]
 
@@ -92,7 +92,7 @@ def feature_file(
 ) -> str | list[Data]:
     try:
         content = (
-            _feature_file.render(features, expires, publish)
+            files.render(features, expires, publish)
             if isinstance(features, t.Mapping)
             else _checked(str(features))
         )
@@ -102,7 +102,7 @@ def feature_file(
 
 
 def _checked(content: str) -> str:
-    _feature_file.check(content)
+    files.check(content)
     return content
 
 
@@ -122,9 +122,9 @@ def _brought(content: str, name: str, **how: t.Any) -> str | list[Data]:
     if kind == "text":
         return content
     if kind == "machine_config":
-        return [_feature_file.machine_config(name, content, str(options["pool"]))]
+        return [files.machine_config(name, content, str(options["pool"]))]
     if kind == "daemon_set":
-        return _feature_file.daemon_set(
+        return files.daemon_set(
             name,
             content,
             str(options["namespace"]),
