@@ -2,13 +2,13 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The error tree: every failure carries a stable code, a layer, a remedy and evidence."""
+"""The error classes: every failure carries a stable code, a layer, a remedy and evidence."""
 
 from __future__ import annotations
 
 import typing as t
 
-# The layer that failed follows from the area that a code begins with, unless the class says it.
+# The layer of a failure follows from its code: from the area that the code begins with, or from `_ELSEWHERE`.
 LAYERS: t.Final = {
     "INPUT": "input",
     "POOL": "input",
@@ -25,7 +25,23 @@ LAYERS: t.Final = {
     "WORK": "workload",
     "MANIFEST": "manifest",
     "WAIT": "wait",
+    "INTERNAL": "collection",
 }
+# Codes that a user looks up in another layer than their area's.
+_ELSEWHERE: t.Final = {
+    # an option of the task is wrong
+    **dict.fromkeys(("NFD-COMPARE", "NFD-FEATURE", "NFD-FILE", "NFD-PCI", "NFD-RULE"), "input"),
+    **dict.fromkeys(("QUOTA-EMPTY", "QUOTA-KEY", "QUOTA-PROOF", "QUOTA-QUANTITY"), "input"),
+    # the pool is valid, but its live Machines contradict it
+    **dict.fromkeys(("POOL-AUTOSCALED", "POOL-DRIFT", "POOL-SURGE"), "machine"),
+    # the API server does not serve the kind
+    "GPU-SRO-NOT-SERVED": "api",
+}
+
+
+def layer_of(code: str) -> str:
+    """Return the layer that a code belongs to, "collection" for a code of no known area."""
+    return _ELSEWHERE.get(code) or LAYERS.get(code.partition("-")[0], "collection")
 
 
 class AcceleratorError(Exception):
@@ -37,15 +53,12 @@ class AcceleratorError(Exception):
     facts: what else the task returns beside the failure (already obtained results, what was last seen).
     """
 
-    layer = ""
-
     def __init__(
         self,
         code: str,
         message: str,
         remedy: str = "",
         evidence: t.Iterable[str] = (),
-        layer: str | None = None,
         facts: t.Mapping[str, t.Any] | None = None,
     ) -> None:
         super().__init__(message)
@@ -54,7 +67,11 @@ class AcceleratorError(Exception):
         self.remedy = remedy
         self.evidence = [str(line) for line in evidence]
         self.facts = dict(facts or {})
-        self.layer = layer or self.layer or LAYERS.get(code.partition("-")[0], "collection")
+
+    @property
+    def layer(self) -> str:
+        """The layer that the code belongs to; it follows the code where a log explains the failure better."""
+        return layer_of(self.code)
 
     def to_result(self) -> dict[str, t.Any]:
         """What `fail_json` gets: `msg` for people, the rest for machines."""
@@ -75,19 +92,13 @@ class AcceleratorError(Exception):
 class InputError(AcceleratorError):
     """The user's input is wrong; raised before the first request, names the option's path and what is allowed."""
 
-    layer = "input"
-
 
 class CredentialsError(AcceleratorError):
     """No usable credentials, or two sources of them."""
 
-    layer = "credentials"
-
 
 class ApiError(AcceleratorError):
     """The API server answered something that is neither success nor worth another try."""
-
-    layer = "api"
 
     def __init__(
         self, code: str, message: str, remedy: str = "", *, status: int = 0, reason: str = "", **more: t.Any

@@ -30,8 +30,6 @@ NO_ZONE: t.Final = ""  # the one place of a pool where the platform has no zones
 class DriftError(AcceleratorError):
     """The pool has machines of a type that it does not ask for any more."""
 
-    layer = "machine"
-
 
 @dataclass(frozen=True)
 class Share:

@@ -31,8 +31,6 @@ Data = dict[str, t.Any]
 class MachineError(AcceleratorError):
     """Machines cannot be made as asked."""
 
-    layer = "machine"
-
 
 def platform_of(infrastructure: Infrastructure) -> Platform:
     """The platform's file; raises where the Machine API makes no machines."""

@@ -49,9 +49,7 @@ def check_one_source(name: str, found: t.Sequence[str], catalogs: t.Sequence[Obj
         }
         evidence = [f"CatalogSource {one}: priority {priorities.get(one, 0)}" for one in found]
         message = f"Package {name} comes from {len(found)} catalogues: {', '.join(found)}."
-        raise AcceleratorError(
-            "OLM-SOURCES", message, f"Set source to one of {', '.join(found)}.", evidence, layer="olm"
-        )
+        raise AcceleratorError("OLM-SOURCES", message, f"Set source to one of {', '.join(found)}.", evidence)
 
 
 def disabled(hub: Object | None, source: str) -> str:
@@ -86,7 +84,6 @@ def missing(
             message,
             "Set source to the mirrored catalogue that takes its place, or enable it there.",
             evidence,
-            layer="olm",
         )
     if source and source not in states:
         message = f"There is no CatalogSource {source}; there are: {', '.join(sorted(states)) or 'none'}."
@@ -95,7 +92,6 @@ def missing(
             message,
             "Set source to an existing one, or enable it in OperatorHub cluster.",
             evidence,
-            layer="olm",
         )
     if unwell or not states:
         which = (
@@ -104,7 +100,7 @@ def missing(
         )
         message = f"Package {name} is not served, and not every catalogue is READY: {which}."
         make = AwayError if unwell and states else AcceleratorError
-        return make("OLM-CATALOG", message, CATALOG_REMEDY, evidence, layer="olm")
+        return make("OLM-CATALOG", message, CATALOG_REMEDY, evidence)
     names = sorted({package_name(one) for one in offered if source in (None, catalog(one)[0])})
     near = [one for one in names if name in one or one in name] or difflib.get_close_matches(
         name, names, n=3, cutoff=0.4
@@ -120,7 +116,7 @@ def missing(
         f"Package {name} is in none of the catalogues {', '.join(sorted(key for key in wanted if key))}."
     )
     remedy = f"{hint} A mirrored catalogue must contain the package: oc get packagemanifests -n openshift-marketplace."
-    return AcceleratorError("OLM-NO-PACKAGE", message, remedy, evidence, layer="olm")
+    return AcceleratorError("OLM-NO-PACKAGE", message, remedy, evidence)
 
 
 def check_catalog(offer: Object, catalogs: t.Sequence[Object]) -> None:
@@ -132,7 +128,6 @@ def check_catalog(offer: Object, catalogs: t.Sequence[Object]) -> None:
             "OLM-CATALOG",
             f"CatalogSource {name} is {state or 'not yet connected'}, not READY.",
             CATALOG_REMEDY,
-            layer="olm",
         )
 
 
@@ -163,7 +158,6 @@ def channel(manifest: Object, wanted: str) -> Object:
         "OLM-NO-CHANNEL",
         message,
         f"Set channel to one of them; the default is {status.get('defaultChannel')}.",
-        layer="olm",
     )
 
 
@@ -186,9 +180,7 @@ def path_to(entry: Object, csv: str | None) -> frozenset[str]:
     if csv not in found:
         listed = ", ".join(sorted(found, key=lambda one: order(found[one])))
         message = f"Channel {entry['name']} has no CSV {csv}; it has: {listed}."
-        raise AcceleratorError(
-            "OLM-NO-CSV", message, "Set csv to one of them, or set another channel.", layer="olm"
-        )
+        raise AcceleratorError("OLM-NO-CSV", message, "Set csv to one of them, or set another channel.")
     return frozenset(one for one, version in found.items() if order(version) <= order(found[csv]))
 
 

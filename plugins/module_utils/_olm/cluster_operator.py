@@ -36,7 +36,7 @@ def check(package: str, name: str, live: Object | None) -> Object:
     if live is None:
         message = f"{package} is part of OpenShift, and this cluster has no ClusterOperator {name}."
         remedy = f"Enable the capability {_CAPABILITIES[name]}: ClusterVersion version, spec.capabilities.additionalEnabledCapabilities."
-        raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, remedy, layer="olm")
+        raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, remedy)
     states = {one["type"]: one for one in (live.get("status") or {}).get("conditions") or []}
     bad = [
         one
@@ -50,9 +50,7 @@ def check(package: str, name: str, live: Object | None) -> Object:
         message = (
             f"{package} is part of OpenShift, and ClusterOperator {name} is not well: {'; '.join(lines)}."
         )
-        raise AcceleratorError(
-            "OLM-CLUSTER-OPERATOR", message, f"oc describe clusteroperator {name}", lines, layer="olm"
-        )
+        raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, f"oc describe clusteroperator {name}", lines)
     return live
 
 

@@ -104,7 +104,6 @@ def triple(image: str) -> dict[str, str]:
             "OLM-DRIVER-PIN",
             f"The running driver image cannot be read: {image or 'the operator names none'}.",
             _NAME_IT,
-            layer="olm",
         )
     return {"repository": repository, "image": name, "version": version}
 
@@ -119,7 +118,6 @@ def check_pin(change: Change, ours: t.Callable[[Object], bool], take: bool) -> N
             "OLM-DRIVER-PIN",
             f"{change.text}. {why}",
             remedy,
-            layer="olm",
             facts={"driver_change": summarize(change, [], [])},
         )
 
@@ -136,9 +134,7 @@ def refuse(change: Change, nodes: t.Sequence[Object], pods: t.Sequence[Object]) 
         *lines,
         *(f"Pod {one}" for one in facts["pods"]),
     ]
-    return NotReadyError(
-        "OLM-DRIVER-CHANGE", message, _REMEDY, evidence, layer="olm", facts={"driver_change": facts}
-    )
+    return NotReadyError("OLM-DRIVER-CHANGE", message, _REMEDY, evidence, facts={"driver_change": facts})
 
 
 def summarize(change: Change, nodes: t.Sequence[Object], pods: t.Sequence[Object]) -> Object:

@@ -54,7 +54,7 @@ def without_olm(api: Api, package: str, spec: Object) -> AcceleratorError:
     if version is not None:
         message = f"This OpenShift cluster has no Operator Lifecycle Manager, which package {package} needs."
         remedy = "Enable the capability OperatorLifecycleManager: ClusterVersion version, spec.capabilities.additionalEnabledCapabilities."
-        return AcceleratorError("OLM-ABSENT", message, remedy, layer="olm")
+        return AcceleratorError("OLM-ABSENT", message, remedy)
     message = (
         f"This cluster is not OpenShift and has no Operator Lifecycle Manager, which package {package} needs."
     )
@@ -63,10 +63,7 @@ def without_olm(api: Api, package: str, spec: Object) -> AcceleratorError:
             "OLM-ABSENT",
             message,
             "Install the operator in its own way (its Helm chart or manifests).",
-            layer="olm",
         )
     text = helm_values.text(spec)
     remedy = f"Install it with Helm; helm_values holds the values that match what was asked for: {helm_values.COMMAND}"
-    return AcceleratorError(
-        "OLM-ABSENT", message, remedy, text.splitlines(), layer="olm", facts={"helm_values": text}
-    )
+    return AcceleratorError("OLM-ABSENT", message, remedy, text.splitlines(), facts={"helm_values": text})

@@ -33,7 +33,6 @@ def refuse(extensions: t.Iterable[Object], wanted: str) -> None:
         message,
         remedy,
         [_line(one) for one in (found.get("status") or {}).get("conditions") or []],
-        layer="olm",
     )
 
 

@@ -28,7 +28,6 @@ def mode(wanted: str | None, supported: t.Collection[str], package: str) -> str:
         "OLM-INSTALL-MODE",
         message,
         f"Set install_mode to {able[0]}." if able else "Install this operator by hand.",
-        layer="olm",
     )
 
 
@@ -50,7 +49,7 @@ def suitable(groups: t.Sequence[Object], namespace: str, install_mode: str | Non
         listed = ", ".join(sorted(one["metadata"]["name"] for one in groups))
         message = f"Namespace {namespace} has {len(groups)} OperatorGroups ({listed}); OLM fails every CSV in it (TooManyOperatorGroups)."
         raise AcceleratorError(
-            "OLM-GROUP", message, "Delete all but one of them.", [_line(one) for one in groups], layer="olm"
+            "OLM-GROUP", message, "Delete all but one of them.", [_line(one) for one in groups]
         )
     (group,) = groups
     held = targets(group)
@@ -64,7 +63,7 @@ def suitable(groups: t.Sequence[Object], namespace: str, install_mode: str | Non
         "a second group would fail every CSV."
     )
     remedy = "Change or delete that OperatorGroup, or install the operator in a namespace of its own."
-    raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)], layer="olm")
+    raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)])
 
 
 def check_supported(group: Object, supported: t.Collection[str], package: str) -> None:
@@ -82,7 +81,7 @@ def check_supported(group: Object, supported: t.Collection[str], package: str) -
         if ALL not in supported
         else "Install it in openshift-operators, or in a namespace of its own."
     )
-    raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)], layer="olm")
+    raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)])
 
 
 def targets(group: Object) -> list[str]:

@@ -77,7 +77,7 @@ def check_unused(resources: t.Iterable[Object], package: str, with_crds: bool = 
             if with_crds
             else "Delete them first, or set force: true."
         )
-        raise AcceleratorError("OLM-IN-USE", message, remedy, lines, layer="olm")
+        raise AcceleratorError("OLM-IN-USE", message, remedy, lines)
 
 
 def judge_leaving(doomed: Object) -> t.Callable[[t.Mapping[str, t.Sequence[Object]]], Readiness]:

@@ -114,7 +114,7 @@ def subscribed(subscriptions: t.Sequence[Object], package: str, namespace: str) 
     elsewhere = [one for one in found if one not in here]
     if len(here) > 1:
         message = f"Namespace {namespace} has {len(here)} Subscriptions to {package}: {', '.join(one['metadata']['name'] for one in here)}."
-        raise AcceleratorError("OLM-TWICE", message, "Delete all but one of them.", layer="olm")
+        raise AcceleratorError("OLM-TWICE", message, "Delete all but one of them.")
     if elsewhere and not here:
         other = elsewhere[0]["metadata"]
         message = f"Package {package} is already subscribed to in namespace {other['namespace']} (Subscription {other['name']})."
@@ -122,7 +122,6 @@ def subscribed(subscriptions: t.Sequence[Object], package: str, namespace: str) 
             "OLM-TWICE",
             message,
             f"Set namespace: {other['namespace']}, or remove that Subscription.",
-            layer="olm",
         )
     return here[0] if here else None
 
@@ -148,7 +147,7 @@ def check_foreign(live: Object, wanted: Object) -> str:
             if keeper
             else "Set adopt: take to take these fields over, or ask for what is there."
         )
-        raise AcceleratorError("OLM-NOT-OURS", message, remedy, wrong, layer="olm")
+        raise AcceleratorError("OLM-NOT-OURS", message, remedy, wrong)
     return f"Subscription {name} was not created by this collection and is left as it is (adopt: report).{f' {keeper} keeps it.' if keeper else ''}"
 
 

@@ -58,4 +58,4 @@ def begin_again(api: Api, subscription: Object, namespace: str) -> bool:
 
 
 def _told(trouble: AcceleratorError, message: str, remedy: str, evidence: list[str]) -> AcceleratorError:
-    return type(trouble)(trouble.code, message, remedy, evidence, trouble.layer, trouble.facts)
+    return type(trouble)(trouble.code, message, remedy, evidence, trouble.facts)

@@ -93,5 +93,4 @@ def not_enforced(live: Object, limits: t.Mapping[str, str]) -> AcceleratorError:
         message,
         remedy,
         [f"{name}: {value}" for name, value in limits.items()],
-        layer="quota",
     )

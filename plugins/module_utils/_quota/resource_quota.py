@@ -180,7 +180,6 @@ def no_namespace(namespace: str) -> AcceleratorError:
         "QUOTA-NO-NAMESPACE",
         f"Namespace {namespace} does not exist.",
         "Create it, or set create_namespace: true.",
-        layer="quota",
     )
 
 

@@ -72,7 +72,6 @@ def quota(error: ForbiddenError, namespace: str) -> ForbiddenError | NotReadyErr
         f"A quota in namespace {namespace} is smaller than the validation needs: {error.message}",
         f"Raise the quota in namespace {namespace}, or validate in another one (option namespace).",
         evidence=error.evidence,
-        layer="quota",
     )
 
 

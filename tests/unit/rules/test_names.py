@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,6 @@ import yaml
 ROOT = Path(__file__).resolve().parents[3]
 MODULES = sorted(path.stem for path in (ROOT / "plugins/modules").glob("*.py"))
 ROLES = sorted(path.parent.parent for path in (ROOT / "roles").glob("*/meta/argument_specs.yml"))
-CODE = re.compile(
-    r"\"((?:INPUT|POOL|API|CRED|MACH|NFD|OLM|GPU|NIC|QUOTA|UPDATE|WORK|WAIT|MANIFEST|NODE)-[A-Z0-9-]*[A-Z0-9]|INTERNAL)\""
-)
 
 
 def read(path: str) -> object:
@@ -60,19 +56,3 @@ def test_a_role_has_its_phases(role: Path) -> None:
             assert path.stem == "main" or task["name"].startswith(f"{path.stem} | "), (
                 f"{path}: {task['name']}"
             )
-
-
-def raised() -> set[str]:
-    return {code for path in (ROOT / "plugins").rglob("*.py") for code in CODE.findall(path.read_text())}
-
-
-def documented() -> set[str]:
-    return set(re.findall(r"^\| ([A-Z][A-Z0-9-]+) \|", (ROOT / "docs/errors.md").read_text(), re.MULTILINE))
-
-
-def test_every_code_is_documented() -> None:
-    assert raised() - documented() == set()
-
-
-def test_every_documented_code_exists() -> None:
-    assert documented() - raised() == set()

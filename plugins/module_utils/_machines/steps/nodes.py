@@ -56,7 +56,6 @@ def ensure(api: Api, params: Data) -> Data:
                 "NODE-ABSENT",
                 f"There is no node and no machine {params['name']}.",
                 "`oc get nodes`, `oc get machines -A`",
-                layer="node",
             )
         api.warn(f"There is no node and no machine {params['name']}: nothing was to be replaced.")
         return {"node": "", "machine": "", "new_machines": []}
@@ -106,7 +105,6 @@ def replace(api: Api, node: str, machine: Data | None, params: Data) -> list[str
             "NODE-NOT-OURS",
             f"Node {node} is not replaced: {what}.",
             "Replace it by the way it was made.",
-            layer="node",
         )
     drift.check_machines([machine])
     drain_steps.check(api, {node} - {""}, Rules.of(params), _why(node, params))
