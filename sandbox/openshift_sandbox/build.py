@@ -15,7 +15,9 @@ import typing as t
 from dataclasses import dataclass
 from pathlib import Path
 
-from openshift_sandbox import crds, go_toolchain, kwok, modules
+from openshift_sandbox.catalogue import crds
+from openshift_sandbox.go import modules, toolchain
+from openshift_sandbox.programs import kwok
 from openshift_sandbox.sandbox import BUILD, SOURCES, SandboxError, say
 
 PROGRESS_SECONDS: t.Final = 10.0
@@ -76,7 +78,7 @@ def build() -> None:
         collected = _collected_current()
         if not stale and collected:
             return
-        go = go_toolchain.find()
+        go = toolchain.find()
         for family in stale:
             _compile(go, family)
         if not collected:

@@ -11,7 +11,8 @@ import sys
 import typing as t
 from pathlib import Path
 
-from openshift_sandbox import build, crds, faults, lifecycle, scenario
+from openshift_sandbox import build, faults, lifecycle, scenario
+from openshift_sandbox.catalogue import crds
 from openshift_sandbox.client import ApiError
 from openshift_sandbox.processes import ProcessDied
 from openshift_sandbox.sandbox import DEFAULT, Sandbox, SandboxError, say

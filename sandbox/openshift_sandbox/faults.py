@@ -11,7 +11,8 @@ import typing as t
 
 import yaml
 
-from openshift_sandbox import lifecycle, olm, scenario
+from openshift_sandbox import lifecycle, scenario
+from openshift_sandbox.programs import olm
 from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 
 Trouble = dict[str, t.Any]

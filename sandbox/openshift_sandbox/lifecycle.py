@@ -17,10 +17,13 @@ import typing as t
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from openshift_sandbox import admission, build, control_plane, crds, kwok, oauth, olm, scenario, seed
+from openshift_sandbox import build, scenario
+from openshift_sandbox.catalogue import crds
 from openshift_sandbox.processes import ProcessDied
+from openshift_sandbox.programs import admission, control_plane, kwok, oauth, olm
 from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 from openshift_sandbox.scenario import Scenario
+from openshift_sandbox.seed import installer
 
 NODES_SECONDS: t.Final = 60.0
 PORT_TAKEN: t.Final = "address already in use"  # as Go says it; Python begins with a capital letter
@@ -116,7 +119,7 @@ def _fill(sandbox: Sandbox, started: float) -> None:
         wanted += crds.operator_crds("special-resource-operator")
     crds.load(client, wanted)
     say(f"{len(wanted)} CRDs established", started)
-    seed.seed(client, sandbox.scenario)
+    installer.seed(client, sandbox.scenario)
     sandbox.state.set(seeded=True)
     say("the scenario's cluster is there", started)
 

@@ -29,8 +29,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._readiness 
     pending,
     ready,
 )
-from openshift_sandbox import control_plane, faults, lifecycle
+from openshift_sandbox import faults, lifecycle
 from openshift_sandbox.pki import Authority
+from openshift_sandbox.programs import control_plane
 from openshift_sandbox.sandbox import Sandbox
 
 pytestmark = pytest.mark.skipif(

@@ -21,7 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_po
     example,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
-from openshift_sandbox.crds import overlaid
+from openshift_sandbox.catalogue.crds import overlaid
 
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 CRDS = Path(__file__).resolve().parents[3] / ".build/crds/gpu-operator-certified.json"

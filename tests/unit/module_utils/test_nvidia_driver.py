@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _nvi
 from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_truth as truth
 from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import camel
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
-from openshift_sandbox.crds import overlaid
+from openshift_sandbox.catalogue.crds import overlaid
 
 Data = dict[str, t.Any]
 CRDS = Path(__file__).resolve().parents[3] / ".build/crds/gpu-operator-certified.json"

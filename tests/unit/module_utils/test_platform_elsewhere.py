@@ -23,8 +23,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import (
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Wanted
-from openshift_sandbox import scenario, seed_cluster, seed_nodes
-from openshift_sandbox.seed_platforms import platform as seeded
+from openshift_sandbox import scenario
+from openshift_sandbox.seed import cluster as seed_cluster
+from openshift_sandbox.seed import nodes
+from openshift_sandbox.seed.platforms.registry import platform as seeded
 
 Data = dict[str, t.Any]
 GPUS: t.Final = {"gpus": 2, "gpu_model": "L40S"}
@@ -57,7 +59,7 @@ def cluster(name: str) -> tuple[_infrastructure.Infrastructure, list[Data]]:
     sets = []
     for zone in shape["zones"]:
         value = seeded(shape).provider_spec(shape, "worker", zone, shape["workers"]["instance_type"])
-        sets.append(seed_nodes.machine_set(shape, seeded(shape).machine_set(shape, zone), value, "", 1))
+        sets.append(nodes.machine_set(shape, seeded(shape).machine_set(shape, zone), value, "", 1))
     return found, sets
 
 
@@ -416,7 +418,7 @@ class TestAnyOther:
 
     def test_a_worker_set_is_copied_whole_and_patched(self) -> None:
         shape = scenario.load("openstack").cluster
-        worker = seed_nodes.machine_set(shape, "demo-x7k2p-worker", self.WORKER, "", 1)
+        worker = nodes.machine_set(shape, "demo-x7k2p-worker", self.WORKER, "", 1)
         pool = _pools.single({"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1}, "powervs")
         plan = _machine_plan.plan(self.POWER, pool, _search.start(pool, []).shares, [worker], PARAMS)
         assert value(plan) == {"kind": "PowerVSMachineProviderConfig", "processors": 16, "memoryGiB": 32}

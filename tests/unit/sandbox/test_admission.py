@@ -7,10 +7,12 @@ import typing as t
 
 import pytest
 
-from openshift_sandbox import admission, scenario, seed
-from openshift_sandbox.stand_ins.admission_azure import resource_id_error
-from openshift_sandbox.stand_ins.admission_platform import Context, Verdict
-from openshift_sandbox.stand_ins.admission_review import PLATFORMS, defaulted, validated
+from openshift_sandbox import scenario
+from openshift_sandbox.programs import admission
+from openshift_sandbox.seed import installer
+from openshift_sandbox.stand_ins.admission.azure import resource_id_error
+from openshift_sandbox.stand_ins.admission.platform import Context, Verdict
+from openshift_sandbox.stand_ins.admission.review import PLATFORMS, defaulted, validated
 
 Data = dict[str, t.Any]
 
@@ -21,7 +23,7 @@ GROUP = "/subscriptions/1/resourceGroups/g/providers/Microsoft.Compute/capacityR
 TAG = "urn:vmomi:InventoryServiceTag:5736bf56-49f5-4667-b38c-b97e09dc9578:GLOBAL"
 
 INSTALLED = {
-    name: seed.machine_sets(scenario.load(name.lower()).cluster)[0]["spec"]["template"]["spec"][
+    name: installer.machine_sets(scenario.load(name.lower()).cluster)[0]["spec"]["template"]["spec"][
         "providerSpec"
     ]["value"]
     for name in ("AWS", "Azure", "GCP")

@@ -10,10 +10,11 @@ import typing as t
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox import scenario, seed
-from openshift_sandbox.stand_ins.machine_sets import MachineSets
-from openshift_sandbox.stand_ins.machines import Machines
-from openshift_sandbox.stand_ins.nodelink import Nodelink
+from openshift_sandbox import scenario
+from openshift_sandbox.seed import installer
+from openshift_sandbox.stand_ins.machine_api.machine_sets import MachineSets
+from openshift_sandbox.stand_ins.machine_api.machines import Machines
+from openshift_sandbox.stand_ins.machine_api.nodelink import Nodelink
 
 NAMESPACE = "openshift-machine-api"
 SHAPE = scenario.load("aws").cluster
@@ -28,7 +29,7 @@ def make(**authority: str | None) -> tuple[World, dict[str, t.Any]]:
         "metadata": {"name": "cluster"},
     }
     world.api.create(infrastructure | {"status": {"platformStatus": {"type": "AWS"}}})
-    made = seed.machine_sets(SHAPE)[0]
+    made = installer.machine_sets(SHAPE)[0]
     for part, value in authority.items():
         made[part] |= {"authoritativeAPI": value} if value else {}
     world.api.create(made)

@@ -10,11 +10,14 @@ import typing as t
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox import hardware, scenario, seed, seed_baremetal
-from openshift_sandbox.stand_ins.bare_metal_hosts import BareMetalHosts, hosts_for, selects
-from openshift_sandbox.stand_ins.machine_sets import MachineSets
-from openshift_sandbox.stand_ins.machines import Machines
-from openshift_sandbox.stand_ins.nodelink import Nodelink
+from openshift_sandbox import scenario
+from openshift_sandbox.hardware import instance_types
+from openshift_sandbox.seed import installer
+from openshift_sandbox.seed.platforms import baremetal
+from openshift_sandbox.stand_ins.clouds.bare_metal_hosts import BareMetalHosts, hosts_for, selects
+from openshift_sandbox.stand_ins.machine_api.machine_sets import MachineSets
+from openshift_sandbox.stand_ins.machine_api.machines import Machines
+from openshift_sandbox.stand_ins.machine_api.nodelink import Nodelink
 
 Data = dict[str, t.Any]
 
@@ -40,13 +43,13 @@ def make(*troubles: Data, **delays: float) -> World:
         "metadata": {"name": "cluster"},
     }
     world.api.create(infrastructure | {"status": {"platformStatus": {"type": "BareMetal"}}})
-    for one in seed_baremetal.hosts(SHAPE):
+    for one in baremetal.hosts(SHAPE):
         world.api.create(one)
     return world
 
 
 def value(selector: Data | None = None) -> Data:
-    return seed_baremetal.provider_spec(SHAPE, "worker", "", "") | {"hostSelector": selector or H100}
+    return baremetal.provider_spec(SHAPE, "worker", "", "") | {"hostSelector": selector or H100}
 
 
 def add(world: World, name: str = "gpu-a", provider: Data | None = None) -> None:
@@ -97,7 +100,7 @@ def test_a_host_is_claimed_provisioned_and_becomes_a_node() -> None:
     assert found["metadata"]["labels"] == {"pool": "gpu"}
     assert "providerStatus" not in found["status"]
     node = world.api.get("Node", "gpu-0")
-    made_of = hardware.of_node(node)
+    made_of = instance_types.of_node(node)
     assert made_of is not None
     assert (made_of.gpus, node["status"]["capacity"]["cpu"]) == (8, "112")
     assert "node.kubernetes.io/instance-type" not in node["metadata"]["labels"]
@@ -245,25 +248,25 @@ def test_a_specification_without_anything_to_install_is_an_error_that_is_not_fin
     ],
 )
 def test_hosts_are_selected_by_their_labels(selector: Data, names: set[str]) -> None:
-    free = [one for one in seed_baremetal.hosts(SHAPE) if "consumerRef" not in one["spec"]]
+    free = [one for one in baremetal.hosts(SHAPE) if "consumerRef" not in one["spec"]]
     assert {one["metadata"]["name"] for one in free if selects(selector, one)} == names
 
 
 class TestAutoscaleToHosts:
     def set_of(self, selector: Data) -> Data:
-        made = seed.machine_sets(SHAPE)[0]
+        made = installer.machine_sets(SHAPE)[0]
         made["spec"]["template"]["spec"]["providerSpec"]["value"]["hostSelector"] = selector
         return made
 
     def test_free_hosts_and_those_of_its_machines_count(self) -> None:
-        name = seed.machine_sets(SHAPE)[0]["metadata"]["name"]
+        name = installer.machine_sets(SHAPE)[0]["metadata"]["name"]
         owner = {"metadata": {"name": name, "uid": "u"}}
-        machines = [one for _node, one in seed.machines(SHAPE, {name: owner})]
-        assert hosts_for(self.set_of(H100), seed_baremetal.hosts(SHAPE), machines) == 2 + 3
-        assert hosts_for(self.set_of({}), seed_baremetal.hosts(SHAPE), machines) == 4 + 3
+        machines = [one for _node, one in installer.machines(SHAPE, {name: owner})]
+        assert hosts_for(self.set_of(H100), baremetal.hosts(SHAPE), machines) == 2 + 3
+        assert hosts_for(self.set_of({}), baremetal.hosts(SHAPE), machines) == 4 + 3
 
     def test_an_unknown_consumer_stops_the_counting(self) -> None:
-        assert hosts_for(self.set_of(H100), seed_baremetal.hosts(SHAPE), []) is None
+        assert hosts_for(self.set_of(H100), baremetal.hosts(SHAPE), []) is None
 
     def test_replicas_follow_the_hosts(self) -> None:
         world = make()

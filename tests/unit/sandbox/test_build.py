@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from openshift_sandbox import build, go_toolchain, modules
+from openshift_sandbox import build
+from openshift_sandbox.go import modules, toolchain
 
 BUILD = Path(__file__).resolve().parents[3] / "sandbox/build"
 
@@ -33,7 +34,7 @@ def test_files_are_read_at_the_version_that_is_built(module: str, version: str) 
     ],
 )
 def test_go_version(text: str, version: tuple[int, ...]) -> None:
-    assert go_toolchain.parse(text) == version
+    assert toolchain.parse(text) == version
 
 
 def test_a_stamp_changes_with_the_flags() -> None:

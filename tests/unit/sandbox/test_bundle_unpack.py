@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox import bundles
+from openshift_sandbox.catalogue import bundles
 from openshift_sandbox.processes import Processes
 from openshift_sandbox.sandbox import Sandbox
-from openshift_sandbox.stand_ins.bundle_unpack import PULLED, REF, BundleUnpack
+from openshift_sandbox.stand_ins.olm.bundle_unpack import PULLED, REF, BundleUnpack
 
 IMAGE: t.Final = "registry.example.com/bundles/nfd@sha256:ab"
 INIT: t.Final = [{"name": "util", "image": "u"}, {"name": "pull", "image": IMAGE}]

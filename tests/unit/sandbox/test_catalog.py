@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from openshift_sandbox import bundles, catalog, package_manifests
-from openshift_sandbox.catalog import Package
+from openshift_sandbox.catalogue import bundles, file_based, package_manifests
+from openshift_sandbox.catalogue.file_based import Package
 from openshift_sandbox.scenario import Scenario
 
 Data = dict[str, t.Any]
@@ -97,14 +97,14 @@ def crds(package: str) -> list[Data]:
 def load(name: str, *troubles: Data) -> Package:
     return next(
         package
-        for package in catalog.packages(crds, Scenario("x", troubles=list(troubles)))
+        for package in file_based.packages(crds, Scenario("x", troubles=list(troubles)))
         if package.name == name
     )
 
 
 def bundle(name: str, version: str | None = None, *troubles: Data) -> Data:
     package = load(name, *troubles)
-    return catalog.bundle(package, version or package.versions[-1], Scenario("x", troubles=list(troubles)))
+    return file_based.bundle(package, version or package.versions[-1], Scenario("x", troubles=list(troubles)))
 
 
 def values(blob: Data, kind: str) -> list[Data]:
@@ -117,7 +117,7 @@ def csv_of(blob: Data) -> Data:
 
 
 def test_the_catalogues_carry_these_packages() -> None:
-    assert {package.name for package in catalog.packages(crds, CALM)} == set(PACKAGES)
+    assert {package.name for package in file_based.packages(crds, CALM)} == set(PACKAGES)
 
 
 @pytest.mark.parametrize("name", PACKAGES)
@@ -142,7 +142,7 @@ def test_a_package_has_two_channels_and_an_upgrade_path(name: str) -> None:
     assert any(len(versions) > 1 for versions in package.channels.values())
     edges = {
         edge["name"]: edge.get("replaces")
-        for blob in catalog.entries(package, CALM)
+        for blob in file_based.entries(package, CALM)
         if blob["schema"] == "olm.channel"
         for edge in blob["entries"]
     }
@@ -184,7 +184,7 @@ def test_a_bundle_in_an_image_is_named_by_its_digest_and_laid_out(tmp_path: Path
     bundles.lay_out(tmp_path, [nfd, load("kueue-operator", trouble)], Scenario("x", troubles=[trouble]))
     assert len(list((tmp_path / "bundles").iterdir())) == len(nfd.versions)
     folder = bundles.folder(tmp_path, blob["image"])
-    (csv,) = catalog.read(folder / "manifests" / "nfd.clusterserviceversion.yaml")
+    (csv,) = file_based.read(folder / "manifests" / "nfd.clusterserviceversion.yaml")
     assert csv == nfd.csv(nfd.versions[-1])
     assert (
         yaml.safe_load((folder / "metadata" / "annotations.yaml").read_text())["annotations"][
@@ -213,7 +213,7 @@ def test_gpu_operator_moves_between_release_channels() -> None:
 
 def test_package_missing() -> None:
     trouble = {"type": "package_missing", "package": "gpu-operator-certified"}
-    assert {package.name for package in catalog.packages(crds, Scenario("x", troubles=[trouble]))} == set(
+    assert {package.name for package in file_based.packages(crds, Scenario("x", troubles=[trouble]))} == set(
         PACKAGES
     ) - {"gpu-operator-certified"}
 
@@ -237,8 +237,8 @@ def test_csv_failed(trouble: Data, version: str, fails: bool) -> None:
     ("trouble", "required"),
     [
         ({"type": "foreign_csv", "package": "nfd", "with_package": "kueue-operator"}, ["kueue-operator"]),
-        ({"type": "foreign_csv", "package": "nfd"}, [catalog.FOREIGN_PACKAGE]),
-        ({"type": "resolution_failed", "package": "nfd"}, [catalog.ABSENT_PACKAGE]),
+        ({"type": "foreign_csv", "package": "nfd"}, [file_based.FOREIGN_PACKAGE]),
+        ({"type": "resolution_failed", "package": "nfd"}, [file_based.ABSENT_PACKAGE]),
         ({"type": "resolution_failed", "package": "gpu-operator-certified"}, []),
     ],
 )
@@ -249,7 +249,7 @@ def test_troubles_that_add_a_dependency(trouble: Data, required: list[str]) -> N
 
 
 def test_written_catalogues_lose_what_is_no_longer_carried(tmp_path: Path) -> None:
-    folders = catalog.write(tmp_path, catalog.packages(crds, CALM), CALM)
+    folders = file_based.write(tmp_path, file_based.packages(crds, CALM), CALM)
     assert {path.stem for folder in folders.values() for path in folder.iterdir()} == set(PACKAGES)
     blobs = [json.loads(line) for line in (folders["redhat-operators"] / "nfd.json").read_text().splitlines()]
     assert [blob["schema"] for blob in blobs] == [
@@ -260,7 +260,7 @@ def test_written_catalogues_lose_what_is_no_longer_carried(tmp_path: Path) -> No
         "olm.bundle",
     ]
     less = Scenario("x", troubles=[{"type": "package_missing", "package": "nfd"}])
-    catalog.write(tmp_path, catalog.packages(crds, less), less)
+    file_based.write(tmp_path, file_based.packages(crds, less), less)
     assert {path.stem for folder in folders.values() for path in folder.iterdir()} == set(PACKAGES) - {"nfd"}
 
 
@@ -287,12 +287,12 @@ def test_a_package_in_two_catalogues_has_two_manifests(tmp_path: Path) -> None:
     both = Scenario(
         "x", troubles=[{"type": "package_twice", "package": "nfd", "catalog": "certified-operators"}]
     )
-    found = catalog.packages(crds, both)
+    found = file_based.packages(crds, both)
     assert sorted(package.catalog for package in found if package.name == "nfd") == [
         "certified-operators",
         "redhat-operators",
     ]
-    folders = catalog.write(tmp_path, found, both)
+    folders = file_based.write(tmp_path, found, both)
     assert all((folder / "nfd.json").exists() for folder in folders.values())
 
 
@@ -301,7 +301,7 @@ def test_a_deprecation_is_told_by_catalogue_and_manifest() -> None:
         "x", troubles=[{"type": "deprecated", "package": "nfd", "channel": "stable", "message": "use 4.22"}]
     )
     nfd = load("nfd")
-    (blob,) = (one for one in catalog.entries(nfd, old) if one["schema"] == "olm.deprecations")
+    (blob,) = (one for one in file_based.entries(nfd, old) if one["schema"] == "olm.deprecations")
     assert blob["entries"] == [
         {"reference": {"schema": "olm.channel", "name": "stable"}, "message": "use 4.22"}
     ]
@@ -328,12 +328,14 @@ def test_a_scenario_has_versions_of_its_own_and_an_older_one_fewer_kinds() -> No
     }
     (package,) = (
         one
-        for one in catalog.packages(crds, Scenario("x", {"catalogue": {"nfd": versions}}))
+        for one in file_based.packages(crds, Scenario("x", {"catalogue": {"nfd": versions}}))
         if one.name == "nfd"
     )
     assert (package.channels, package.replaces("4.19.0")) == ({"stable": ["4.18.0", "4.19.0"]}, "nfd.v4.18.0")
     owned = {
-        version: csv_of(catalog.bundle(package, version, CALM))["spec"]["customresourcedefinitions"]["owned"]
+        version: csv_of(file_based.bundle(package, version, CALM))["spec"]["customresourcedefinitions"][
+            "owned"
+        ]
         for version in package.versions
     }
     assert {version: len(kinds) for version, kinds in owned.items()} == {"4.18.0": 0, "4.19.0": 1}

@@ -7,11 +7,12 @@ import typing as t
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox import hardware, scenario
-from openshift_sandbox.stand_ins.clouds import CLOUDS
-from openshift_sandbox.stand_ins.machine_sets import CAPACITY, scale_from_zero
-from openshift_sandbox.stand_ins.machines import Machines
-from openshift_sandbox.stand_ins.nodelink import Nodelink
+from openshift_sandbox import scenario
+from openshift_sandbox.hardware import instance_types
+from openshift_sandbox.stand_ins.clouds.registry import CLOUDS
+from openshift_sandbox.stand_ins.machine_api.machine_sets import CAPACITY, scale_from_zero
+from openshift_sandbox.stand_ins.machine_api.machines import Machines
+from openshift_sandbox.stand_ins.machine_api.nodelink import Nodelink
 
 Data = dict[str, t.Any]
 
@@ -189,9 +190,9 @@ class TestGcp:
         node = world.api.get("Node", machine["status"]["nodeRef"]["name"])
         assert node["metadata"]["name"] == "gpu-1.c.demo-project.internal"
         assert node["metadata"]["labels"]["node.kubernetes.io/instance-type"] == "n1-standard-4"
-        made_of = hardware.of_node(node)
+        made_of = instance_types.of_node(node)
         assert made_of is not None
-        assert (made_of.gpus, made_of.gpu) == (1, hardware.GPUS["T4"])
+        assert (made_of.gpus, made_of.gpu) == (1, instance_types.GPUS["T4"])
 
     @pytest.mark.parametrize(
         ("value", "text"),

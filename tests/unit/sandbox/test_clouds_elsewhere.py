@@ -11,11 +11,13 @@ import typing as t
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox import hardware, scenario, seed
-from openshift_sandbox.stand_ins.clouds import CLOUDS
-from openshift_sandbox.stand_ins.machine_sets import scale_from_zero
-from openshift_sandbox.stand_ins.machines import Machines
-from openshift_sandbox.stand_ins.nodelink import Nodelink
+from openshift_sandbox import scenario
+from openshift_sandbox.hardware import instance_types
+from openshift_sandbox.seed import installer
+from openshift_sandbox.stand_ins.clouds.registry import CLOUDS
+from openshift_sandbox.stand_ins.machine_api.machine_sets import scale_from_zero
+from openshift_sandbox.stand_ins.machine_api.machines import Machines
+from openshift_sandbox.stand_ins.machine_api.nodelink import Nodelink
 
 Data = dict[str, t.Any]
 
@@ -39,7 +41,7 @@ def make(name: str, *troubles: Data) -> World:
 
 def value(name: str, number: int = 0, **more: t.Any) -> Data:
     """The provider specification of a worker set, with changes."""
-    sets = seed.machine_sets(scenario.load(name).cluster)
+    sets = installer.machine_sets(scenario.load(name).cluster)
     return copy.deepcopy(sets[number]["spec"]["template"]["spec"]["providerSpec"]["value"]) | more
 
 
@@ -108,7 +110,7 @@ def test_a_machine_becomes_a_node_with_gpus(
     assert machine["status"]["phase"] == "Running"
     assert machine["metadata"]["labels"].get("machine.openshift.io/instance-type") == machine_type
     node = world.api.get("Node", "gpu-1")
-    made_of = hardware.of_node(node)
+    made_of = instance_types.of_node(node)
     assert made_of is not None
     assert made_of.gpus == gpus
     assert node["spec"]["providerID"] == machine["spec"]["providerID"]

@@ -8,14 +8,15 @@ import pytest
 import yaml
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.stand_ins import autoscaler_deployment, autoscaler_groups
-from openshift_sandbox.stand_ins.cluster_autoscaler import ClusterAutoscaler, ClusterAutoscalers
-from openshift_sandbox.stand_ins.machine_autoscalers import (
+from openshift_sandbox.stand_ins.autoscaler import deployment as autoscaler_deployment
+from openshift_sandbox.stand_ins.autoscaler import groups
+from openshift_sandbox.stand_ins.autoscaler.cluster_autoscaler import ClusterAutoscaler, ClusterAutoscalers
+from openshift_sandbox.stand_ins.autoscaler.machine_autoscalers import (
     MachineAutoscalers,
     accelerator_warning,
     upstream_copies,
 )
-from openshift_sandbox.stand_ins.pod_fit import Room, rejections
+from openshift_sandbox.stand_ins.core.pod_fit import Room, rejections
 
 NAMESPACE = "openshift-machine-api"
 MACHINE_API = "machine.openshift.io/v1beta1"
@@ -452,7 +453,7 @@ class TestWhatANodeWouldBe:
             "capacity.cluster-autoscaler.kubernetes.io/gpu-count": "4",
             "capacity.cluster-autoscaler.kubernetes.io/gpu-type": "amd.com/gpu",
         }
-        assert autoscaler_groups.scale_from_zero(mixed) == {
+        assert groups.scale_from_zero(mixed) == {
             "cpu": 4,
             "memory": 16 * 2**30,
             "nvidia.com/gpu": 4,

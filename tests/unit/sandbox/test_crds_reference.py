@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from openshift_sandbox.crds import OWN, overlaid, read
+from openshift_sandbox.catalogue.crds import OWN, overlaid, read
 
 Schema = dict[str, Any]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.stand_ins.foreign_quotas import NAME, ForeignQuotas
+from openshift_sandbox.stand_ins.people.quotas import NAME, ForeignQuotas
 
 HARD = {"requests.nvidia.com/gpu": "1"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from openshift_sandbox import hardware, hardware_gcp
+from openshift_sandbox.hardware import gcp, instance_types
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from openshift_sandbox import hardware, hardware_gcp
 def test_what_a_gpu_instance_is_made_of(
     name: str, vcpus: int, memory: int, gpus: int, product: str, arch: str
 ) -> None:
-    found = hardware.instance_type(name)
+    found = instance_types.instance_type(name)
     assert found is not None
     assert found.gpu is not None
     assert (found.vcpus, found.memory_gib, found.gpus, found.gpu.product, found.arch) == (
@@ -35,15 +35,15 @@ def test_what_a_gpu_instance_is_made_of(
 
 @pytest.mark.parametrize("name", ["m6i.2xlarge", "g4ad.xlarge", "dl1.24xlarge"])
 def test_types_without_an_nvidia_gpu(name: str) -> None:
-    found = hardware.instance_type(name)
+    found = instance_types.instance_type(name)
     assert found is not None
     assert not found.has_nvidia_gpus
 
 
 def test_a_node_is_known_by_its_instance_type_label() -> None:
     node = {"metadata": {"labels": {"node.kubernetes.io/instance-type": "g6.xlarge"}}}
-    assert hardware.of_node(node) is hardware.instance_type("g6.xlarge")
-    assert hardware.of_node({"metadata": {}}) is None
+    assert instance_types.of_node(node) is instance_types.instance_type("g6.xlarge")
+    assert instance_types.of_node({"metadata": {}}) is None
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,9 @@ def test_a_node_may_say_what_no_label_of_it_tells(
     text: str, made_of: tuple[int, int, int, str | None]
 ) -> None:
     labels = {"node.kubernetes.io/instance-type": "g6.xlarge"}
-    found = hardware.of_node({"metadata": {"labels": labels, "annotations": {hardware.DESCRIPTION: text}}})
+    found = instance_types.of_node(
+        {"metadata": {"labels": labels, "annotations": {instance_types.DESCRIPTION: text}}}
+    )
     assert found is not None
     assert (found.vcpus, found.memory_gib, found.gpus, found.gpu.product if found.gpu else None) == made_of
 
@@ -70,7 +72,7 @@ def test_a_node_may_say_what_no_label_of_it_tells(
     ],
 )
 def test_gpus_of_azure_and_google(name: str, gpus: int, product: str, virtual: bool) -> None:
-    found = hardware.instance_type(name)
+    found = instance_types.instance_type(name)
     assert found is not None
     assert found.gpu is not None
     assert (found.gpus, found.gpu.product, found.gpu.virtual) == (gpus, product, virtual)
@@ -78,22 +80,24 @@ def test_gpus_of_azure_and_google(name: str, gpus: int, product: str, virtual: b
 
 @pytest.mark.parametrize("name", ["Standard_NP10s", "Standard_NV4as_v4", "Standard_ND96isr_MI300X_v5"])
 def test_what_azure_counts_as_gpus_without_their_being_nvidia_s(name: str) -> None:
-    found = hardware.instance_type(name)
+    found = instance_types.instance_type(name)
     assert found is not None
     assert found.gpus >= 1
     assert not found.has_nvidia_gpus
 
 
 def test_an_n1_with_gpus_is_described() -> None:
-    text = hardware_gcp.description("n1-standard-4", "nvidia-tesla-t4", 2)
+    text = gcp.description("n1-standard-4", "nvidia-tesla-t4", 2)
     assert text == "4x15x2xT4"
-    assert hardware.described(text).gpus == 2
-    assert hardware_gcp.description("n1-standard-4", "nvidia-l4", 1) is None
+    assert instance_types.described(text).gpus == 2
+    assert gcp.description("n1-standard-4", "nvidia-l4", 1) is None
 
 
-@pytest.mark.parametrize("name", [name for name in hardware.INSTANCE_TYPES if name.startswith(("gx", "bx"))])
+@pytest.mark.parametrize(
+    "name", [name for name in instance_types.INSTANCE_TYPES if name.startswith(("gx", "bx"))]
+)
 def test_a_profile_of_ibm_cloud_says_its_size(name: str) -> None:
-    found = hardware.INSTANCE_TYPES[name]
+    found = instance_types.INSTANCE_TYPES[name]
     vcpus, memory, *gpus = name.partition("-")[2].split("x", 2)
     assert (found.vcpus, found.memory_gib, str(found.gpus)) == (
         int(vcpus),

@@ -8,10 +8,10 @@ import pytest
 from unit.sandbox.fake_api import World
 from unit.sandbox.test_gpu_node import NAMESPACE, add_driver, add_operand, annotations, make
 
-from openshift_sandbox.stand_ins.foreign_edits import ForeignEdits
-from openshift_sandbox.stand_ins.gpu_logs import GpuLogs
-from openshift_sandbox.stand_ins.gpu_mig import LAYOUT, MigManager, offered
-from openshift_sandbox.stand_ins.gpu_operand_pods import CRASH, OperandPods
+from openshift_sandbox.stand_ins.gpu_operator.logs import GpuLogs
+from openshift_sandbox.stand_ins.gpu_operator.mig import LAYOUT, MigManager, offered
+from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH, OperandPods
+from openshift_sandbox.stand_ins.people.edits import ForeignEdits
 
 
 @pytest.mark.parametrize(

@@ -11,22 +11,23 @@ from pathlib import Path
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox import hardware
-from openshift_sandbox.stand_ins import gpu_feature_discovery, gpu_output, gpu_workloads, pod_logs
-from openshift_sandbox.stand_ins.foreign_taints import ForeignTaints
-from openshift_sandbox.stand_ins.gpu_daemon_sets import HOLD
-from openshift_sandbox.stand_ins.gpu_feature_discovery import GpuFeatureDiscovery
-from openshift_sandbox.stand_ins.gpu_logs import GpuLogs
-from openshift_sandbox.stand_ins.gpu_node import GpuNode
-from openshift_sandbox.stand_ins.gpu_operand_pods import CRASH, OperandPods
-from openshift_sandbox.stand_ins.gpu_workloads import DEVICES, EXIT_CODE, GpuWorkloads
-from openshift_sandbox.stand_ins.loop import Reconciler
+from openshift_sandbox.hardware import instance_types
+from openshift_sandbox.stand_ins.core import pod_logs
+from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.gpu_operator import feature_discovery, output, workloads
+from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD
+from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import GpuFeatureDiscovery
+from openshift_sandbox.stand_ins.gpu_operator.logs import GpuLogs
+from openshift_sandbox.stand_ins.gpu_operator.node import GpuNode
+from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH, OperandPods
+from openshift_sandbox.stand_ins.gpu_operator.workloads import DEVICES, EXIT_CODE, GpuWorkloads
+from openshift_sandbox.stand_ins.people.taints import ForeignTaints
 
 Object = dict[str, t.Any]
 
 NAMESPACE = "nvidia-gpu-operator"
 INSTANCE = "g4dn.12xlarge"
-T4 = hardware.GPUS["T4"]
+T4 = instance_types.GPUS["T4"]
 
 
 def make(*reconcilers: Reconciler, directory: Path = Path("/nonexistent"), **scenario: t.Any) -> World:
@@ -183,9 +184,9 @@ class TestGpuNode:
 
 class TestFeatureDiscovery:
     def test_labels(self) -> None:
-        made_of = hardware.instance_type("p4d.24xlarge")
+        made_of = instance_types.instance_type("p4d.24xlarge")
         assert made_of is not None
-        labels = gpu_feature_discovery.labels(made_of, "595.91.07")
+        labels = feature_discovery.labels(made_of, "595.91.07")
         wanted = {
             "gpu.product": "NVIDIA-A100-SXM4-40GB",
             "gpu.count": "8",
@@ -227,7 +228,7 @@ class TestForeignTaints:
 def add_workload(
     world: World, name: str, benchmark: str = "vectoradd", phase: str = "Running", count: int = 1
 ) -> None:
-    metadata = {"name": name, "namespace": "default", "labels": {gpu_workloads.BENCHMARK: benchmark}}
+    metadata = {"name": name, "namespace": "default", "labels": {workloads.BENCHMARK: benchmark}}
     container = {
         "name": "cuda",
         "image": "cuda",
@@ -259,7 +260,7 @@ class TestWorkloads:
         ]
         logs = [written(tmp_path, f"pod-{number}") for number in range(4)]
         assert len({log[0] for log in logs}) == 4
-        assert all(log[1:] == list(gpu_output.VECTOR_ADD) for log in logs)
+        assert all(log[1:] == list(output.VECTOR_ADD) for log in logs)
         assert {annotations(world, f"pod-{number}", "default")[EXIT_CODE] for number in range(4)} == {"0"}
 
     def test_the_log_is_there_before_the_pod_ends(self, tmp_path: Path) -> None:
@@ -314,31 +315,27 @@ class TestWorkloads:
         ],
     )
     def test_which_program_runs(self, container: Object, name: str | None) -> None:
-        assert gpu_workloads.program({"metadata": {}, "spec": {"containers": [container]}}) == name
+        assert workloads.program({"metadata": {}, "spec": {"containers": [container]}}) == name
 
     def test_devices_in_turn(self) -> None:
-        assert gpu_workloads.choose(2, 4, {}) == [0, 1]
-        assert gpu_workloads.choose(1, 3, {0: (0, 7), 1: (1, 1), 2: (0, 5)}) == [2]
-        assert gpu_workloads.choose(1, 0, {}) == []
+        assert workloads.choose(2, 4, {}) == [0, 1]
+        assert workloads.choose(1, 3, {0: (0, 7), 1: (1, 1), 2: (0, 5)}) == [2]
+        assert workloads.choose(1, 0, {}) == []
 
 
 class TestOutput:
     def test_a_device_keeps_its_name(self) -> None:
-        assert (
-            gpu_output.device_uuid("node", 0)
-            == gpu_output.device_uuid("node", 0)
-            != gpu_output.device_uuid("node", 1)
-        )
+        assert output.device_uuid("node", 0) == output.device_uuid("node", 0) != output.device_uuid("node", 1)
 
     def test_nvidia_smi_names_driver_and_devices(self) -> None:
-        text = "\n".join(gpu_workloads.output("nvidia_smi", T4, "node", [0, 1], "595.91.07"))
+        text = "\n".join(workloads.output("nvidia_smi", T4, "node", [0, 1], "595.91.07"))
         assert text.count("(UUID: GPU-") == 2
         assert "Driver Version: 595.91.07" in text
 
     def test_matmul_prints_one_figure(self) -> None:
         [line] = [
             line
-            for line in gpu_workloads.output("matmul", T4, "node", [0], "595.91.07")
+            for line in workloads.output("matmul", T4, "node", [0], "595.91.07")
             if line.startswith("matmul ")
         ]
         assert "device=Tesla-T4 size=8192" in line

@@ -10,8 +10,8 @@ import typing as t
 from unit.sandbox.fake_api import World
 from unit.sandbox.test_gpu_operator import CLUSTER, GPU, NAMESPACE, put, run_daemon_sets
 
-from openshift_sandbox.stand_ins.gpu_driver_owners import OWNER
-from openshift_sandbox.stand_ins.gpu_nvidia_driver import MAJOR, NvidiaDriver
+from openshift_sandbox.stand_ins.gpu_operator.driver_owners import OWNER
+from openshift_sandbox.stand_ins.gpu_operator.nvidia_driver import MAJOR, NvidiaDriver
 
 Object = dict[str, t.Any]
 TRIPLE: t.Final = {

@@ -10,21 +10,21 @@ import typing as t
 
 import pytest
 
-from openshift_sandbox.stand_ins import (
-    gpu_assets,
-    gpu_daemon_sets,
-    gpu_driver_upgrade,
-    gpu_labels,
-    gpu_operands,
-    gpu_operator,
-    gpu_readiness,
+from openshift_sandbox.stand_ins.gpu_operator import (
+    assets,
+    daemon_sets,
+    driver_upgrade,
+    operands,
+    operator,
+    readiness,
 )
+from openshift_sandbox.stand_ins.gpu_operator import labels as gpu_labels
 
 Object = dict[str, t.Any]
 
 NAMESPACE = "nvidia-gpu-operator"
 PCI = "feature.node.kubernetes.io/pci-0302_10de.present"
-BY_NAME = {operand.name: operand for operand in gpu_operands.OPERANDS}
+BY_NAME = {operand.name: operand for operand in operands.OPERANDS}
 
 
 def policy(**spec: t.Any) -> Object:
@@ -35,7 +35,7 @@ def policy(**spec: t.Any) -> Object:
 
 
 def daemon_set(name: str = "nvidia-dcgm", **spec: t.Any) -> Object:
-    return gpu_daemon_sets.daemon_set(BY_NAME[name], policy(**spec), NAMESPACE)
+    return daemon_sets.daemon_set(BY_NAME[name], policy(**spec), NAMESPACE)
 
 
 def status(wanted: int, available: int, updated: int | None = None, **more: int) -> Object:
@@ -50,11 +50,11 @@ def status(wanted: int, available: int, updated: int | None = None, **more: int)
 class TestDaemonSets:
     @pytest.mark.parametrize(
         "operand",
-        [one for one in gpu_operands.OPERANDS if "mps" not in one.name],
+        [one for one in operands.OPERANDS if "mps" not in one.name],
         ids=lambda one: str(one.name),
     )
-    def test_each_runs_where_its_deploy_label_is(self, operand: gpu_operands.Operand) -> None:
-        pod = gpu_daemon_sets.daemon_set(operand, policy(), NAMESPACE)["spec"]["template"]["spec"]
+    def test_each_runs_where_its_deploy_label_is(self, operand: operands.Operand) -> None:
+        pod = daemon_sets.daemon_set(operand, policy(), NAMESPACE)["spec"]["template"]["spec"]
         assert pod["nodeSelector"] == {f"nvidia.com/gpu.deploy.{operand.component}": "true"}
         assert pod["tolerations"] == [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
 
@@ -70,22 +70,22 @@ class TestDaemonSets:
         assert own in daemon_set(daemonsets={"tolerations": [own]})["spec"]["template"]["spec"]["tolerations"]
         assert (
             len(
-                daemon_set(daemonsets={"tolerations": [gpu_daemon_sets.TOLERATION]})["spec"]["template"][
-                    "spec"
-                ]["tolerations"]
+                daemon_set(daemonsets={"tolerations": [daemon_sets.TOLERATION]})["spec"]["template"]["spec"][
+                    "tolerations"
+                ]
             )
             == 1
         )
 
     def test_one_driver_for_each_rhcos_version(self) -> None:
-        found = gpu_daemon_sets.driver_daemon_sets(policy(), NAMESPACE, {"9.8.1": "dtk:1", "9.8.2": None})
+        found = daemon_sets.driver_daemon_sets(policy(), NAMESPACE, {"9.8.1": "dtk:1", "9.8.2": None})
         assert [one["metadata"]["name"] for one in found] == [
             "nvidia-driver-daemonset-9.8.1",
             "nvidia-driver-daemonset-9.8.2",
         ]
         first, second = (one["spec"] for one in found)
         assert first["updateStrategy"] == {"type": "OnDelete"}
-        assert first["template"]["spec"]["nodeSelector"][gpu_daemon_sets.OSTREE] == "9.8.1"
+        assert first["template"]["spec"]["nodeSelector"][daemon_sets.OSTREE] == "9.8.1"
         assert [one["name"] for one in first["template"]["spec"]["initContainers"]] == ["k8s-driver-manager"]
         assert [one["name"] for one in first["template"]["spec"]["containers"]] == [
             "nvidia-driver-ctr",
@@ -97,13 +97,13 @@ class TestDaemonSets:
         )
 
     def test_without_the_image_stream_there_is_a_plain_driver(self) -> None:
-        [one] = gpu_daemon_sets.driver_daemon_sets(policy(), NAMESPACE, {})
+        [one] = daemon_sets.driver_daemon_sets(policy(), NAMESPACE, {})
         assert one["metadata"]["name"] == "nvidia-driver-daemonset"
         assert len(one["spec"]["template"]["spec"]["containers"]) == 1
 
     def test_the_hash_follows_the_content(self) -> None:
         hashes = [
-            gpu_daemon_sets.with_hash(daemon_set(**spec))["metadata"]["annotations"][gpu_daemon_sets.APPLIED]
+            daemon_sets.with_hash(daemon_set(**spec))["metadata"]["annotations"][daemon_sets.APPLIED]
             for spec in ({}, {}, {"dcgm": {"env": [1]}})
         ]
         assert hashes[0] == hashes[1] != hashes[2]
@@ -120,7 +120,7 @@ class TestImages:
         ],
     )
     def test_path(self, part: Object, image: str) -> None:
-        assert gpu_daemon_sets.image_path(gpu_operands.DRIVER, part) == image
+        assert daemon_sets.image_path(operands.DRIVER, part) == image
 
     @pytest.mark.parametrize(
         ("driver", "image"),
@@ -135,18 +135,18 @@ class TestImages:
             "name": "gpu-operator",
             "env": [{"name": "X"}, {"name": "DRIVER_IMAGE", "value": "r/driver@sha256:ab"}],
         }
-        made = gpu_daemon_sets.with_own_driver(
+        made = daemon_sets.with_own_driver(
             policy(driver=driver), {"spec": {"template": {"spec": {"containers": [container]}}}}
         )
-        assert gpu_daemon_sets.image_path(gpu_operands.DRIVER, made["spec"]["driver"]) == image
-        assert gpu_daemon_sets.with_own_driver(made, {}) == made
+        assert daemon_sets.image_path(operands.DRIVER, made["spec"]["driver"]) == image
+        assert daemon_sets.with_own_driver(made, {}) == made
 
     def test_a_lone_version_is_refused(self) -> None:
         with pytest.raises(
-            gpu_daemon_sets.ImageError,
+            daemon_sets.ImageError,
             match="invalid image specification: repository, image and version must all be set",
         ):
-            gpu_daemon_sets.image_path(gpu_operands.DRIVER, {"version": "580.1"})
+            daemon_sets.image_path(operands.DRIVER, {"version": "580.1"})
 
 
 @pytest.mark.parametrize(
@@ -159,11 +159,11 @@ class TestImages:
     ],
 )
 def test_what_is_switched_on(name: str, spec: Object, enabled: bool) -> None:
-    assert gpu_operands.enabled(BY_NAME[name], spec) is enabled
+    assert operands.enabled(BY_NAME[name], spec) is enabled
 
 
 def test_every_asset_goes_with_its_policy() -> None:
-    made = [obj for state in gpu_assets.STATES for obj in gpu_assets.assets(state, policy(), NAMESPACE)]
+    made = [obj for state in assets.STATES for obj in assets.assets(state, policy(), NAMESPACE)]
     assert all(obj["metadata"]["ownerReferences"][0]["uid"] == "u1" for obj in made)
     kinds = [obj["kind"] for obj in made]
     assert (kinds.count("RuntimeClass"), kinds.count("ServiceMonitor"), kinds.count("PrometheusRule")) == (
@@ -244,7 +244,7 @@ class TestReadiness:
     def test_of_a_rolling_daemon_set(self, found: Object, ready: bool) -> None:
         live = daemon_set()
         live["metadata"]["generation"] = 1
-        assert gpu_readiness.daemon_set_ready(live | {"status": found}) is ready
+        assert readiness.daemon_set_ready(live | {"status": found}) is ready
 
     @pytest.mark.parametrize(("revision", "ready"), [("new", True), ("newer", False)])
     def test_of_a_driver_whose_pods_are_of_a_revision(self, revision: str, ready: bool) -> None:
@@ -253,10 +253,10 @@ class TestReadiness:
             "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
         }
         live = daemon_set("nvidia-driver-daemonset") | {"status": status(1, 1)}
-        assert gpu_readiness.daemon_set_ready(live, [pod], revision) is ready
+        assert readiness.daemon_set_ready(live, [pod], revision) is ready
 
     def test_message_names_the_states_in_order(self) -> None:
-        verdict = gpu_readiness.operands_not_ready(["state-driver", "state-dcgm"])
+        verdict = readiness.operands_not_ready(["state-driver", "state-dcgm"])
         assert verdict["Error"] == (
             "True",
             "OperandNotReady",
@@ -265,15 +265,15 @@ class TestReadiness:
         assert verdict["Ready"] == ("False", "Error", "")
 
     def test_a_transition_keeps_its_time_while_the_status_stays(self) -> None:
-        first = gpu_readiness.status(
-            gpu_readiness.operands_not_ready(["a"]),
+        first = readiness.status(
+            readiness.operands_not_ready(["a"]),
             {},
             NAMESPACE,
             datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
         )
         later = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
-        second = gpu_readiness.status(gpu_readiness.operands_not_ready(["b"]), first, NAMESPACE, later)
-        third = gpu_readiness.status(gpu_readiness.ready(gpu_readiness.RECONCILED), second, NAMESPACE, later)
+        second = readiness.status(readiness.operands_not_ready(["b"]), first, NAMESPACE, later)
+        third = readiness.status(readiness.ready(readiness.RECONCILED), second, NAMESPACE, later)
         times = [
             [one["lastTransitionTime"][:10] for one in found["conditions"]]
             for found in (first, second, third)
@@ -286,16 +286,16 @@ class TestReadiness:
             {"metadata": {"name": f"ds-{name}", "ownerReferences": [{"uid": uid}]}, "revision": number}
             for name, uid, number in (("a", "u", 1), ("b", "u", 2), ("c", "x", 3))
         ]
-        assert gpu_readiness.latest_revision(revisions, live) == "b"
-        assert gpu_readiness.latest_revision([], live) is None
+        assert readiness.latest_revision(revisions, live) == "b"
+        assert readiness.latest_revision([], live) is None
 
 
 class TestOperator:
     def test_the_oldest_policy_counts(self) -> None:
         older, newer = policy(), policy()
         newer["metadata"] = {"name": "a", "creationTimestamp": "2026-01-02T00:00:00Z"}
-        assert gpu_operator.active([newer, older]) is older
-        assert gpu_operator.active([]) is None
+        assert operator.active([newer, older]) is older
+        assert operator.active([]) is None
 
     @pytest.mark.parametrize(
         ("history", "version"),
@@ -308,18 +308,18 @@ class TestOperator:
         ],
     )
     def test_completed_version(self, history: list[Object], version: str | None) -> None:
-        assert gpu_operator.completed_version({"status": {"history": history}}) == version
+        assert operator.completed_version({"status": {"history": history}}) == version
 
     def test_toolkit_images_of_the_versions_on_gpu_nodes(self) -> None:
-        labels = {"nvidia.com/gpu.present": "true", gpu_daemon_sets.OSTREE: "9.8.1"}
+        labels = {"nvidia.com/gpu.present": "true", daemon_sets.OSTREE: "9.8.1"}
         nodes = [
             {"metadata": {"labels": labels}},
-            {"metadata": {"labels": {gpu_daemon_sets.OSTREE: "9.8.0"}}},
+            {"metadata": {"labels": {daemon_sets.OSTREE: "9.8.0"}}},
         ]
         stream = {"spec": {"tags": [{"name": "9.8.1", "from": {"name": "dtk:1"}}]}}
-        assert gpu_operator.toolkit_images(stream, nodes) == {"9.8.1": "dtk:1"}
-        assert gpu_operator.toolkit_images({"spec": {}}, nodes) == {"9.8.1": None}
-        assert gpu_operator.toolkit_images(None, nodes) == {}
+        assert operator.toolkit_images(stream, nodes) == {"9.8.1": "dtk:1"}
+        assert operator.toolkit_images({"spec": {}}, nodes) == {"9.8.1": None}
+        assert operator.toolkit_images(None, nodes) == {}
 
 
 class TestUpgrade:
@@ -334,7 +334,7 @@ class TestUpgrade:
         ],
     )
     def test_slots(self, rules: Object, states: list[str], unavailable: int, free: int) -> None:
-        assert gpu_driver_upgrade.slots(rules, states, unavailable) == free
+        assert driver_upgrade.slots(rules, states, unavailable) == free
 
     @pytest.mark.parametrize(
         ("state", "stale", "ready", "following"),
@@ -352,4 +352,4 @@ class TestUpgrade:
         ],
     )
     def test_label_after_label(self, state: str, stale: bool, ready: bool, following: str) -> None:
-        assert gpu_driver_upgrade.after(state, stale, ready) == following
+        assert driver_upgrade.after(state, stale, ready) == following

@@ -10,8 +10,8 @@ import typing as t
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.stand_ins.gpu_daemon_sets import OSTREE
-from openshift_sandbox.stand_ins.gpu_operator import GpuOperator
+from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import OSTREE
+from openshift_sandbox.stand_ins.gpu_operator.operator import GpuOperator
 
 Object = dict[str, t.Any]
 

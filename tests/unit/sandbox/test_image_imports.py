@@ -9,9 +9,9 @@ import typing as t
 
 import pytest
 
-from openshift_sandbox import admission
+from openshift_sandbox.programs import admission
 from openshift_sandbox.scenario import Scenario
-from openshift_sandbox.stand_ins import image_imports
+from openshift_sandbox.stand_ins.api_server import image_imports
 
 KERNEL = "5.14.0-611.5.1.el9_7.x86_64"
 DRIVER, MODULE, PLAIN = f"r.io/n/d:595-{KERNEL}-rhel9.8", "r.io:5000/m:1", "r.io/n/d@sha256:12"

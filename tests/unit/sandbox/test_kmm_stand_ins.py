@@ -9,15 +9,13 @@ from pathlib import Path
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.stand_ins import kmm_builds as builds
-from openshift_sandbox.stand_ins import kmm_modules as modules
-from openshift_sandbox.stand_ins import kmm_preflight
-from openshift_sandbox.stand_ins.device_plugins import DevicePlugins, offered
-from openshift_sandbox.stand_ins.kmm_dra import KmmDra
-from openshift_sandbox.stand_ins.kmm_images import REGISTRY
-from openshift_sandbox.stand_ins.kmm_operator import FINALIZER, KmmOperator
-from openshift_sandbox.stand_ins.kmm_preflight import KmmPreflight
-from openshift_sandbox.stand_ins.kmm_worker import KmmWorkers
+from openshift_sandbox.stand_ins.device_plugins.any_vendor import DevicePlugins, offered
+from openshift_sandbox.stand_ins.kmm import builds, modules, preflight
+from openshift_sandbox.stand_ins.kmm.dra import KmmDra
+from openshift_sandbox.stand_ins.kmm.images import REGISTRY
+from openshift_sandbox.stand_ins.kmm.operator import FINALIZER, KmmOperator
+from openshift_sandbox.stand_ins.kmm.preflight import KmmPreflight
+from openshift_sandbox.stand_ins.kmm.worker import KmmWorkers
 
 Object = dict[str, t.Any]
 
@@ -286,7 +284,7 @@ def test_what_is_not_there_is_verified_by_building(
         "metadata": {"name": "card", "namespace": SPACE},
         "spec": {"moduleLoader": {"container": {"modprobe": {}, "kernelMappings": [mapping]}}},
     }
-    assert kmm_preflight.verdict(made.cluster, module, {"kernelVersion": KERNEL}) == (status, reason)
+    assert preflight.verdict(made.cluster, module, {"kernelVersion": KERNEL}) == (status, reason)
 
 
 def test_what_a_plugin_offers_is_in_its_arguments() -> None:

@@ -7,9 +7,9 @@ import typing as t
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.stand_ins.boot_images import BootImages
-from openshift_sandbox.stand_ins.machine_config_daemon import MachineConfigDaemon
-from openshift_sandbox.stand_ins.machine_config_pools import MachineConfigPools
+from openshift_sandbox.stand_ins.machine_config.boot_images import BootImages
+from openshift_sandbox.stand_ins.machine_config.daemon import MachineConfigDaemon
+from openshift_sandbox.stand_ins.machine_config.pools import MachineConfigPools
 
 NAMESPACE = "openshift-machine-api"
 CONFIGURATION = "rendered-worker-0123"

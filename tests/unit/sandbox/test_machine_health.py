@@ -8,7 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.stand_ins.machine_health import MachineHealthChecks, status, tolerated, verdict
+from openshift_sandbox.stand_ins.machine_api.machine_health import (
+    MachineHealthChecks,
+    status,
+    tolerated,
+    verdict,
+)
 
 NAMESPACE = "openshift-machine-api"
 API = "machine.openshift.io/v1beta1"

@@ -10,10 +10,10 @@ import typing as t
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.hardware import NICS, described
-from openshift_sandbox.stand_ins.network_operator import OPERATOR, NetworkOperator
-from openshift_sandbox.stand_ins.nic_daemon_sets import RDMA, SRIOV
-from openshift_sandbox.stand_ins.nic_node import devices
+from openshift_sandbox.hardware.instance_types import NICS, described
+from openshift_sandbox.stand_ins.network_operator.daemon_sets import RDMA, SRIOV
+from openshift_sandbox.stand_ins.network_operator.node import devices
+from openshift_sandbox.stand_ins.network_operator.operator import OPERATOR, NetworkOperator
 
 Object = dict[str, t.Any]
 

@@ -7,7 +7,7 @@ import typing as t
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.stand_ins.nfd_operator import COPIED_RULES, NfdOperator
+from openshift_sandbox.stand_ins.nfd.operator import COPIED_RULES, NfdOperator
 
 NAMESPACE = "openshift-nfd"
 CR = {

@@ -8,12 +8,12 @@ import pytest
 from unit.sandbox.fake_api import World
 
 from openshift_sandbox.scenario import load
-from openshift_sandbox.seed_nodes import node_manifest
-from openshift_sandbox.seed_upstream_nfd import objects as upstream_objects
-from openshift_sandbox.stand_ins.nfd_hardware import cpu_of, has_numa, labels_of
-from openshift_sandbox.stand_ins.nfd_instances import instances
-from openshift_sandbox.stand_ins.nfd_local import parse
-from openshift_sandbox.stand_ins.nfd_worker import NfdWorker, devices_of, pci_labels
+from openshift_sandbox.seed.nodes import node_manifest
+from openshift_sandbox.seed.upstream_nfd import objects as upstream_objects
+from openshift_sandbox.stand_ins.nfd.hardware import cpu_of, has_numa, labels_of
+from openshift_sandbox.stand_ins.nfd.instances import instances
+from openshift_sandbox.stand_ins.nfd.local import parse
+from openshift_sandbox.stand_ins.nfd.worker import NfdWorker, devices_of, pci_labels
 
 NAMESPACE = "openshift-nfd"
 NFD = "nfd.openshift.io/v1"

@@ -9,9 +9,9 @@ import pytest
 from cryptography import x509
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.stand_ins import certificate_requests as requests
-from openshift_sandbox.stand_ins.node_certificates import NodeCertificates
-from openshift_sandbox.stand_ins.nodelink import Nodelink
+from openshift_sandbox.stand_ins.machine_api import certificate_requests as requests
+from openshift_sandbox.stand_ins.machine_api.node_certificates import NodeCertificates
+from openshift_sandbox.stand_ins.machine_api.nodelink import Nodelink
 
 NAMESPACE = "openshift-machine-api"
 NODE = "ip-10-0-0-16.us-east-2.compute.internal"

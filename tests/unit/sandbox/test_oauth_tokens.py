@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from openshift_sandbox.stand_ins.oauth_tokens import LIFETIME, Tokens, object_name
+from openshift_sandbox.stand_ins.oauth.tokens import LIFETIME, Tokens, object_name
 
 USERS = {
     "joe": {"password": "pass-of-joe", "user": "joe", "groups": ["a"]},

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from openshift_sandbox import hardware, scenario, seed, seed_cluster
-from openshift_sandbox.seed_nodes import node_manifest
+from openshift_sandbox import scenario
+from openshift_sandbox.hardware import instance_types
+from openshift_sandbox.seed import cluster as seed_cluster
+from openshift_sandbox.seed import installer
+from openshift_sandbox.seed.nodes import node_manifest
 
 AWS = scenario.load("aws").cluster
 
 
 def test_three_control_plane_nodes_and_a_worker_in_each_zone() -> None:
-    pairs = seed.machines(AWS, {})
+    pairs = installer.machines(AWS, {})
     nodes = [node for node, _machine in pairs]
     zones = [node["metadata"]["labels"]["topology.kubernetes.io/zone"] for node in nodes]
     assert zones == AWS["zones"] * 2
@@ -22,7 +25,7 @@ def test_three_control_plane_nodes_and_a_worker_in_each_zone() -> None:
 
 
 def test_a_machine_and_its_node_name_each_other() -> None:
-    for node, machine in seed.machines(AWS, {}):
+    for node, machine in installer.machines(AWS, {}):
         assert machine["status"]["nodeRef"]["name"] == node["metadata"]["name"]
         assert machine["spec"]["providerID"] == node["spec"]["providerID"]
         assert node["metadata"]["annotations"]["machine.openshift.io/machine"].endswith(
@@ -31,7 +34,7 @@ def test_a_machine_and_its_node_name_each_other() -> None:
 
 
 def test_machine_sets_are_as_the_installer_makes_them() -> None:
-    sets = seed.machine_sets(AWS)
+    sets = installer.machine_sets(AWS)
     assert [one["metadata"]["name"] for one in sets] == [f"demo-x7k2p-worker-{zone}" for zone in AWS["zones"]]
     value = sets[0]["spec"]["template"]["spec"]["providerSpec"]["value"]
     assert value["ami"] == {"id": AWS["image_id"]}
@@ -45,7 +48,7 @@ def test_a_cluster_without_machine_api_has_nodes_that_no_machine_owns() -> None:
     cluster = AWS | {"absent_groups": ["machine.openshift.io"]}
     assert all(
         "machine.openshift.io/machine" not in node["metadata"]["annotations"]
-        for node, _machine in seed.machines(cluster, {})
+        for node, _machine in installer.machines(cluster, {})
     )
 
 
@@ -104,7 +107,7 @@ def test_a_cluster_of_another_cloud_speaks_its_language(
     zone: tuple[str, str],
 ) -> None:
     cluster = scenario.load(name).cluster
-    made = seed.machine_sets(cluster)[0]
+    made = installer.machine_sets(cluster)[0]
     value = made["spec"]["template"]["spec"]["providerSpec"]["value"]
     assert (made["metadata"]["name"], value["kind"], value[field[0]], value["zone"]) == (
         machine_set,
@@ -113,12 +116,12 @@ def test_a_cluster_of_another_cloud_speaks_its_language(
         zone[0],
     )
     assert made["metadata"]["annotations"]["machine.openshift.io/memoryMb"] == str(16 * 1024)
-    first, machine = seed.machines(cluster, {})[0]
+    first, machine = installer.machines(cluster, {})[0]
     assert (first["metadata"]["name"], first["spec"]["providerID"]) == (node, provider_id)
     assert first["metadata"]["labels"]["topology.kubernetes.io/zone"] == zone[1]
     assert not [label for label in first["metadata"]["labels"] if "ebs" in label]
     assert machine["metadata"]["labels"]["machine.openshift.io/zone"] == zone[0]
-    assert hardware.of_node(first) is not None
+    assert instance_types.of_node(first) is not None
     assert seed_cluster.infrastructure(cluster)["status"]["platformStatus"].keys() == {"type", name}
 
 
@@ -126,6 +129,11 @@ def test_every_node_of_azure_and_google_has_an_address_of_its_own() -> None:
     for name in ("azure", "gcp"):
         cluster = scenario.load(name).cluster
         assert (
-            len({node["status"]["addresses"][0]["address"] for node, _machine in seed.machines(cluster, {})})
+            len(
+                {
+                    node["status"]["addresses"][0]["address"]
+                    for node, _machine in installer.machines(cluster, {})
+                }
+            )
             == 6
         )

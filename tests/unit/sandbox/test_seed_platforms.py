@@ -9,16 +9,12 @@ import typing as t
 
 import pytest
 
-from openshift_sandbox import (
-    hardware,
-    scenario,
-    seed,
-    seed_baremetal,
-    seed_cluster,
-    seed_mirrored,
-    seed_vsphere,
-)
-from openshift_sandbox.seed_platforms import PLATFORMS
+from openshift_sandbox import scenario
+from openshift_sandbox.hardware import instance_types
+from openshift_sandbox.seed import cluster as seed_cluster
+from openshift_sandbox.seed import installer, mirrored
+from openshift_sandbox.seed.platforms import baremetal, vsphere
+from openshift_sandbox.seed.platforms.registry import PLATFORMS
 
 Object = dict[str, t.Any]
 
@@ -31,15 +27,15 @@ def cluster_of(name: str) -> Object:
 
 
 def value(name: str, number: int = 0) -> Object:
-    found: Object = seed.machine_sets(cluster_of(name))[number]["spec"]["template"]["spec"]["providerSpec"][
-        "value"
-    ]
+    found: Object = installer.machine_sets(cluster_of(name))[number]["spec"]["template"]["spec"][
+        "providerSpec"
+    ]["value"]
     return found
 
 
 def nodes(name: str) -> list[Object]:
     cluster = cluster_of(name)
-    return [*(node for node, _machine in seed.machines(cluster, {})), *seed.other_nodes(cluster)]
+    return [*(node for node, _machine in installer.machines(cluster, {})), *installer.other_nodes(cluster)]
 
 
 def labels_of(obj: Object, keys: tuple[str, ...]) -> tuple[str | None, ...]:
@@ -130,9 +126,9 @@ def test_what_the_installer_leaves(
     name: str, machine_set: str, kind: str, provider_id: str, node_place: t.Any, machine_place: t.Any
 ) -> None:
     cluster = cluster_of(name)
-    made = seed.machine_sets(cluster)[0]
+    made = installer.machine_sets(cluster)[0]
     assert (made["metadata"]["name"], value(name)["kind"]) == (machine_set, kind)
-    node, machine = seed.machines(cluster, {})[0]
+    node, machine = installer.machines(cluster, {})[0]
     assert node["spec"]["providerID"].startswith(provider_id)
     assert machine["spec"]["providerID"] == node["spec"]["providerID"]
     assert labels_of(node, PLACE) == node_place
@@ -147,16 +143,16 @@ def test_what_the_installer_leaves(
 
 def test_a_failure_domain_of_vsphere_is_a_datacenter_and_a_compute_cluster() -> None:
     cluster = cluster_of("vsphere")
-    first, second = seed_vsphere.failure_domains(cluster)
+    first, second = vsphere.failure_domains(cluster)
     assert {value("vsphere", number)["workspace"]["resourcePool"] for number in (0, 1)} == {
         one["topology"]["resourcePool"] for one in (first, second)
     }
     assert value("vsphere")["template"] == first["topology"]["template"]
-    assert [seed_vsphere.tags(value("vsphere", number)) for number in (0, 1)] == [
+    assert [vsphere.tags(value("vsphere", number)) for number in (0, 1)] == [
         ("dc-east", "cluster-a"),
         ("dc-east", "cluster-b"),
     ]
-    assert seed_vsphere.tags(value("vsphere-one-zone")) == ("", "")
+    assert vsphere.tags(value("vsphere-one-zone")) == ("", "")
 
 
 def test_identifiers_of_nutanix_are_spelt_as_each_api_does() -> None:
@@ -172,8 +168,8 @@ class TestBareMetal:
     CLUSTER = cluster_of("baremetal") | {"host_uids": {"worker-1": "uid-1"}}
 
     def test_hosts_are_consumed_by_the_machines_that_run_on_them(self) -> None:
-        hosts = {one["metadata"]["name"]: one for one in seed_baremetal.hosts(self.CLUSTER)}
-        for node, machine in seed.machines(self.CLUSTER, {}):
+        hosts = {one["metadata"]["name"]: one for one in baremetal.hosts(self.CLUSTER)}
+        for node, machine in installer.machines(self.CLUSTER, {}):
             host = hosts[node["metadata"]["name"]]
             assert host["spec"]["consumerRef"]["name"] == machine["metadata"]["name"]
             assert (
@@ -190,7 +186,7 @@ class TestBareMetal:
     def test_states_are_those_of_installer_machine_and_nobody(self) -> None:
         states = {
             one["metadata"]["name"]: one["status"]["provisioning"]["state"]
-            for one in seed_baremetal.hosts(self.CLUSTER)
+            for one in baremetal.hosts(self.CLUSTER)
         }
         assert (states["master-0"], states["worker-0"], states["gpu-0"]) == (
             "externally provisioned",
@@ -201,13 +197,13 @@ class TestBareMetal:
     def test_a_provider_id_ends_with_the_host_s_uid(self) -> None:
         found = {
             node["metadata"]["name"]: node["spec"]["providerID"]
-            for node, _machine in seed.machines(self.CLUSTER, {})
+            for node, _machine in installer.machines(self.CLUSTER, {})
         }
         assert found["worker-1"] == "baremetalhost:///openshift-machine-api/worker-1/uid-1"
 
     def test_a_node_has_its_host_s_gpus_and_a_size(self) -> None:
-        found = {node["metadata"]["name"]: node for node, _machine in seed.machines(self.CLUSTER, {})}
-        made_of = hardware.of_node(found["worker-1"])
+        found = {node["metadata"]["name"]: node for node, _machine in installer.machines(self.CLUSTER, {})}
+        made_of = instance_types.of_node(found["worker-1"])
         assert made_of is not None
         assert (
             made_of.gpus,
@@ -231,8 +227,8 @@ class TestWithoutMachineApi:
         cluster = cluster_of(name)
         status = seed_cluster.infrastructure(cluster)["status"]
         assert (status["platformStatus"]["type"], status["controlPlaneTopology"]) == (platform, control_plane)
-        assert not seed.has_machine_api(cluster)
-        assert sum(made_of.gpus for node in nodes(name) if (made_of := hardware.of_node(node))) == gpus
+        assert not installer.has_machine_api(cluster)
+        assert sum(made_of.gpus for node in nodes(name) if (made_of := instance_types.of_node(node))) == gpus
 
     def test_a_hosted_cluster_has_neither_control_plane_nor_pools(self) -> None:
         assert seed_cluster.counts(cluster_of("hosted")) == {}
@@ -261,7 +257,7 @@ class TestMirrored:
     def test_sets_of_two_kinds_are_mirrored_and_the_others_are_not(self) -> None:
         authorities = {
             one["metadata"]["name"]: one["spec"].get("authoritativeAPI")
-            for one in seed.machine_sets(self.CLUSTER)
+            for one in installer.machine_sets(self.CLUSTER)
         }
         assert {name for name, authority in authorities.items() if authority == "ClusterAPI"} == {
             "demo-x7k2p-worker-us-east-2b",
@@ -272,7 +268,7 @@ class TestMirrored:
     def test_machines_follow_their_set(self) -> None:
         found = [
             machine
-            for _node, machine in seed.machines(self.CLUSTER, {})
+            for _node, machine in installer.machines(self.CLUSTER, {})
             if machine["spec"].get("authoritativeAPI")
         ]
         assert [machine["metadata"]["name"].rpartition("-")[0] for machine in found] == [
@@ -281,8 +277,8 @@ class TestMirrored:
         assert found[0]["status"]["authoritativeAPI"] == "ClusterAPI"
 
     def test_only_such_a_cluster_has_the_policy(self) -> None:
-        assert [one["kind"] for one in seed_mirrored.policies(self.CLUSTER)] == [
+        assert [one["kind"] for one in mirrored.policies(self.CLUSTER)] == [
             "ValidatingAdmissionPolicy",
             "ValidatingAdmissionPolicyBinding",
         ]
-        assert seed_mirrored.policies(cluster_of("aws")) == []
+        assert mirrored.policies(cluster_of("aws")) == []

@@ -9,11 +9,11 @@ import pytest
 from unit.sandbox.fake_api import World
 
 from openshift_sandbox.stand_ins.__main__ import reconcilers
-from openshift_sandbox.stand_ins.cluster import Cluster
-from openshift_sandbox.stand_ins.conditions import condition, merged
-from openshift_sandbox.stand_ins.index import Index
-from openshift_sandbox.stand_ins.kinds import TABLE, key_of
-from openshift_sandbox.stand_ins.loop import Reconciler, Scheduler
+from openshift_sandbox.stand_ins.core.cluster import Cluster
+from openshift_sandbox.stand_ins.core.conditions import condition, merged
+from openshift_sandbox.stand_ins.core.index import Index
+from openshift_sandbox.stand_ins.core.kinds import TABLE, key_of
+from openshift_sandbox.stand_ins.core.loop import Reconciler, Scheduler
 
 
 def node(version: int, name: str = "a") -> dict[str, t.Any]:

@@ -7,7 +7,7 @@ import typing as t
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.stand_ins.machine_sets import MachineSets, deletion_order
+from openshift_sandbox.stand_ins.machine_api.machine_sets import MachineSets, deletion_order
 
 NAMESPACE = "openshift-machine-api"
 NAME = "demo-x7k2p-gpu-us-east-2a"

@@ -7,8 +7,8 @@ import typing as t
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.stand_ins.machines import Machines
-from openshift_sandbox.stand_ins.nodelink import Nodelink, handed_over
+from openshift_sandbox.stand_ins.machine_api.machines import Machines
+from openshift_sandbox.stand_ins.machine_api.nodelink import Nodelink, handed_over
 
 NAMESPACE = "openshift-machine-api"
 API = "machine.openshift.io/v1beta1"

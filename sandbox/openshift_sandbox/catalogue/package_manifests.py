@@ -1,0 +1,114 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stands in for OLM's package server: PackageManifest objects from the same catalogues; the real ones are an aggregated API, not a stored kind.
+
+So a package in two catalogues is two objects of one name there; here the second one has its catalogue's name behind a dot.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from openshift_sandbox.catalogue import file_based
+from openshift_sandbox.catalogue.file_based import Package
+from openshift_sandbox.catalogue.service_version import csv_name
+from openshift_sandbox.client import Client
+from openshift_sandbox.scenario import Scenario
+
+Data = dict[str, t.Any]
+Told = dict[tuple[str, str], Data]
+
+API_VERSION: t.Final = "packages.operators.coreos.com/v1"
+PLURAL: t.Final = "packagemanifests"
+
+
+def publish(client: Client, packages: list[Package], scenario: Scenario) -> None:
+    """Every package of the catalogues, and none that they no longer carry."""
+    wanted: dict[str, Data] = {}
+    for package in packages:
+        obj = manifest(package, scenario)
+        name = package.name if package.name not in wanted else f"{package.name}.{package.catalog}"
+        wanted[name] = {**obj, "metadata": {**obj["metadata"], "name": name}}
+    for stale in client.list(API_VERSION, PLURAL, file_based.NAMESPACE):
+        if stale["metadata"]["name"] not in wanted:
+            client.delete(API_VERSION, PLURAL, stale["metadata"]["name"], file_based.NAMESPACE)
+    for obj in wanted.values():
+        client.apply(obj)
+
+
+def manifest(package: Package, scenario: Scenario) -> Data:
+    text = file_based.CATALOGS[package.catalog]
+    source = next(name for name, origin in file_based.sources(scenario).items() if origin == package.catalog)
+    told = {
+        (one["reference"]["schema"], one["reference"].get("name", "")): {"message": one["message"]}
+        for one in file_based.deprecations(package, scenario)
+    }
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "PackageManifest",
+        "metadata": {
+            "name": package.name,
+            "namespace": file_based.NAMESPACE,
+            "labels": _labels(package, source),
+        },
+        "spec": {},
+        "status": {
+            "catalogSource": source,
+            "catalogSourceDisplayName": text["display_name"],
+            "catalogSourceNamespace": file_based.NAMESPACE,
+            "catalogSourcePublisher": text["publisher"],
+            "packageName": package.name,
+            "provider": {"name": package.data["provider"]},
+            "defaultChannel": str(package.data["default_channel"]),
+            "channels": [
+                _channel(package, name, versions, told) for name, versions in package.channels.items()
+            ],
+            **_deprecation(told, "olm.package"),
+        },
+    }
+
+
+def _labels(package: Package, source: str) -> dict[str, str]:
+    architectures = {
+        f"operatorframework.io/arch.{arch}": "supported" for arch in package.data["architectures"]
+    }
+    provider = package.data["provider"].replace(",", "").replace(" ", "-")
+    return {
+        "catalog": source,
+        "catalog-namespace": file_based.NAMESPACE,
+        "provider": provider,
+        "provider-url": "",
+        **architectures,
+    }
+
+
+def _deprecation(told: Told, schema: str, name: str = "") -> Data:
+    return {"deprecation": told[schema, name]} if (schema, name) in told else {}
+
+
+def _channel(package: Package, name: str, versions: list[str], told: Told) -> Data:
+    csv = package.csv(versions[-1])
+    spec = csv["spec"]
+    return {
+        "name": name,
+        "currentCSV": csv["metadata"]["name"],
+        "currentCSVDesc": {
+            "displayName": spec["displayName"],
+            "version": spec["version"],
+            "description": spec["description"],
+            "annotations": csv["metadata"]["annotations"],
+            "installModes": spec["installModes"],
+            "customresourcedefinitions": spec["customresourcedefinitions"],
+            "keywords": spec["keywords"],
+            "maturity": spec["maturity"],
+            "provider": spec["provider"],
+            "relatedImages": [image["image"] for image in spec["relatedImages"]],
+        },
+        "entries": [_entry(csv_name(package.data, version), version, told) for version in reversed(versions)],
+        **_deprecation(told, "olm.channel", name),
+    }
+
+
+def _entry(name: str, version: str, told: Told) -> Data:
+    return {"name": name, "version": version, **_deprecation(told, "olm.bundle", name)}

@@ -1,0 +1,177 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The Operator Lifecycle Manager: the real `olm` and `catalog`, and one `opm serve` for each catalogue."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+from pathlib import Path
+
+from openshift_sandbox.catalogue import bundles, file_based, package_manifests
+from openshift_sandbox.catalogue.crds import operator_crds
+from openshift_sandbox.client import Client
+from openshift_sandbox.sandbox import Sandbox, SandboxError
+
+Data = dict[str, t.Any]
+
+FAMILY: t.Final = "olm"
+NAMESPACE: t.Final = "openshift-operator-lifecycle-manager"
+GLOBAL_NAMESPACE: t.Final = "openshift-operators"
+GROUP: t.Final = "operators.coreos.com"
+READY_SECONDS: t.Final = 30.0
+UNPACK_SECONDS: t.Final = 600.0  # OLM's own default
+
+
+def wanted(sandbox: Sandbox) -> bool:
+    """Whether the scenario's cluster has OLM."""
+    return GROUP not in sandbox.scenario.cluster.get("absent_groups", [])
+
+
+def prepare(sandbox: Sandbox) -> None:
+    """What needs no API: the catalogues' files and their servers. Safe to repeat; a running server is left alone."""
+    found = _packages(sandbox)
+    bundles.lay_out(sandbox.run, found, sandbox.scenario)
+    for name, folder in file_based.write(_folder(sandbox), found, sandbox.scenario).items():
+        _serve(sandbox, name, folder)
+
+
+def start(sandbox: Sandbox) -> None:
+    """Namespaces, both operators and the catalogue sources. The CRDs of OLM and of config.openshift.io's Proxy must be served."""
+    client = sandbox.client("sandbox-olm")
+    _start_operators(sandbox)
+    for obj in _objects(sandbox):
+        client.apply(obj)
+    package_manifests.publish(client, _packages(sandbox), sandbox.scenario)
+
+
+def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS, steady: float = 0.0) -> None:
+    """Until OLM has reached every catalogue that is not meant to be down. steady: for so many seconds, since it notices a restarted one only after a while."""
+    client = sandbox.client("sandbox-olm")
+    now = since = time.monotonic()
+    deadline = now + seconds
+    names = [
+        name for name, origin in file_based.sources(sandbox.scenario).items() if origin in _served(sandbox)
+    ]
+    while (unreached := [name for name in names if not _reached(client, name)]) or now - since < steady:
+        sandbox.processes.check()
+        if unreached and now > deadline:
+            raise SandboxError(
+                f"OLM did not reach {', '.join(unreached)} within {seconds:.0f} s: see {sandbox.logs / 'olm-catalog.log'}"
+            )
+        time.sleep(0.1)
+        now = time.monotonic()
+        since = now if unreached else since
+
+
+def refresh(sandbox: Sandbox) -> None:
+    """The scenario's troubles changed: serve catalogues that hold them, and let OLM read them anew."""
+    before = _content(sandbox)
+    found = _packages(sandbox)
+    bundles.lay_out(sandbox.run, found, sandbox.scenario)
+    folders = file_based.write(_folder(sandbox), found, sandbox.scenario)
+    after = _content(sandbox)
+    for name, folder in folders.items():
+        if before.get(name) != after[name] or name not in _served(sandbox):
+            sandbox.processes.stop(_server(name))
+        _serve(sandbox, name, folder)
+    package_manifests.publish(sandbox.client("sandbox-olm"), found, sandbox.scenario)
+
+
+def _start_operators(sandbox: Sandbox) -> None:
+    kubeconfig = sandbox.component_kubeconfig("olm")
+    env = {"KUBECONFIG": str(kubeconfig), "OPERATOR_NAMESPACE": NAMESPACE, "OPERATOR_NAME": "olm-operator"}
+    sandbox.processes.start(
+        "olm",
+        [
+            sandbox.binary(FAMILY, "olm"),
+            "--namespace",
+            NAMESPACE,
+            "--writeStatusName=",
+            "--writePackageServerStatusName=",
+        ],
+        env,
+    )
+    argv: list[str | Path] = [
+        sandbox.binary(FAMILY, "catalog"),
+        *(
+            "--namespace",
+            file_based.NAMESPACE,
+            "--writeStatusName=",
+            "--opmImage",
+            "x",
+            "--util-image",
+            "x",
+            "--set-workload-user-id=false",
+        ),
+        f"--bundle-unpack-timeout={sandbox.scenario.delay('bundle_unpack', UNPACK_SECONDS):g}s",
+    ]
+    sandbox.processes.start("olm-catalog", argv, env)
+
+
+def _serve(sandbox: Sandbox, name: str, folder: Path) -> None:
+    if name not in _served(sandbox):
+        return
+    argv: list[str | Path] = [
+        *(sandbox.binary(FAMILY, "opm"), "serve", folder, "--port", str(sandbox.port(_server(name)))),
+        *("--cache-dir", sandbox.run / f"{_server(name)}-cache", "--cache-enforce-integrity=false"),
+        *("--pprof-addr", "", "--termination-log", sandbox.run / f"{_server(name)}-termination.log"),
+    ]
+    sandbox.processes.start(_server(name), argv)
+
+
+def _objects(sandbox: Sandbox) -> t.Iterator[Data]:
+    for name in (NAMESPACE, GLOBAL_NAMESPACE, file_based.NAMESPACE):
+        yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+    yield {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "OperatorGroup",
+        "metadata": {"name": "global-operators", "namespace": GLOBAL_NAMESPACE},
+        "spec": {},
+    }
+    for name, origin in file_based.sources(sandbox.scenario).items():
+        text = file_based.CATALOGS[origin]
+        spec: Data = {"sourceType": "grpc", "address": f"127.0.0.1:{sandbox.port(_server(origin))}"}
+        spec |= {"displayName": text["display_name"], "publisher": text["publisher"]}
+        if name != origin:
+            # A real one names an image, whose pod is made anew when a newer one is found at that interval.
+            spec["updateStrategy"] = {"registryPoll": {"interval": "30m"}}
+        yield {
+            "apiVersion": f"{GROUP}/v1alpha1",
+            "kind": "CatalogSource",
+            "metadata": {"name": name, "namespace": file_based.NAMESPACE},
+            "spec": spec,
+        }
+
+
+def _reached(client: Client, name: str) -> bool:
+    source = client.get(f"{GROUP}/v1alpha1", "catalogsources", name, file_based.NAMESPACE) or {}
+    state = source.get("status", {}).get("connectionState", {}).get("lastObservedState")
+    return bool(state == "READY")
+
+
+def _served(sandbox: Sandbox) -> list[str]:
+    return [
+        name for name in file_based.CATALOGS if not sandbox.scenario.trouble("catalog_down", catalog=name)
+    ]
+
+
+def _packages(sandbox: Sandbox) -> list[file_based.Package]:
+    return file_based.packages(operator_crds, sandbox.scenario)
+
+
+def _content(sandbox: Sandbox) -> dict[str, dict[str, bytes]]:
+    """What each catalogue holds now: its server reads it once, at its start."""
+    return {
+        folder.name: {path.name: path.read_bytes() for path in folder.glob("*.json")}
+        for folder in _folder(sandbox).glob("*")
+    }
+
+
+def _folder(sandbox: Sandbox) -> Path:
+    return sandbox.run / "catalogs"
+
+
+def _server(name: str) -> str:
+    return f"opm-{name}"

@@ -1,0 +1,204 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the machine controller asks of a cloud, and the answers that a cloud may give."""
+
+from __future__ import annotations
+
+import abc
+import hashlib
+import ipaddress
+import typing as t
+from dataclasses import dataclass
+
+from openshift_sandbox.hardware.instance_types import InstanceType
+from openshift_sandbox.stand_ins.core.conditions import condition
+from openshift_sandbox.stand_ins.core.loop import Cluster, Object
+
+INVALID: t.Final = "InvalidConfiguration"
+RESERVED_HOSTS: t.Final = 16
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a provider specification asks for, in the words that troubles use too."""
+
+    instance_type: str
+    zone: str
+    region: str
+    interruptible: bool = False
+    description: str | None = None
+    """The hardware, where the instance type does not tell it."""
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A virtual machine as the provider reports it on its Machine."""
+
+    provider_id: str
+    instance_id: str
+    wanted: Wanted
+    addresses: tuple[tuple[str, str], ...]
+    node_name: str
+    state: str
+    provisioned: bool = True
+    """Whether the provider is content with it; its Machine stays Provisioning otherwise."""
+
+    @property
+    def address(self) -> str:
+        return next(address for kind, address in self.addresses if kind == "InternalIP")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Final refusals make a Machine Failed with a reason; others are tried again for ever."""
+
+    message: str
+    """What the provider's condition says."""
+    reason: str | None = None
+    error: str | None = None
+    """The Machine's errorMessage, where it is not that of the condition."""
+    condition: bool = True
+    """Some refusals are the machine controller's own, and no condition tells of them."""
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Neither an instance nor a refusal yet; a reason stands on the Machine without making it Failed."""
+
+    reason: str | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True)
+class Lost:
+    """How a Machine says that the instance it had been given is not there any more."""
+
+    message: str
+    reason: str | None = None
+    missing: bool = True
+
+
+class Cloud(abc.ABC):
+    """One platform. It keeps no state: an instance exists when its Machine has a providerID."""
+
+    created: str = "MachineCreated"
+    """Type of the provider's condition."""
+    created_message: str = "machine successfully created"
+    state_field: str = "instanceState"
+    running: str = "running"
+    keeps_status: bool = True
+    """Whether the provider writes a providerStatus at all."""
+    events_from: str = ""
+    """The component by whose events the provider tells of refusals, where it is known; on the Machine they are told anyhow."""
+    tells_gpus: bool = True
+    """Whether a MachineSet is told its GPUs and architecture besides its processors and memory."""
+
+    @abc.abstractmethod
+    def wanted(self, value: Object) -> Wanted:
+        """Read out of a provider specification."""
+
+    @abc.abstractmethod
+    def launch(self, cluster: Cluster, machine: Object) -> Instance | Refusal | Waiting: ...
+
+    @abc.abstractmethod
+    def describe(self, cluster: Cluster, machine: Object) -> Instance:
+        """The instance behind a Machine that has one."""
+
+    def provider_status(self, instance: Instance) -> Object:
+        return {"instanceId": instance.instance_id, self.state_field: instance.state}
+
+    def outcome(self, created: bool, message: str) -> list[Object]:
+        """The provider's conditions after an attempt to make an instance."""
+        return [
+            condition(
+                self.created,
+                created,
+                "MachineCreationSucceeded" if created else "MachineCreationFailed",
+                message,
+            )
+        ]
+
+    def machine_annotations(self, instance: Instance) -> dict[str, str]:
+        """Besides the state of the instance."""
+        return {}
+
+    def node_labels(self, instance: Instance) -> dict[str, str]:
+        """Those that the instance alone tells."""
+        return {}
+
+    def boots(self, machine: Object) -> bool:
+        """Whether an instance that was made comes up at all."""
+        return True
+
+    def terminated(self, cluster: Cluster, machine: Object) -> bool:
+        """Called until the instance of a Machine that is deleted is gone."""
+        return not machine["spec"].get("providerID") or cluster.due(
+            machine["metadata"]["uid"], "machine_deletion", 0.5
+        )
+
+    def lost(self, cluster: Cluster, machine: Object) -> Lost | None:
+        """Whether the instance that the Machine was given did not last."""
+        return None
+
+    def scale_from_zero(self, value: Object) -> InstanceType | None:
+        """What the provider's machine-set controller tells the autoscaler; None where it writes nothing."""
+        return None
+
+
+def provider_spec(machine: Object) -> Object:
+    """Of a Machine, or of a MachineSet's template."""
+    return (machine["spec"].get("providerSpec") or {}).get("value") or {}
+
+
+def where(wanted: Wanted) -> dict[str, str]:
+    """The fields by which a trouble is matched."""
+    return {"zone": wanted.zone, "instance_type": wanted.instance_type}
+
+
+def shortage(cloud: Cloud, cluster: Cluster, wanted: Wanted) -> Object | None:
+    """A trouble `no_capacity` that has nothing left for one more, and goes on if it does not last for ever."""
+    found = cluster.trouble("no_capacity", **where(wanted))
+    if found is None or (
+        "lasts" in found and cluster.due(tuple(sorted(found.items())), "shortage", float(found["lasts"]))
+    ):
+        return None
+    alike = [
+        one
+        for one in cluster.objects("Machine")
+        if one["spec"].get("providerID") and cloud.lost(cluster, one) is None
+    ]
+    running = [one for one in alike if where(cloud.wanted(provider_spec(one))) == where(wanted)]
+    return found if len(running) >= found.get("available", 0) else None
+
+
+def failure(cluster: Cluster, wanted: Wanted) -> Refusal | None:
+    """A trouble `machine_failed`, in its own words."""
+    found = cluster.trouble("machine_failed", **where(wanted))
+    return Refusal(found["message"], found.get("reason", INVALID)) if found else None
+
+
+def free_address(cluster: Cluster, machine: Object, subnet: ipaddress.IPv4Network) -> str:
+    """The same Machine gets the same address again, unless another one has it."""
+    known = [*cluster.objects("Machine"), *cluster.objects("Node")]
+    taken = {one["address"] for obj in known for one in (obj.get("status") or {}).get("addresses") or []}
+    room = subnet.num_addresses - 2 * RESERVED_HOSTS
+    start = int(digest(machine)[16:24], 16)
+    candidates = (str(subnet[RESERVED_HOSTS + (start + step) % room]) for step in range(room))
+    return next(address for address in candidates if address not in taken)
+
+
+def own_address(machine: Object) -> str:
+    """That of a Machine which has an instance."""
+    return next(str(one["address"]) for one in machine["status"]["addresses"] if one["type"] == "InternalIP")
+
+
+def instance_state(machine: Object) -> str | None:
+    state: str | None = (machine["metadata"].get("annotations") or {}).get(
+        "machine.openshift.io/instance-state"
+    )
+    return state
+
+
+def digest(machine: Object) -> str:
+    return hashlib.sha256(machine["metadata"]["uid"].encode()).hexdigest()
