@@ -12,10 +12,8 @@ from pathlib import Path
 
 import yaml
 
+from openshift_sandbox.catalogue.packages import Package
 from openshift_sandbox.scenario import Scenario
-
-if t.TYPE_CHECKING:
-    from openshift_sandbox.catalogue.file_based import Package
 
 Data = dict[str, t.Any]
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import typing as t
 
-from openshift_sandbox.catalogue import file_based
-from openshift_sandbox.catalogue.file_based import Package
+from openshift_sandbox.catalogue.packages import CATALOGS, NAMESPACE, Package, deprecations, sources
 from openshift_sandbox.catalogue.service_version import csv_name
 from openshift_sandbox.client import Client
 from openshift_sandbox.scenario import Scenario
@@ -30,33 +29,33 @@ def publish(client: Client, packages: list[Package], scenario: Scenario) -> None
         obj = manifest(package, scenario)
         name = package.name if package.name not in wanted else f"{package.name}.{package.catalog}"
         wanted[name] = {**obj, "metadata": {**obj["metadata"], "name": name}}
-    for stale in client.list(API_VERSION, PLURAL, file_based.NAMESPACE):
+    for stale in client.list(API_VERSION, PLURAL, NAMESPACE):
         if stale["metadata"]["name"] not in wanted:
-            client.delete(API_VERSION, PLURAL, stale["metadata"]["name"], file_based.NAMESPACE)
+            client.delete(API_VERSION, PLURAL, stale["metadata"]["name"], NAMESPACE)
     for obj in wanted.values():
         client.apply(obj)
 
 
 def manifest(package: Package, scenario: Scenario) -> Data:
-    text = file_based.CATALOGS[package.catalog]
-    source = next(name for name, origin in file_based.sources(scenario).items() if origin == package.catalog)
+    text = CATALOGS[package.catalog]
+    source = next(name for name, origin in sources(scenario).items() if origin == package.catalog)
     told = {
         (one["reference"]["schema"], one["reference"].get("name", "")): {"message": one["message"]}
-        for one in file_based.deprecations(package, scenario)
+        for one in deprecations(package, scenario)
     }
     return {
         "apiVersion": API_VERSION,
         "kind": "PackageManifest",
         "metadata": {
             "name": package.name,
-            "namespace": file_based.NAMESPACE,
+            "namespace": NAMESPACE,
             "labels": _labels(package, source),
         },
         "spec": {},
         "status": {
             "catalogSource": source,
             "catalogSourceDisplayName": text["display_name"],
-            "catalogSourceNamespace": file_based.NAMESPACE,
+            "catalogSourceNamespace": NAMESPACE,
             "catalogSourcePublisher": text["publisher"],
             "packageName": package.name,
             "provider": {"name": package.data["provider"]},
@@ -76,7 +75,7 @@ def _labels(package: Package, source: str) -> dict[str, str]:
     provider = package.data["provider"].replace(",", "").replace(" ", "-")
     return {
         "catalog": source,
-        "catalog-namespace": file_based.NAMESPACE,
+        "catalog-namespace": NAMESPACE,
         "provider": provider,
         "provider-url": "",
         **architectures,

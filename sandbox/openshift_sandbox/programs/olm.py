@@ -9,7 +9,7 @@ import time
 import typing as t
 from pathlib import Path
 
-from openshift_sandbox.catalogue import bundles, file_based, package_manifests
+from openshift_sandbox.catalogue import bundles, file_based, package_manifests, packages
 from openshift_sandbox.catalogue.crds import operator_crds
 from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox, SandboxError
@@ -52,7 +52,7 @@ def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS, steady: float =
     now = since = time.monotonic()
     deadline = now + seconds
     names = [
-        name for name, origin in file_based.sources(sandbox.scenario).items() if origin in _served(sandbox)
+        name for name, origin in packages.sources(sandbox.scenario).items() if origin in _served(sandbox)
     ]
     while (unreached := [name for name in names if not _reached(client, name)]) or now - since < steady:
         sandbox.processes.check()
@@ -97,7 +97,7 @@ def _start_operators(sandbox: Sandbox) -> None:
         sandbox.binary(FAMILY, "catalog"),
         *(
             "--namespace",
-            file_based.NAMESPACE,
+            packages.NAMESPACE,
             "--writeStatusName=",
             "--opmImage",
             "x",
@@ -122,7 +122,7 @@ def _serve(sandbox: Sandbox, name: str, folder: Path) -> None:
 
 
 def _objects(sandbox: Sandbox) -> t.Iterator[Data]:
-    for name in (NAMESPACE, GLOBAL_NAMESPACE, file_based.NAMESPACE):
+    for name in (NAMESPACE, GLOBAL_NAMESPACE, packages.NAMESPACE):
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
     yield {
         "apiVersion": f"{GROUP}/v1",
@@ -130,8 +130,8 @@ def _objects(sandbox: Sandbox) -> t.Iterator[Data]:
         "metadata": {"name": "global-operators", "namespace": GLOBAL_NAMESPACE},
         "spec": {},
     }
-    for name, origin in file_based.sources(sandbox.scenario).items():
-        text = file_based.CATALOGS[origin]
+    for name, origin in packages.sources(sandbox.scenario).items():
+        text = packages.CATALOGS[origin]
         spec: Data = {"sourceType": "grpc", "address": f"127.0.0.1:{sandbox.port(_server(origin))}"}
         spec |= {"displayName": text["display_name"], "publisher": text["publisher"]}
         if name != origin:
@@ -140,25 +140,23 @@ def _objects(sandbox: Sandbox) -> t.Iterator[Data]:
         yield {
             "apiVersion": f"{GROUP}/v1alpha1",
             "kind": "CatalogSource",
-            "metadata": {"name": name, "namespace": file_based.NAMESPACE},
+            "metadata": {"name": name, "namespace": packages.NAMESPACE},
             "spec": spec,
         }
 
 
 def _reached(client: Client, name: str) -> bool:
-    source = client.get(f"{GROUP}/v1alpha1", "catalogsources", name, file_based.NAMESPACE) or {}
+    source = client.get(f"{GROUP}/v1alpha1", "catalogsources", name, packages.NAMESPACE) or {}
     state = source.get("status", {}).get("connectionState", {}).get("lastObservedState")
     return bool(state == "READY")
 
 
 def _served(sandbox: Sandbox) -> list[str]:
-    return [
-        name for name in file_based.CATALOGS if not sandbox.scenario.trouble("catalog_down", catalog=name)
-    ]
+    return [name for name in packages.CATALOGS if not sandbox.scenario.trouble("catalog_down", catalog=name)]
 
 
-def _packages(sandbox: Sandbox) -> list[file_based.Package]:
-    return file_based.packages(operator_crds, sandbox.scenario)
+def _packages(sandbox: Sandbox) -> list[packages.Package]:
+    return packages.load(operator_crds, sandbox.scenario)
 
 
 def _content(sandbox: Sandbox) -> dict[str, dict[str, bytes]]:

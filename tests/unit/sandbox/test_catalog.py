@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from openshift_sandbox.catalogue import bundles, file_based, package_manifests
-from openshift_sandbox.catalogue.file_based import Package
+from openshift_sandbox.catalogue import bundles, file_based, package_manifests, packages
+from openshift_sandbox.catalogue.crds import read
+from openshift_sandbox.catalogue.packages import Package
 from openshift_sandbox.scenario import Scenario
 
 Data = dict[str, t.Any]
@@ -97,7 +98,7 @@ def crds(package: str) -> list[Data]:
 def load(name: str, *troubles: Data) -> Package:
     return next(
         package
-        for package in file_based.packages(crds, Scenario("x", troubles=list(troubles)))
+        for package in packages.load(crds, Scenario("x", troubles=list(troubles)))
         if package.name == name
     )
 
@@ -117,7 +118,7 @@ def csv_of(blob: Data) -> Data:
 
 
 def test_the_catalogues_carry_these_packages() -> None:
-    assert {package.name for package in file_based.packages(crds, CALM)} == set(PACKAGES)
+    assert {package.name for package in packages.load(crds, CALM)} == set(PACKAGES)
 
 
 @pytest.mark.parametrize("name", PACKAGES)
@@ -184,7 +185,7 @@ def test_a_bundle_in_an_image_is_named_by_its_digest_and_laid_out(tmp_path: Path
     bundles.lay_out(tmp_path, [nfd, load("kueue-operator", trouble)], Scenario("x", troubles=[trouble]))
     assert len(list((tmp_path / "bundles").iterdir())) == len(nfd.versions)
     folder = bundles.folder(tmp_path, blob["image"])
-    (csv,) = file_based.read(folder / "manifests" / "nfd.clusterserviceversion.yaml")
+    (csv,) = read(folder / "manifests" / "nfd.clusterserviceversion.yaml")
     assert csv == nfd.csv(nfd.versions[-1])
     assert (
         yaml.safe_load((folder / "metadata" / "annotations.yaml").read_text())["annotations"][
@@ -213,7 +214,7 @@ def test_gpu_operator_moves_between_release_channels() -> None:
 
 def test_package_missing() -> None:
     trouble = {"type": "package_missing", "package": "gpu-operator-certified"}
-    assert {package.name for package in file_based.packages(crds, Scenario("x", troubles=[trouble]))} == set(
+    assert {package.name for package in packages.load(crds, Scenario("x", troubles=[trouble]))} == set(
         PACKAGES
     ) - {"gpu-operator-certified"}
 
@@ -249,7 +250,7 @@ def test_troubles_that_add_a_dependency(trouble: Data, required: list[str]) -> N
 
 
 def test_written_catalogues_lose_what_is_no_longer_carried(tmp_path: Path) -> None:
-    folders = file_based.write(tmp_path, file_based.packages(crds, CALM), CALM)
+    folders = file_based.write(tmp_path, packages.load(crds, CALM), CALM)
     assert {path.stem for folder in folders.values() for path in folder.iterdir()} == set(PACKAGES)
     blobs = [json.loads(line) for line in (folders["redhat-operators"] / "nfd.json").read_text().splitlines()]
     assert [blob["schema"] for blob in blobs] == [
@@ -260,7 +261,7 @@ def test_written_catalogues_lose_what_is_no_longer_carried(tmp_path: Path) -> No
         "olm.bundle",
     ]
     less = Scenario("x", troubles=[{"type": "package_missing", "package": "nfd"}])
-    file_based.write(tmp_path, file_based.packages(crds, less), less)
+    file_based.write(tmp_path, packages.load(crds, less), less)
     assert {path.stem for folder in folders.values() for path in folder.iterdir()} == set(PACKAGES) - {"nfd"}
 
 
@@ -287,7 +288,7 @@ def test_a_package_in_two_catalogues_has_two_manifests(tmp_path: Path) -> None:
     both = Scenario(
         "x", troubles=[{"type": "package_twice", "package": "nfd", "catalog": "certified-operators"}]
     )
-    found = file_based.packages(crds, both)
+    found = packages.load(crds, both)
     assert sorted(package.catalog for package in found if package.name == "nfd") == [
         "certified-operators",
         "redhat-operators",
@@ -328,7 +329,7 @@ def test_a_scenario_has_versions_of_its_own_and_an_older_one_fewer_kinds() -> No
     }
     (package,) = (
         one
-        for one in file_based.packages(crds, Scenario("x", {"catalogue": {"nfd": versions}}))
+        for one in packages.load(crds, Scenario("x", {"catalogue": {"nfd": versions}}))
         if one.name == "nfd"
     )
     assert (package.channels, package.replaces("4.19.0")) == ({"stable": ["4.18.0", "4.19.0"]}, "nfd.v4.18.0")

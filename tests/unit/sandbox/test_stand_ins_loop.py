@@ -8,12 +8,12 @@ import typing as t
 import pytest
 from unit.sandbox.fake_api import World
 
-from openshift_sandbox.stand_ins.__main__ import reconcilers
 from openshift_sandbox.stand_ins.core.cluster import Cluster
 from openshift_sandbox.stand_ins.core.conditions import condition, merged
 from openshift_sandbox.stand_ins.core.index import Index
 from openshift_sandbox.stand_ins.core.kinds import TABLE, key_of
 from openshift_sandbox.stand_ins.core.loop import Reconciler, Scheduler
+from openshift_sandbox.stand_ins.registry import reconcilers
 
 
 def node(version: int, name: str = "a") -> dict[str, t.Any]:

@@ -38,6 +38,3 @@ def stop(sandbox: Sandbox, seconds: float) -> None:
         time.sleep(seconds)
     finally:
         sandbox.processes.signal(SERVER, signal.SIGCONT)
-
-
-RECONCILERS: t.Final = (ApiOutage,)

@@ -217,6 +217,3 @@ def _resize(cluster: Cluster, one: Group, size: int) -> None:
 def _arguments(deployment: Object) -> list[str]:
     arguments: list[str] = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
     return arguments
-
-
-RECONCILERS = (ClusterAutoscalers, ClusterAutoscaler)

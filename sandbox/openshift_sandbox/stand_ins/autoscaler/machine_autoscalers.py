@@ -140,6 +140,3 @@ def _name(one: Object) -> str:
 
 def _patch(cluster: Cluster, obj: Object, body: Object, subresource: str | None = None) -> None:
     cluster.patch(obj["kind"], obj["metadata"]["name"], obj["metadata"]["namespace"], body, subresource)
-
-
-RECONCILERS = (MachineAutoscalers,)

@@ -163,6 +163,3 @@ def _fulfils(requirement: Object, labels: dict[str, str]) -> bool:
     if operator in {"exists", "!"}:
         return (key in labels) == (operator == "exists")
     return (labels.get(key) in values) == (operator in {"in", "=", "=="})
-
-
-RECONCILERS = (BareMetalHosts,)

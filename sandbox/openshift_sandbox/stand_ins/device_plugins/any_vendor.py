@@ -69,6 +69,3 @@ class DevicePlugins(Reconciler):
                 {"status": {"capacity": capacity, "allocatable": allocatable}},
                 "status",
             )
-
-
-RECONCILERS: t.Final = (DevicePlugins,)

@@ -85,6 +85,3 @@ class FpgaOperator(Reconciler):
         }
         if any(before.get(key) != value for key, value in status.items()):
             cluster.patch("FpgaStack", metadata["name"], metadata["namespace"], {"status": status}, "status")
-
-
-RECONCILERS: t.Final = (FpgaOperator,)

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
@@ -97,6 +95,3 @@ class DraNode(Reconciler):
         ):
             cluster.apply(wanted)
             self._published[name] = wanted
-
-
-RECONCILERS: t.Final = (DraNode,)

@@ -221,6 +221,3 @@ class DriverUpgrade(Reconciler):
             for one in cluster.objects("DaemonSet", namespace)
             if is_driver(one)
         }
-
-
-RECONCILERS: t.Final = (DriverUpgrade,)

@@ -105,6 +105,3 @@ class GpuFeatureDiscovery(Reconciler):
             live = cluster.find("NodeFeature", f"nvidia-features-for-{name}", namespace)
             if live is None or live["spec"].get("labels") != wanted:
                 cluster.apply(node_feature(name, wanted, daemon_set))
-
-
-RECONCILERS: t.Final = (GpuFeatureDiscovery,)

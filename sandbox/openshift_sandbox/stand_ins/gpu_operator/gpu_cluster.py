@@ -201,6 +201,3 @@ def dra_labels(labels: t.Mapping[str, str]) -> dict[str, str | None]:
         return {key: None for part in NODE_LABELS if (key := f"{DEPLOY}{part}") in labels}
     wanted = {gpu_labels.PRESENT: "true"} | {f"{DEPLOY}{part}": "true" for part in NODE_LABELS}
     return {key: value for key, value in wanted.items() if not labels.get(key)}
-
-
-RECONCILERS: t.Final = (GpuCluster,)

@@ -76,6 +76,3 @@ class GpuLogs(Reconciler):
                 if instance_types.of_node(node) and one.get("container", name) == name:
                     found.setdefault(name, []).extend(str(one["text"]).splitlines())
         return found
-
-
-RECONCILERS: t.Final = (GpuLogs,)

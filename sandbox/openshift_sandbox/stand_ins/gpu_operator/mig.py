@@ -78,6 +78,3 @@ class MigManager(Reconciler):
         if layout is not None:
             body["metadata"]["annotations"] = {LAYOUT: layout}
         cluster.patch("Node", node["metadata"]["name"], None, body)
-
-
-RECONCILERS: t.Final = (MigManager,)

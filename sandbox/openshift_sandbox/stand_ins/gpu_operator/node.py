@@ -72,6 +72,3 @@ class GpuNode(Reconciler):
                 "allocatable": {name: two for name, (_one, two) in found.items()},
             }
             cluster.patch("Node", node["metadata"]["name"], None, {"status": body}, "status")
-
-
-RECONCILERS: t.Final = (GpuNode,)

@@ -197,6 +197,3 @@ class NvidiaDriver(Reconciler):
         del status["namespace"]
         if any(before.get(field) != value for field, value in status.items()):
             cluster.patch("NVIDIADriver", driver["metadata"]["name"], None, {"status": status}, "status")
-
-
-RECONCILERS: t.Final = (NvidiaDriver,)

@@ -142,6 +142,3 @@ class OperandPods(Reconciler):
             pod["metadata"]["namespace"],
             {"metadata": {"annotations": changes}},
         )
-
-
-RECONCILERS: t.Final = (OperandPods,)

@@ -272,6 +272,3 @@ class GpuOperator(Reconciler):
         before = policy.get("status") or {}
         if any(before.get(field) != value for field, value in status.items()):
             cluster.patch("ClusterPolicy", policy["metadata"]["name"], None, {"status": status}, "status")
-
-
-RECONCILERS: t.Final = (GpuOperator,)

@@ -165,6 +165,3 @@ class GpuWorkloads(Reconciler):
 
 def _annotated(annotations: dict[str, str]) -> Object:
     return {"metadata": {"annotations": annotations}}
-
-
-RECONCILERS: t.Final = (GpuWorkloads,)

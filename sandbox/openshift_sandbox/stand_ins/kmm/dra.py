@@ -102,6 +102,3 @@ class KmmDra(Reconciler):
                 )
         for gone in set(there) - {one["name"] for one in asked}:
             cluster.delete("DeviceClass", gone)
-
-
-RECONCILERS: t.Final = (KmmDra,)

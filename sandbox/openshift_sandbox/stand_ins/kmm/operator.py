@@ -237,6 +237,3 @@ def _within(wanted: t.Any, there: t.Any) -> bool:
             key in there and _within(value, there[key]) for key, value in wanted.items()
         )
     return bool(wanted == there)
-
-
-RECONCILERS: t.Final = (KmmOperator,)

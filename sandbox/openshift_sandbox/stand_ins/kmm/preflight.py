@@ -83,6 +83,3 @@ class KmmPreflight(Reconciler):
             )
         if after != list(before.values()):
             cluster.patch(kind, preflight["metadata"]["name"], None, {"status": {"modules": after}}, "status")
-
-
-RECONCILERS: t.Final = (KmmPreflight,)

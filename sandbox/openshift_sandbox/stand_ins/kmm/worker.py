@@ -137,6 +137,3 @@ def _refusal(cluster: Cluster, node: Object, entry: Object) -> str:
     if boot is None or (signed and signed == boot.get("trusts", signed)):
         return ""
     return REFUSED.format(config["modprobe"]["moduleName"], UNTRUSTED if signed else UNSIGNED)
-
-
-RECONCILERS: t.Final = (KmmWorkers,)

@@ -178,6 +178,3 @@ def _phase(machine: Object) -> str:
 
 def _node_name(machine: Object) -> str:
     return str(((machine.get("status") or {}).get("nodeRef") or {}).get("name") or "")
-
-
-RECONCILERS = (MachineHealthChecks,)

@@ -203,6 +203,3 @@ def _controller(obj: Object) -> Object | None:
 
 def _patch(cluster: Cluster, obj: Object, body: Object, subresource: str | None = None) -> None:
     cluster.patch(obj["kind"], obj["metadata"]["name"], obj["metadata"]["namespace"], body, subresource)
-
-
-RECONCILERS = (MachineSets,)

@@ -263,6 +263,3 @@ def _report(cluster: Cluster, machine: Object, conditions: list[Object], **field
 
 def _patch(cluster: Cluster, machine: Object, body: Object, subresource: str | None = None) -> None:
     cluster.patch("Machine", machine["metadata"]["name"], machine["metadata"]["namespace"], body, subresource)
-
-
-RECONCILERS = (Machines,)

@@ -112,6 +112,3 @@ def bindings() -> list[Object]:
             ("sandbox-node-requests", group),
         )
     ]
-
-
-RECONCILERS = (NodeCertificates,)

@@ -119,6 +119,3 @@ def handed_over(machine: Object, node: Object) -> Object:
 def _same(one: Object, other: Object) -> bool:
     """The value of a taint that the Node has already is not compared, and so never corrected."""
     return all(one.get(field) == other.get(field) for field in ("key", "effect"))
-
-
-RECONCILERS = (Nodelink,)

@@ -98,4 +98,3 @@ PLATFORMS: t.Final[dict[str, Callable[[Object, Object, t.Collection[object]], Ob
     "GCP": gcp,
     "VSphere": vsphere,
 }
-RECONCILERS = (BootImages,)

@@ -126,6 +126,3 @@ def says(node: Object, key: str) -> str | None:
 def note(cluster: Cluster, node: Object, **notes: str | None) -> None:
     annotations = {f"{KEYS}{key}": value for key, value in notes.items()}
     cluster.patch("Node", node["metadata"]["name"], None, {"metadata": {"annotations": annotations}})
-
-
-RECONCILERS: t.Final = (MachineConfigDaemon,)

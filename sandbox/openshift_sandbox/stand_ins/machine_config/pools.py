@@ -98,6 +98,3 @@ def _says(node: Object) -> tuple[str | None, str | None, str | None]:
         annotations.get(f"{KEYS}desiredConfig"),
         annotations.get(f"{KEYS}state"),
     )
-
-
-RECONCILERS = (MachineConfigPools,)

@@ -81,6 +81,3 @@ class NicDriverUpgrade(Reconciler):
 
 def _state(node: Object) -> str:
     return str((node["metadata"].get("labels") or {}).get(STATE, ""))
-
-
-RECONCILERS: t.Final = (NicDriverUpgrade,)

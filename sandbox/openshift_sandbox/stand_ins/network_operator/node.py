@@ -119,6 +119,3 @@ class NicNode(Reconciler):
             pod["metadata"]["namespace"],
             {"metadata": {"annotations": changes}},
         )
-
-
-RECONCILERS: t.Final = (NicNode,)

@@ -141,4 +141,3 @@ def status(policy: Object, found: dict[str, tuple[str, str]], with_conditions: b
 
 
 _REASONS: t.Final = {"ready": "ComponentReady", "notReady": "ComponentNotReady", "error": "ComponentError"}
-RECONCILERS: t.Final = (NetworkOperator,)

@@ -79,6 +79,3 @@ def command(sandbox: Sandbox, spec: Object, kubeconfig: Path) -> list[str]:
     if spec.get("extraLabelNs"):
         argv += ["-extra-label-ns", ",".join(spec["extraLabelNs"])]
     return argv
-
-
-RECONCILERS = (NfdMaster,)

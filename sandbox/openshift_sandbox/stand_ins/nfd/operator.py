@@ -175,6 +175,3 @@ def _patch(cluster: Cluster, cr: Object, body: Object, subresource: str | None =
     cluster.patch(
         "NodeFeatureDiscovery", cr["metadata"]["name"], cr["metadata"]["namespace"], body, subresource
     )
-
-
-RECONCILERS = (NfdOperator,)

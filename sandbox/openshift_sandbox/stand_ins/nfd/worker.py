@@ -234,6 +234,3 @@ def _works(pod: Object, daemon_set: Object) -> bool:
         and holds(pod, "Ready")
         and not pod["metadata"].get("deletionTimestamp")
     )
-
-
-RECONCILERS = (NfdWorker,)

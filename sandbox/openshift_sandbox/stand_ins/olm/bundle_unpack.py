@@ -110,6 +110,3 @@ def _is_pending(pod: Object) -> bool:
 def _is_refused(pod: Object) -> bool:
     statuses = (pod.get("status") or {}).get("initContainerStatuses") or []
     return any(((one.get("state") or {}).get("waiting") or {}).get("reason") == BACK_OFF for one in statuses)
-
-
-RECONCILERS: t.Final = (BundleUnpack,)

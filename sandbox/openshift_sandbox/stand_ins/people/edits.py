@@ -70,6 +70,3 @@ class ForeignEdits(Reconciler):
 
     def _write(self, cluster: Cluster, node: str, key: str, value: str | None) -> None:
         cluster.patch("Node", node, None, {"metadata": {"labels": {key: value}}})
-
-
-RECONCILERS: t.Final = (ForeignEdits,)

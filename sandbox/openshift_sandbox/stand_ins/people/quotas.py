@@ -30,6 +30,3 @@ class ForeignQuotas(Reconciler):
                         "spec": {"hard": trouble["hard"]},
                     }
                 )
-
-
-RECONCILERS: t.Final = (ForeignQuotas,)

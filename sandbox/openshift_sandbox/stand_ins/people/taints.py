@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
@@ -28,6 +26,3 @@ class ForeignTaints(Reconciler):
                 version = node["metadata"]["resourceVersion"]
                 body = {"metadata": {"resourceVersion": version}, "spec": {"taints": [*taints, wanted]}}
                 cluster.patch("Node", node["metadata"]["name"], None, body)
-
-
-RECONCILERS: t.Final = (ForeignTaints,)

@@ -85,6 +85,3 @@ class SpecialResources(Reconciler):
         }
         if before != status:
             cluster.patch("SpecialResource", special["metadata"]["name"], None, {"status": status}, "status")
-
-
-RECONCILERS: t.Final = (SpecialResources,)
