@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from unit.sandbox.fake_api import World
-from unit.sandbox.test_gpu_node import NAMESPACE, add_driver, add_operand, annotations, make
+from unit.sandbox.gpu_operator.test_node import NAMESPACE, add_driver, add_operand, annotations, make
 
 from openshift_sandbox.stand_ins.gpu_operator.logs import GpuLogs
 from openshift_sandbox.stand_ins.gpu_operator.mig import LAYOUT, MigManager, offered

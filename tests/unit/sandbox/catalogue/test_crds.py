@@ -13,7 +13,7 @@ from openshift_sandbox.catalogue.crds import OWN, overlaid, read
 
 Schema = dict[str, Any]
 
-REFERENCE = Path(__file__).resolve().parents[4] / "shared/crds"
+REFERENCE = Path(__file__).resolve().parents[5] / "shared/crds"
 OVERLAYS = sorted(path.stem for path in (OWN / "overlays").glob("*.yml"))
 
 
