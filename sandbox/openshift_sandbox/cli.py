@@ -34,7 +34,10 @@ def main(argv: t.Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="sandbox", description="A local, OpenShift-shaped control plane.")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
-    _command(commands, "build", "build the programs and collect the CRDs, once", _build, directory=False)
+    built = _command(
+        commands, "build", "build the programs and collect the CRDs, once", _build, directory=False
+    )
+    built.add_argument("--scenario", help="build only what this scenario needs (default: everything)")
     up = _command(commands, "up", "bring a sandbox up, or repair the one that is there", _up)
     up.add_argument(
         "--scenario", default="aws", help=f"one of {', '.join(scenario.names())}, or the path of a .yml file"
@@ -93,8 +96,9 @@ def _fault(commands: t.Any) -> None:
     )
 
 
-def _build(_arguments: Arguments) -> None:
-    build.build()
+def _build(arguments: Arguments) -> None:
+    chosen = arguments.scenario
+    build.build(build.families_of(scenario.load(chosen)) if chosen else build.FAMILIES)
     say("built")
 
 

@@ -32,7 +32,7 @@ PORT_TAKEN: t.Final = "address already in use"  # as Go says it; Python begins w
 def up(sandbox: Sandbox, name: str, fresh: bool = False) -> None:
     """Ready for use when it returns. A sandbox that runs is reused; one that is damaged is repaired."""
     wanted = scenario.load(name)
-    build.build()
+    build.build(build.families_of(wanted))
     if fresh:
         down(sandbox)
     started = time.monotonic()
@@ -87,7 +87,7 @@ def repair(sandbox: Sandbox, started: float) -> None:
 def _bring_up(sandbox: Sandbox, started: float) -> None:
     control_plane.prepare(sandbox)
     oauth.prepare(sandbox)
-    has_olm = olm.wanted(sandbox)
+    has_olm = olm.wanted(sandbox.scenario)
     with ThreadPoolExecutor(1) as background:
         catalogues = background.submit(olm.prepare, sandbox) if has_olm else None
         repair(sandbox, started)

@@ -13,6 +13,7 @@ from openshift_sandbox.catalogue import bundles, file_based, package_manifests, 
 from openshift_sandbox.catalogue.crds import operator_crds
 from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox, SandboxError
+from openshift_sandbox.scenario import Scenario
 
 Data = dict[str, t.Any]
 
@@ -24,9 +25,9 @@ READY_SECONDS: t.Final = 30.0
 UNPACK_SECONDS: t.Final = 600.0  # OLM's own default
 
 
-def wanted(sandbox: Sandbox) -> bool:
-    """Whether the scenario's cluster has OLM."""
-    return GROUP not in sandbox.scenario.cluster.get("absent_groups", [])
+def wanted(scenario: Scenario) -> bool:
+    """Return whether the scenario's cluster has OLM."""
+    return GROUP not in scenario.cluster.get("absent_groups", [])
 
 
 def prepare(sandbox: Sandbox) -> None:
