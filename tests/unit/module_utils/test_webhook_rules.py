@@ -8,7 +8,8 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from unit.sandbox.admission.test_review import ACCEPTED, GROUP, REFUSED, TAG, judged
+from unit.sandbox.admission.builders import GROUP, TAG, judged
+from unit.sandbox.admission.cases.all_platforms import ACCEPTED, REFUSED
 
 from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError

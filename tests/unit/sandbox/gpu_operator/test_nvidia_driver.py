@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from unit.sandbox.fake_api import World
-from unit.sandbox.gpu_operator.test_operator import CLUSTER, GPU, NAMESPACE, put, run_daemon_sets
+from unit.sandbox.gpu_operator.cluster import CLUSTER, GPU, NAMESPACE, put, run_daemon_sets
 
 from openshift_sandbox.stand_ins.gpu_operator.driver_owners import OWNER
 from openshift_sandbox.stand_ins.gpu_operator.nvidia_driver import MAJOR, NvidiaDriver

@@ -1,90 +1,17 @@
-"""nfd-worker's stand-in: what it publishes of a node, and when."""
+"""Which features nfd-worker publishes about a node."""
 
 from __future__ import annotations
 
-import typing as t
-
 import pytest
 from unit.sandbox.fake_api import World
+from unit.sandbox.nfd.builders import NAMESPACE, NFD, config, labels, make, node, pod
 
-from openshift_sandbox.scenario import load
-from openshift_sandbox.seed.nodes import node_manifest
-from openshift_sandbox.seed.upstream_nfd import objects as upstream_objects
-from openshift_sandbox.stand_ins.nfd.hardware import cpu_of, has_numa, labels_of
-from openshift_sandbox.stand_ins.nfd.instances import instances
-from openshift_sandbox.stand_ins.nfd.local import parse
-from openshift_sandbox.stand_ins.nfd.worker import NfdWorker, devices_of, pci_labels
-
-NAMESPACE = "openshift-nfd"
-NFD = "nfd.openshift.io/v1"
-AWS = load("aws").cluster
-VENDORS = "sources: {pci: {deviceClassWhitelist: ['0200', '03', '12'], deviceLabelFields: [vendor]}}"
-
-
-def node(name: str, instance_type: str = "g4dn.xlarge") -> dict[str, t.Any]:
-    return node_manifest(
-        AWS,
-        name=name,
-        instance_type_name=instance_type,
-        zone="us-east-2a",
-        address="10.0.0.20",
-        provider_id=f"aws:///us-east-2a/{name}",
-    )
-
-
-def pod(on: str, ready: bool = True) -> dict[str, t.Any]:
-    metadata = {
-        "name": f"nfd-worker-{on}",
-        "namespace": NAMESPACE,
-        "ownerReferences": [{"kind": "DaemonSet", "name": "nfd-worker", "uid": "uid-nfd-worker"}],
-    }
-    state = {"conditions": [{"type": "Ready", "status": "True" if ready else "False"}]}
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": metadata,
-        "spec": {"nodeName": on},
-        "status": state,
-    }
+from openshift_sandbox.stand_ins.nfd.worker import devices_of, pci_labels
 
 
 @pytest.fixture
 def world() -> World:
     return make()
-
-
-def make(**scenario: t.Any) -> World:
-    world = World(NfdWorker(), cluster=AWS, **scenario)
-    world.api.create(
-        {
-            "apiVersion": NFD,
-            "kind": "NodeFeatureDiscovery",
-            "metadata": {"name": "nfd-instance", "namespace": NAMESPACE},
-            "spec": config(VENDORS),
-        }
-    )
-    world.api.create(
-        {
-            "apiVersion": "apps/v1",
-            "kind": "DaemonSet",
-            "metadata": {"name": "nfd-worker", "namespace": NAMESPACE},
-            "spec": {},
-        }
-    )
-    for name, kind in (("gpu", "g4dn.xlarge"), ("cpu", "m6i.2xlarge")):
-        world.api.create(node(name, kind))
-        world.api.create(pod(name))
-    world.settle(1)
-    return world
-
-
-def config(text: str) -> dict[str, t.Any]:
-    return {"workerConfig": {"configData": text}}
-
-
-def labels(world: World, name: str) -> dict[str, str]:
-    published = world.api.get("NodeFeature", name, NAMESPACE)["spec"]["labels"]
-    return {key.removeprefix("feature.node.kubernetes.io/"): value for key, value in published.items()}
 
 
 def test_a_gpu_node_shows_its_gpu_and_a_cpu_node_does_not(world: World) -> None:
@@ -193,29 +120,6 @@ def test_a_second_look_writes_nothing(world: World) -> None:
     assert len(world.api.writes) == before
 
 
-@pytest.mark.parametrize(
-    ("instance_type", "cpu", "numa", "flag"),
-    [
-        ("m6i.2xlarge", {"vendor_id": "Intel", "family": "6", "id": "106"}, False, "SHA"),
-        ("g4dn.xlarge", {"vendor_id": "Intel", "family": "6", "id": "85"}, False, "AVX512VNNI"),
-        ("g5.48xlarge", {"vendor_id": "AMD", "family": "23", "id": "49"}, True, "SHA"),
-        ("p5.48xlarge", {"vendor_id": "Intel", "family": "6", "id": "143"}, True, "AMXTILE"),
-    ],
-)
-def test_other_families_than_pci(instance_type: str, cpu: dict[str, str], numa: bool, flag: str) -> None:
-    one = node("n", instance_type)
-    assert cpu_of(one) == cpu
-    assert has_numa(one) is numa
-    found = labels_of(one)
-    assert {f"cpu-cpuid.{flag}", "storage-nonrotationaldisk", "kernel-config.NO_HZ"} <= set(found)
-    assert ("memory-numa" in found) is numa
-
-
-def test_a_metal_node_has_the_whole_adapter() -> None:
-    assert labels_of(node("n", "g4dn.metal"))["network-sriov.capable"] == "true"
-    assert "network-sriov.capable" not in labels_of(node("n", "g4dn.xlarge"))
-
-
 def test_the_collector_that_stopped_leaves_what_is_gone() -> None:
     world = make(troubles=[{"type": "nfd_gc_stopped"}])
     world.api.delete("v1", "nodes", "cpu")
@@ -224,42 +128,3 @@ def test_the_collector_that_stopped_leaves_what_is_gone() -> None:
     world.scenario.now.troubles.clear()
     world.settle(1)
     assert {one["metadata"]["name"] for one in world.api.all("NodeFeature")} == {"gpu"}
-
-
-def test_workers_of_upstream_s_chart() -> None:
-    world = World(NfdWorker(), cluster=AWS)
-    for one in upstream_objects({"upstream_nfd": {"namespace": "nfd", "release": "mine"}}):
-        world.api.create(one)
-    world.settle(1)
-    (found,) = instances(world.cluster)
-    assert (found.namespace, found.master, found.worker, found.is_openshift) == (
-        "nfd",
-        "mine-node-feature-discovery-master",
-        "mine-node-feature-discovery-worker",
-        False,
-    )
-    assert set(pci_labels(devices_of(node("gpu")), found.config)) == {
-        "pci-1013.present",
-        "pci-1d0f.present",
-        "pci-10de.present",
-    }
-    assert upstream_objects({}) == []
-
-
-@pytest.mark.parametrize(
-    ("content", "labels", "features"),
-    [
-        ("# a comment\na=1\nb\n", {"a": "1", "b": "true"}, {"a": "1", "b": "true"}),
-        ("# +no-label\na=1\nb=2\n", {"b": "2"}, {"a": "1", "b": "2"}),
-        ("# +no-feature\na=1\n", {"a": "1"}, {}),
-        (
-            "# +expiry-time=2020-01-01T00:00:00Z\na=1\n# +expiry-time=2099-01-01T00:00:00Z\nb=2\n",
-            {"b": "2"},
-            {"b": "2"},
-        ),
-    ],
-)
-def test_feature_files_are_read_as_the_worker_does(
-    content: str, labels: dict[str, str], features: dict[str, str]
-) -> None:
-    assert parse(content) == (labels, features)
