@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Build the control plane and OLM from their pinned go.mod folders, once; collect the CRDs in their modules."""
+"""Build the sandbox's programs from their pinned go.mod folders, once; collect the CRDs in their modules."""
 
 from __future__ import annotations
 
@@ -152,7 +152,10 @@ def _compile(go: Path, family: Family, progress: Progress, build_started: float)
 def _followed(
     child: subprocess.Popen[bytes], family: Family, log: Path, progress: Progress, build_started: float
 ) -> int:
-    """Print one line every ten seconds until the compiler ends; return its exit status. It never outlives us."""
+    """Print one line every ten seconds until the compiler ends; return its exit status.
+
+    The compiler is ended when this function leaves early.
+    """
     deadline = time.monotonic() + TIMEOUT_SECONDS
     try:
         while time.monotonic() < deadline:

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bundles that a catalogue names as images, as real catalogues do; and the folders that hold what such an image would."""
+"""Bundles that a catalogue names as images, as real catalogues do, and folders with their content."""
 
 from __future__ import annotations
 
@@ -23,19 +23,26 @@ _DUMPER: t.Final[t.Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def image(package: str, version: str, scenario: Scenario) -> str:
-    """Empty where the catalogue holds the bundle's objects itself."""
+    """Return the name of the image of a bundle;
+
+    an empty text where the catalogue holds its objects inline.
+    """
     if not scenario.trouble(TROUBLE, package=package):
         return ""
-    return f"registry.example.com/bundles/{package}@sha256:{hashlib.sha256(f'{package} {version}'.encode()).hexdigest()}"
+    digest = hashlib.sha256(f"{package} {version}".encode()).hexdigest()
+    return f"registry.example.com/bundles/{package}@sha256:{digest}"
 
 
 def folder(root: Path, name: str) -> Path:
-    """Where the content of an image lies; nothing is there when no registry has it."""
+    """Return the folder with the content of an image; it does not exist when no registry has the image."""
     return root / "bundles" / name.rpartition(":")[2]
 
 
 def lay_out(root: Path, packages: t.Iterable[Package], scenario: Scenario) -> None:
-    """The images that the registry has: all that the catalogues name, but for those that are `missing`."""
+    """Write the content of every image that the registry has:
+
+    all that catalogues name and no trouble removes.
+    """
     for package in packages:
         missing = any(one.get("missing") for one in scenario.troubles_of(TROUBLE, package=package.name))
         for version in package.versions:

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CRDs: collected from Go modules when the sandbox is built, completed by our own small ones, loaded by `up` over one connection."""
+"""CRDs: collected from Go modules at build time, completed by our own, loaded when a sandbox starts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ TECH_PREVIEW: t.Final = "TechPreviewNoUpgrade"
 
 
 def collect(folders: t.Mapping[str, Path], target: Path = COLLECTED) -> None:
-    """One JSON file a set, descriptions left out: `up` reads them in milliseconds and the apiserver has less to publish."""
+    """Write one JSON file per set, without descriptions:
+
+    it loads faster, and the apiserver publishes less.
+    """
     target.mkdir(parents=True, exist_ok=True)
     for name, files in CRD_SETS.items():
         found = [crd for module, path in files for crd in read(folders[module] / path)]
@@ -35,7 +38,10 @@ def collect(folders: t.Mapping[str, Path], target: Path = COLLECTED) -> None:
 
 
 def platform_crds(absent_groups: t.Collection[str] = (), feature_set: str = "") -> list[Crd]:
-    """What `up` loads; a scenario may name API groups that its cluster does not have, and the feature set whose fields it has."""
+    """Return the CRDs that `up` loads, without the API groups that the cluster does not have.
+
+    A feature set of the scenario adds its fields.
+    """
     found = {crd["metadata"]["name"]: crd for crd in (*_collected("platform"), *_own("platform"))}
     if feature_set == TECH_PREVIEW:
         found |= {crd["metadata"]["name"]: crd for crd in _collected("tech-preview")}
@@ -43,7 +49,7 @@ def platform_crds(absent_groups: t.Collection[str] = (), feature_set: str = "") 
 
 
 def operator_crds(package: str) -> list[Crd]:
-    """The CRDs that the bundle of an operator brings; our own file of a name stands before the module's."""
+    """Return the CRDs in the bundle of an operator. Our own file of a CRD replaces the module's."""
     own = _own(f"operators/{package}")
     names = {crd["metadata"]["name"] for crd in own}
     collected = _collected(package) if package in CRD_SETS else []
@@ -51,12 +57,12 @@ def operator_crds(package: str) -> list[Crd]:
 
 
 def upstream_crds(package: str) -> list[Crd]:
-    """The module's own CRDs, as upstream's chart brings them, not ours of OpenShift's operator."""
+    """Return the CRDs of a module as upstream's chart brings them, without OpenShift's changes."""
     return _collected(package)
 
 
 def overlaid(crd: Crd) -> Crd:
-    """The CRD with the fields that a newer release of its operator has."""
+    """Return a CRD together with the fields that a newer release of its operator has."""
     path = OWN / "overlays" / f"{crd['metadata']['name']}.yml"
     if not path.exists():
         return crd
@@ -75,7 +81,7 @@ def overlaid(crd: Crd) -> Crd:
 
 
 def load(client: Client, crds: t.Sequence[Crd]) -> None:
-    """Server-side apply of all, in parallel on the client's pool; back when every one is Established."""
+    """Apply all CRDs in parallel; return when every one is Established. Raises SandboxError."""
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(lambda crd: _apply(client, crd), crds))
     wanted = {crd["metadata"]["name"] for crd in crds}
@@ -89,6 +95,7 @@ def load(client: Client, crds: t.Sequence[Crd]) -> None:
 
 
 def read(path: Path) -> list[Crd]:
+    """Return the objects in a YAML file."""
     return [
         document
         for document in yaml.load_all(path.read_text(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""File-based catalogues that `opm serve` reads, made from the packages of a scenario."""
+"""Make file-based catalogues for `opm serve` from the packages of a scenario."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from openshift_sandbox.scenario import Scenario
 
 Data = dict[str, t.Any]
 
-# What the troubles foreign_csv and resolution_failed make a package depend on, unless they name it themselves.
+# The dependencies that the troubles foreign_csv and resolution_failed add, unless they name others.
 FOREIGN_PACKAGE: t.Final = "kernel-module-management"
 ABSENT_PACKAGE: t.Final = "openshift-cert-manager-operator"
 
 
 def entries(package: Package, scenario: Scenario) -> list[Data]:
-    """The package's blobs of a file-based catalogue."""
+    """Return the blobs of one package in a file-based catalogue."""
     blobs: list[Data] = [
         {
             "schema": "olm.package",
@@ -48,7 +48,11 @@ def entries(package: Package, scenario: Scenario) -> list[Data]:
 
 
 def bundle(package: Package, version: str, scenario: Scenario) -> Data:
-    """One version with its objects inline, so that OLM needs neither an image nor an unpack job; or, as real catalogues have it, only the image's name."""
+    """Return one version of a package as a bundle.
+
+    Its objects are inline, so that OLM needs no image and no unpack Job; or it names only an image, as real
+    catalogues do.
+    """
     csv = package.csv(version, failing=_hits(scenario.trouble("csv_failed", package=package.name), version))
     properties = [_property("olm.package", {"packageName": package.name, "version": version})]
     crds = package.crds_of(version)
@@ -80,7 +84,7 @@ def bundle(package: Package, version: str, scenario: Scenario) -> Data:
 
 
 def write(directory: Path, found: list[Package], scenario: Scenario) -> dict[str, Path]:
-    """One folder a catalogue under `directory`, each holding one file a package; folders by catalogue name."""
+    """Write one folder per catalogue, with one file per package; return the folders by catalogue name."""
     folders = {name: directory / name for name in CATALOGS}
     for folder in folders.values():
         folder.mkdir(parents=True, exist_ok=True)
@@ -104,7 +108,10 @@ def _edge(package: Package, version: str) -> Data:
 
 
 def _required(package: str, scenario: Scenario) -> list[str]:
-    """Dependencies that a trouble adds: another package's CSV in the same plan, or one that no catalogue has."""
+    """Return the packages that a trouble adds as dependencies:
+
+    another package, or one that no catalogue has.
+    """
     foreign = [
         trouble.get("with_package", FOREIGN_PACKAGE)
         for trouble in scenario.troubles_of("foreign_csv", package=package)

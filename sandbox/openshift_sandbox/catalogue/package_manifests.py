@@ -1,9 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for OLM's package server: PackageManifest objects from the same catalogues; the real ones are an aggregated API, not a stored kind.
+"""Stand in for OLM's package server: PackageManifest objects from the catalogues.
 
-So a package in two catalogues is two objects of one name there; here the second one has its catalogue's name behind a dot.
+The real one is an aggregated API, not a stored kind. There a package of two catalogues is two objects of one
+name; here the second object has the name of its catalogue behind a dot.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ PLURAL: t.Final = "packagemanifests"
 
 
 def publish(client: Client, packages: list[Package], scenario: Scenario) -> None:
-    """Every package of the catalogues, and none that they no longer carry."""
+    """Write one object per package; delete those of packages that the catalogues no longer carry."""
     wanted: dict[str, Data] = {}
     for package in packages:
         obj = manifest(package, scenario)
@@ -37,6 +38,7 @@ def publish(client: Client, packages: list[Package], scenario: Scenario) -> None
 
 
 def manifest(package: Package, scenario: Scenario) -> Data:
+    """Return the PackageManifest of a package."""
     text = CATALOGS[package.catalog]
     source = next(name for name, origin in sources(scenario).items() if origin == package.catalog)
     told = {

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The operators' packages: one data file each under sandbox/catalog, and what a scenario changes about them."""
+"""The operators' packages: one data file each, and what a scenario changes about them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,17 @@ CATALOGS: t.Final = {
 
 
 def sources(scenario: Scenario) -> dict[str, str]:
-    """The cluster's CatalogSources, each with the catalogue that it serves: OpenShift's own, or those of a mirror in their place."""
+    """Return the cluster's CatalogSources, each with the catalogue that it serves.
+
+    They are OpenShift's own, or those of a mirror instead.
+    """
     mirrored: dict[str, str] = scenario.cluster.get("mirrored_catalogs") or {}
     return mirrored or {name: name for name in CATALOGS}
 
 
 @dataclass(frozen=True)
 class Package:
-    """One operator as its catalogue carries it."""
+    """One operator, as its catalogue carries it."""
 
     data: Data
     crds: tuple[Data, ...]
@@ -57,7 +60,7 @@ class Package:
         }
 
     def crds_of(self, version: str) -> tuple[Data, ...]:
-        """A version may bring fewer than the newest one does."""
+        """Return the CRDs of a version; an older version may have fewer."""
         wanted = self.data.get("crds_of", {}).get(version)
         return (
             self.crds
@@ -66,18 +69,22 @@ class Package:
         )
 
     def csv(self, version: str, failing: bool = False) -> Data:
+        """Return the ClusterServiceVersion of a version."""
         return cluster_service_version(
             self.data, version, self.crds_of(version), replaces=self.replaces(version), failing=failing
         )
 
     def replaces(self, version: str) -> str | None:
-        """The CSV that this version is an upgrade of: the version before it, in whatever channel that one is."""
+        """Return the name of the CSV that a version upgrades: the version before it, in any channel."""
         before = self.versions[: self.versions.index(version)]
         return csv_name(self.data, before[-1]) if before else None
 
 
 def load(crds: Crds, scenario: Scenario, folder: Path = PACKAGES) -> list[Package]:
-    """Every package that the scenario's catalogues carry, with the versions that it names for one (`cluster.catalogue`); one in two catalogues twice."""
+    """Return every package that the scenario's catalogues carry.
+
+    The scenario may name other versions of a package. A package in two catalogues is returned twice.
+    """
     found = [read(path)[0] for path in sorted(folder.glob("*.yml"))]
     found = [{**data, **scenario.cluster.get("catalogue", {}).get(data["package"], {})} for data in found]
     found = [data for data in found if not scenario.trouble("package_missing", package=data["package"])]
@@ -90,7 +97,10 @@ def load(crds: Crds, scenario: Scenario, folder: Path = PACKAGES) -> list[Packag
 
 
 def deprecations(package: Package, scenario: Scenario) -> list[Data]:
-    """What the catalogue says is to be left: the package, a channel or one version; each with its text."""
+    """Return what the catalogue calls deprecated:
+
+    a package, a channel or a version, each with its message.
+    """
     found = []
     for trouble in scenario.troubles_of("deprecated", package=package.name):
         reference: Data = {"schema": "olm.package"}

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ClusterServiceVersion of one version of a package, built from the package's data file."""
+"""Build the ClusterServiceVersion of one version of a package from the package's data file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ VERBS: t.Final = {
     "all": ["create", "delete", "get", "list", "patch", "update", "watch"],
     "read": ["get", "list", "watch"],
 }
-# No node of a scenario carries this role, so the pod stays Pending as on a cluster that lost its infra nodes; the deadline makes OLM say so in seconds.
+# No node has this role, so the pod stays Pending, as on a cluster that lost its infra nodes. The deadline makes
+# OLM report that within seconds.
 FAILING: t.Final[Data] = {
     "node_selector": {"node-role.kubernetes.io/infra": ""},
     "progressDeadlineSeconds": 5,
@@ -29,7 +30,7 @@ def csv_name(data: Data, version: str) -> str:
 def cluster_service_version(
     data: Data, version: str, crds: t.Sequence[Data], replaces: str | None = None, failing: bool = False
 ) -> Data:
-    """`failing` makes the operator's Deployment one that cannot become available."""
+    """Return the ClusterServiceVersion; with `failing` its Deployment never becomes available."""
     spec: Data = {
         "displayName": data["display_name"],
         "description": data["description"],
@@ -85,7 +86,7 @@ def _related_images(data: Data, version: str) -> list[Data]:
 
 
 def _images(data: Data, version: str) -> Data:
-    """The operands' images; a version may have others than the newest one has."""
+    """Return the images of the operands; a version may have others than the newest one."""
     return {**data.get("images", {}), **data.get("images_of", {}).get(version, {})}
 
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which files the sandbox takes out of pinned Go modules: CRDs, and KWOK's stages. Read at build time only."""
+"""The files that the sandbox takes out of pinned Go modules at build time: CRDs, and KWOK's stages."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ _SRIOV: t.Final = (
     "sriovoperatorconfigs",
 )
 
-# Set of CRDs -> files inside modules. "platform" is loaded by `up`, and so is "tech-preview" in a cluster of that feature set;
-# the others are brought by an operator's bundle or by a scenario.
+# Set of CRDs -> files inside modules. `up` loads "platform", and "tech-preview" in a cluster of that feature
+# set; the bundle of an operator, or a scenario, brings the others.
 CRD_SETS: t.Final[dict[str, list[tuple[str, str]]]] = {
     "platform": [
         *(("github.com/openshift/api", f"{stem}.crd.yaml") for stem in _OPENSHIFT),
@@ -115,7 +115,10 @@ STAGES: t.Final = [
 
 
 def folder(go: Path, module: str, work: Path, env: t.Mapping[str, str]) -> Path:
-    """The module's files in Go's module cache, downloaded when they are not there; `work` holds the go.sum that they are checked against."""
+    """Return the folder of a module in Go's module cache; download it when it is missing.
+
+    `work` holds the go.sum that the module is checked against. Raises RuntimeError.
+    """
     argv = [str(go), "mod", "download", "-json", f"{module}@{MODULES[module]}"]
     done = subprocess.run(
         argv, cwd=work, env=dict(env), capture_output=True, text=True, timeout=300, check=False

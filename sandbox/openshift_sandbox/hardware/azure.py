@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sizes of Azure's virtual machines; GPUs are counted as the SKU counts them, so that a third of an A10, an FPGA and an AMD GPU are one each."""
+"""Sizes of Azure's virtual machines.
+
+GPUs are counted as the SKU counts them: a third of an A10, an FPGA and an AMD GPU are one each.
+"""
 
 from __future__ import annotations
 

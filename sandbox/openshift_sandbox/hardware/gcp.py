@@ -67,7 +67,7 @@ _FAMILIES: t.Final = {
 
 TYPES: t.Final[dict[str, InstanceType]] = instance_types(_FAMILIES)
 
-# Accelerator type of the API -> GPU; what the machine provider knows a quota of.
+# Accelerator type of the API -> GPU: those for which the machine provider knows a quota.
 ACCELERATORS: t.Final = {
     "nvidia-tesla-t4": ("T4", "NVIDIA_T4_GPUS"),
     "nvidia-tesla-v100": ("V100-16", "NVIDIA_V100_GPUS"),
@@ -81,6 +81,6 @@ ACCELERATORS: t.Final = {
 
 
 def description(machine_type: str, accelerator: str, count: int) -> str | None:
-    """An N1 with GPUs attached, which its machine type alone does not tell."""
+    """Describe an N1 with GPUs attached, which its machine type alone does not name; None for other types."""
     base, known = TYPES.get(machine_type), ACCELERATORS.get(accelerator)
     return f"{base.vcpus}x{base.memory_gib}x{count}x{known[0]}" if base and known else None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Gpu:
-    """One model of accelerator; the values are those that nvidia-smi and GPU feature discovery print."""
+    """One model of accelerator, with the values that nvidia-smi and GPU feature discovery print."""
 
     name: str
     memory_mib: int
@@ -28,7 +28,7 @@ class Gpu:
 
     @property
     def product(self) -> str:
-        """Value of the label nvidia.com/gpu.product."""
+        """Return the value of the label nvidia.com/gpu.product."""
         return self.name.replace(" ", "-")
 
     @property
@@ -38,7 +38,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Nic:
-    """One model of RDMA-capable network adapter, as /sys shows a port of it."""
+    """One model of RDMA-capable network adapter, as /sys shows one of its ports."""
 
     pci_device: str
     pci_class: str = "0200"
@@ -55,6 +55,8 @@ NICS: t.Final[dict[str, Nic]] = {
 
 @dataclass(frozen=True)
 class InstanceType:
+    """What a machine of one type is made of."""
+
     name: str
     vcpus: int
     memory_gib: int
@@ -128,7 +130,7 @@ GPUS: t.Final[dict[str, Gpu]] = {
 
 
 class Sizes(t.NamedTuple):
-    """Instance types that differ in size alone: {size: (vCPUs, memory in GiB, GPUs)}."""
+    """Instance types that differ only in size: {size: (vCPUs, memory in GiB, GPUs)}."""
 
     gpu: str | None
     arch: str
@@ -138,6 +140,7 @@ class Sizes(t.NamedTuple):
 def instance_types(
     families: t.Mapping[str, Sizes], joined: str = "{family}{size}"
 ) -> dict[str, InstanceType]:
+    """Return the instance types of all families by name: family, separator, size."""
     types = {}
     for family, (gpu, arch, sizes) in families.items():
         for size, (vcpus, memory, gpus) in sizes.items():

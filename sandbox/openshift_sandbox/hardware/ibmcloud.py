@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Instance profiles of IBM Cloud VPC; a profile's name tells its vCPUs, GiB and GPUs."""
+"""Instance profiles of IBM Cloud VPC; the name of a profile contains its vCPUs, GiB and GPUs."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The hardware behind simulated nodes: what an instance type is made of, and what its GPUs call themselves."""
+"""The hardware behind simulated nodes: what an instance type is made of."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = (
 )
 
 DESCRIPTION: t.Final = "sandbox.openshift/hardware"
-"""Annotation of a Node whose labels do not tell what it is made of, as on vSphere or bare metal."""
+"""Annotation of a Node whose labels do not describe its hardware, as on vSphere or bare metal."""
 
 INSTANCE_TYPES: t.Final[dict[str, InstanceType]] = {
     **aws.TYPES,
@@ -36,11 +36,15 @@ INSTANCE_TYPES: t.Final[dict[str, InstanceType]] = {
 
 
 def instance_type(name: str | None) -> InstanceType | None:
+    """Return an instance type of any platform by its name, or None."""
     return INSTANCE_TYPES.get(name or "")
 
 
 def described(text: str) -> InstanceType:
-    """Hardware that no name of a type tells: vCPUs x GiB, then GPUs x model, then + ports x network adapter, as in 16x128x2xL40S+2xCX7."""
+    """Return the hardware that a text describes.
+
+    The text has vCPUs x GiB, then GPUs x model, then + ports x network adapter, as in 16x128x2xL40S+2xCX7.
+    """
     machine, _plus, adapters = text.partition("+")
     vcpus, memory, *gpus = machine.split("x", 3)
     count, model = gpus if gpus else ("0", "")
@@ -57,7 +61,7 @@ def described(text: str) -> InstanceType:
 
 
 def of_node(node: dict[str, t.Any]) -> InstanceType | None:
-    """The hardware of a Node: as its annotation describes it, else by its well-known instance-type label."""
+    """Return the hardware of a Node by its annotation, else by its instance-type label; None when unknown."""
     metadata = node["metadata"]
     if text := (metadata.get("annotations") or {}).get(DESCRIPTION):
         return described(text)

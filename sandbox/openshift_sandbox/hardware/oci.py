@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Shapes of Oracle Cloud Infrastructure, where machines are made outside the cluster."""
+"""Shapes of Oracle Cloud Infrastructure, where machines are made outside of the cluster."""
 
 from __future__ import annotations
 

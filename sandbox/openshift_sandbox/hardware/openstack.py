@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Flavors of the simulated OpenStack; every real one has its own, and a GPU is an alias in a flavor's extra specs."""
+"""Flavors of the simulated OpenStack.
+
+Every real OpenStack has its own flavors; a GPU is an alias in the extra specs of a flavor.
+"""
 
 from __future__ import annotations
 

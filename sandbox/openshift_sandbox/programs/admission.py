@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The admission webhooks of the Machine API, and the one that answers look-ups of images: their server's process, and how the API server asks it."""
+"""Run the server of the webhooks, and tell the API server to ask it.
+
+It answers for the Machine API, and for look-ups of images.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,16 @@ Object = dict[str, t.Any]
 
 
 def wanted(sandbox: Sandbox) -> list[str]:
-    """Groups of the cluster that have a webhook here."""
+    """Return the API groups of the cluster that have a webhook in the sandbox."""
     absent = sandbox.scenario.cluster.get("absent_groups", [])
     return [group for group in (MACHINES, LOOK_UPS) if group not in absent]
 
 
 def start(sandbox: Sandbox) -> None:
-    """Up and asked from now on. When it is away the API server goes on without it, as on a real cluster."""
+    """Start the server, and register it with the API server.
+
+    Without it the API server still accepts Machines, as on a real cluster.
+    """
     authority = Authority(sandbox.run / "pki")
     authority.server(NAME)
     sandbox.processes.start(
@@ -47,7 +53,7 @@ def start(sandbox: Sandbox) -> None:
 
 
 def configurations(url: str, certificate: bytes) -> list[Object]:
-    """As the machine-api operator makes them, but for the address and a timeout that tests can bear."""
+    """Return the webhook configurations of the machine-api operator, with our address and a shorter timeout."""
     kinds = (
         ("Validating", "validation", VALIDATING, ["CREATE", "UPDATE"]),
         ("Mutating", "default", DEFAULTING, ["CREATE"]),
@@ -67,7 +73,10 @@ def configurations(url: str, certificate: bytes) -> list[Object]:
 
 
 def look_ups(url: str, certificate: bytes) -> Object:
-    """The sandbox's own: by it a CRD answers as an aggregated API would, and says so when its server is away."""
+    """Return the sandbox's own webhook for look-ups of images.
+
+    With it a CRD answers as an aggregated API would; without its server the look-up fails, and says so.
+    """
     name, resource = "image-look-ups.sandbox.openshift", "imagestreamimports"
     rule = {"apiGroups": [LOOK_UPS], "apiVersions": ["v1"], "resources": [resource], "operations": ["CREATE"]}
     webhook = _webhook("", resource, f"{url}{IMAGES}", certificate, ["CREATE"]) | {

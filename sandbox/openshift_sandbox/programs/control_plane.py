@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""etcd, kube-apiserver, kube-controller-manager and kube-scheduler: the real programs, and how the sandbox runs them."""
+"""Run etcd, kube-apiserver, kube-controller-manager and kube-scheduler: the real programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from openshift_sandbox.sandbox import Sandbox, SandboxError
 
 FAMILY = "control-plane"
 ADMIN_GROUP = "system:masters"
-# Users of the components' kubeconfigs, and their groups.
+# The users in the components' kubeconfigs, and their groups.
 COMPONENTS = {
     "kube-controller-manager": ("system:kube-controller-manager", None),
     "kube-scheduler": ("system:kube-scheduler", None),
@@ -61,7 +61,7 @@ AUDIT_POLICY = {
 
 
 def prepare(sandbox: Sandbox) -> None:
-    """Keys, kubeconfigs, tokens and the audit policy: made once, kept afterwards."""
+    """Make keys, kubeconfigs, tokens and the audit policy, once."""
     authority = Authority(sandbox.run / "pki")
     authority.server("apiserver")
     authority.server("kubelet")
@@ -167,7 +167,7 @@ def start_scheduler(sandbox: Sandbox) -> None:
 
 
 def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS) -> None:
-    """Until /readyz says ok; at once when a child died meanwhile."""
+    """Wait until /readyz answers ok. Raises SandboxError after that time, ProcessDied when a child ended."""
     client = sandbox.client()
     deadline = time.monotonic() + seconds
     while True:
@@ -181,7 +181,8 @@ def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS) -> None:
         sandbox.processes.check("etcd", "kube-apiserver")
         if time.monotonic() > deadline:
             raise SandboxError(
-                f"kube-apiserver is not ready after {seconds:.0f} s: {last}; see {sandbox.logs / 'kube-apiserver.log'}"
+                f"kube-apiserver is not ready after {seconds:.0f} s: {last}; "
+                f"see {sandbox.logs / 'kube-apiserver.log'}"
             )
         time.sleep(0.1)
 

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""KWOK, the kubelets of the simulated nodes: upstream's stages made brisk, and our own for pods that end, fail, hang or crash."""
+"""Run KWOK, the kubelets of the simulated nodes.
+
+Its stages are upstream's, made faster, and our own for pods that end, fail, hang or crash.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +29,9 @@ CRASHES: t.Final = {
     "operator": "DoesNotExist",
 }
 HOLD: t.Final = '.metadata.annotations["sandbox.openshift/hold"]'
-# A pod that unpacks a bundle waits for its image, which the stand-in of the registry brings or not.
+# A pod that unpacks a bundle waits until the stand-in of the registry has, or refuses, its image.
 UNPULLED: t.Final = 'select(.metadata.labels["operatorframework.io/bundle-unpack-ref"] != null and .metadata.annotations["sandbox.openshift/pulled"] == null) | "true"'
-# What is added to the selectors of upstream's stages.
+# Conditions that are added to the selectors of upstream's stages.
 EXTRA: t.Final[dict[str, list[Stage]]] = {
     "pod-init-container-running": [{"key": UNPULLED, "operator": "NotIn", "values": ["true"]}],
     "pod-init-container-completed": [{"key": HOLD, "operator": "NotIn", "values": ["init"]}],
@@ -37,12 +40,13 @@ EXTRA: t.Final[dict[str, list[Stage]]] = {
 
 
 def collect(module: Path, target: Path = COLLECTED) -> None:
+    """Write upstream's stages, as a module carries them, into the build folder."""
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(json.dumps([yaml.safe_load((module / path).read_text()) for path in STAGES]))
 
 
 def stages(step: float = STEP_SECONDS, jitter: float = JITTER_SECONDS) -> list[Stage]:
-    """All stages; pods take `step` plus up to `jitter` seconds for each of theirs."""
+    """Return all stages. Each step of a pod takes `step` seconds, and up to `jitter` seconds more."""
     if not COLLECTED.exists():
         raise SandboxError(f"{COLLECTED} is missing: run `sandbox build`")
     upstream = [brisk(stage, step, jitter) for stage in json.loads(COLLECTED.read_text())]
@@ -50,11 +54,12 @@ def stages(step: float = STEP_SECONDS, jitter: float = JITTER_SECONDS) -> list[S
 
 
 def brisk(stage: Stage, step: float, jitter: float) -> Stage:
+    """Return a stage of upstream with short delays."""
     name, spec = stage["metadata"]["name"], dict(stage["spec"])
     if spec["resourceRef"]["kind"] == "Pod":
-        # Upstream's pod-delete takes the whole grace period: a rolling update of two nodes would last a minute.
+        # Upstream's pod-delete takes the whole grace period: updating two nodes in turn would take a minute.
         kept = {} if name == "pod-delete" else {"durationFrom": spec["delay"]["durationFrom"]}
-        # KWOK draws the delay between the duration and the "jitter" duration, which is the later end.
+        # KWOK draws the delay between the duration and the "jitter" duration, which is its upper end.
         spec["delay"] = {
             "durationMilliseconds": int(step * 1000),
             "jitterDurationMilliseconds": int((step + jitter) * 1000),
@@ -73,6 +78,7 @@ def brisk(stage: Stage, step: float, jitter: float) -> Stage:
 
 
 def start(sandbox: Sandbox) -> None:
+    """Write the stages and start KWOK."""
     if sandbox.processes.alive("kwok"):
         return
     delays = sandbox.scenario.delays
@@ -107,7 +113,7 @@ def start(sandbox: Sandbox) -> None:
 
 
 def _drop_leases(sandbox: Sandbox) -> None:
-    """A new KWOK waits for the leases of the one before it to expire; nobody else holds them here."""
+    """Delete the leases of an earlier KWOK: a new one would wait until they expire."""
     try:
         sandbox.client().checked("DELETE", "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases")
     except ApiError as error:

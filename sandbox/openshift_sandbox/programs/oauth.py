@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Logging in with user name and password: who there is, and the stand-in for OpenShift's OAuth server that the API server asks about tokens."""
+"""Run the stand-in for OpenShift's OAuth server: users, their passwords, and the API server's webhook."""
 
 from __future__ import annotations
 
@@ -16,23 +16,26 @@ from openshift_sandbox.programs import own_server
 from openshift_sandbox.sandbox import Sandbox
 
 NAME: t.Final = "oauth"
-# As the installer makes it: the one administrator before an identity provider is set up, and somebody who may nothing, and whose password is not all ASCII.
+# kubeadmin is the administrator that the installer makes. developer may do nothing, and has a password
+# with characters outside ASCII.
 LOGINS: t.Final = {"kubeadmin": ("kube:admin", ["system:cluster-admins"]), "developer": ("developer", [])}
 START: t.Final = {"developer": "pässwörd-€-"}
 OAUTH_GROUP: t.Final = "system:authenticated:oauth"
 
 
 def url(sandbox: Sandbox) -> str:
+    """Return the address that answers as an API server of OpenShift with OAuth."""
     return f"https://127.0.0.1:{sandbox.port(NAME)}"
 
 
 def users(sandbox: Sandbox) -> dict[str, dict[str, t.Any]]:
+    """Return the users by name, with their passwords and groups."""
     found: dict[str, dict[str, t.Any]] = json.loads((sandbox.run / "oauth-users.json").read_text())
     return found
 
 
 def prepare(sandbox: Sandbox) -> None:
-    """A certificate, users with passwords, and the webhook's kubeconfig."""
+    """Make a certificate, the users' passwords, and the kubeconfig of the webhook."""
     authority = Authority(sandbox.run / "pki")
     authority.server(NAME)
     file = sandbox.run / "oauth-users.json"

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Operator Lifecycle Manager: the real `olm` and `catalog`, and one `opm serve` for each catalogue."""
+"""Run the Operator Lifecycle Manager: the real `olm` and `catalog`, and one `opm serve` per catalogue."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def wanted(scenario: Scenario) -> bool:
 
 
 def prepare(sandbox: Sandbox) -> None:
-    """What needs no API: the catalogues' files and their servers. Safe to repeat; a running server is left alone."""
+    """Write the catalogues' files and start their servers; this needs no API. Safe to repeat."""
     found = _packages(sandbox)
     bundles.lay_out(sandbox.run, found, sandbox.scenario)
     for name, folder in file_based.write(_folder(sandbox), found, sandbox.scenario).items():
@@ -39,7 +39,10 @@ def prepare(sandbox: Sandbox) -> None:
 
 
 def start(sandbox: Sandbox) -> None:
-    """Namespaces, both operators and the catalogue sources. The CRDs of OLM and of config.openshift.io's Proxy must be served."""
+    """Start both operators; create the namespaces, CatalogSources and PackageManifests.
+
+    The CRDs of OLM and the CRD Proxy of config.openshift.io must be served.
+    """
     client = sandbox.client("sandbox-olm")
     _start_operators(sandbox)
     for obj in _objects(sandbox):
@@ -48,7 +51,11 @@ def start(sandbox: Sandbox) -> None:
 
 
 def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS, steady: float = 0.0) -> None:
-    """Until OLM has reached every catalogue that is not meant to be down. steady: for so many seconds, since it notices a restarted one only after a while."""
+    """Wait until OLM has reached every catalogue that a trouble does not stop.
+
+    `steady`: for how many seconds it must stay so, since OLM notices a restarted catalogue late. Raises
+    SandboxError.
+    """
     client = sandbox.client("sandbox-olm")
     now = since = time.monotonic()
     deadline = now + seconds
@@ -59,7 +66,8 @@ def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS, steady: float =
         sandbox.processes.check()
         if unreached and now > deadline:
             raise SandboxError(
-                f"OLM did not reach {', '.join(unreached)} within {seconds:.0f} s: see {sandbox.logs / 'olm-catalog.log'}"
+                f"OLM did not reach {', '.join(unreached)} within {seconds:.0f} s: "
+                f"see {sandbox.logs / 'olm-catalog.log'}"
             )
         time.sleep(0.1)
         now = time.monotonic()
@@ -67,7 +75,7 @@ def wait_ready(sandbox: Sandbox, seconds: float = READY_SECONDS, steady: float =
 
 
 def refresh(sandbox: Sandbox) -> None:
-    """The scenario's troubles changed: serve catalogues that hold them, and let OLM read them anew."""
+    """Serve the catalogues of the scenario as it is now, after its troubles changed."""
     before = _content(sandbox)
     found = _packages(sandbox)
     bundles.lay_out(sandbox.run, found, sandbox.scenario)
@@ -136,7 +144,7 @@ def _objects(sandbox: Sandbox) -> t.Iterator[Data]:
         spec: Data = {"sourceType": "grpc", "address": f"127.0.0.1:{sandbox.port(_server(origin))}"}
         spec |= {"displayName": text["display_name"], "publisher": text["publisher"]}
         if name != origin:
-            # A real one names an image, whose pod is made anew when a newer one is found at that interval.
+            # A real CatalogSource names an image; at this interval OLM looks for a newer image of it.
             spec["updateStrategy"] = {"registryPoll": {"interval": "30m"}}
         yield {
             "apiVersion": f"{GROUP}/v1alpha1",
@@ -161,7 +169,7 @@ def _packages(sandbox: Sandbox) -> list[packages.Package]:
 
 
 def _content(sandbox: Sandbox) -> dict[str, dict[str, bytes]]:
-    """What each catalogue holds now: its server reads it once, at its start."""
+    """Return what each catalogue holds now: its server reads it only once, when it starts."""
     return {
         folder.name: {path.name: path.read_bytes() for path in folder.glob("*.json")}
         for folder in _folder(sandbox).glob("*")

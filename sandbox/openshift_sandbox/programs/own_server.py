@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waiting for a server of the sandbox's own, which has a certificate of its authority and a port of the same name."""
+"""Wait for a server of the sandbox's own: its certificate and its port have its name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ READY_SECONDS: t.Final = 20.0
 
 
 def wait_ready(sandbox: Sandbox, name: str, without: str) -> None:
-    """Until it answers, and not somebody else who has taken its port; at once when it died. without: what does not work while it is away."""
+    """Wait until the server answers with our certificate, and not another process on the same port.
+
+    `without` says what does not work without it. Raises SandboxError, or ProcessDied when the server ended.
+    """
     context = ssl.create_default_context(cafile=sandbox.run / "pki" / "ca.crt")
     deadline = time.monotonic() + READY_SECONDS
     while (problem := _silence(context, sandbox.port(name))) is not None:

@@ -1,9 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for EC2 and the AWS machine provider; unlike the real ones it looks at no credential, and instances cost nothing.
+"""Stand in for EC2 and the AWS machine provider.
 
-What EC2 calls a client's error (4xx) ends a Machine, with the message alone; its own errors (5xx) are tried again for ever, with their code before the message.
+Unlike the real ones it checks no credentials. An error of the client (4xx) ends a Machine, with the message
+alone; an error of the service (5xx) is tried again for ever, with its code before the message.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ CLIENTS_ERRORS: t.Final = {
 
 
 class Aws(Cloud):
+    """EC2 and its machine provider."""
+
     created = "MachineCreation"
     created_message = "Machine successfully created"
     events_from = "awscontroller"
@@ -65,7 +68,10 @@ class Aws(Cloud):
         return self._instance(machine, own_address(machine), self.running)
 
     def lost(self, cluster: Cluster, machine: Object) -> Lost | None:
-        """At the end of a capacity block EC2 terminates what runs in it."""
+        """Return how the Machine lost its instance:
+
+        EC2 terminates instances at the end of their capacity block.
+        """
         reservation = provider_spec(machine).get("capacityReservationId")
         ended = reservation and cluster.trouble("capacity_block_ended", reservation=reservation)
         return Lost("can't find created instance") if ended and machine["spec"].get("providerID") else None
@@ -99,7 +105,7 @@ class Aws(Cloud):
         return failure(cluster, wanted) or self._out_of(cluster, wanted, value, fields)
 
     def _out_of(self, cluster: Cluster, wanted: Wanted, value: Object, fields: Object) -> Refusal | None:
-        """What there is none of: places in a reservation, on the spot market, in the zone."""
+        """Return the refusal when nothing is left: of a reservation, on the spot market, or in the zone."""
         reservation = value.get("capacityReservationId")
         if reservation:
             ended, full = (

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What EC2 says when it refuses an instance, as the AWS machine provider hands it on; request ids and encoded messages are made up."""
+"""What EC2 says when it refuses an instance, as the AWS machine provider reports it.
+
+Request ids and encoded messages are made up.
+"""
 
 from __future__ import annotations
 
@@ -38,17 +41,17 @@ SPOT_LIMITS: t.Final = {
 
 
 def launching(text: str, **fields: object) -> str:
-    """A client's error: the provider drops its code."""
+    """Return an error of the client: the provider drops its code."""
     return f"error launching instance: {text.format(**fields)}"
 
 
 def creating(code: str, text: str, **fields: object) -> str:
-    """An error of the service."""
+    """Return an error of the service, with its code."""
     return f"error creating EC2 instance: {code}: {text.format(**fields)}\n\tstatus code: 500, {REQUEST}"
 
 
 def no_image(image: str, has_disks: bool) -> str:
-    """The provider looks at the image only to learn of its root disk."""
+    """Return the error about an image that does not exist; the provider reads it only for its root disk."""
     text = IMAGE.format(image=image)
     if has_disks:
         return f"error getting blockDeviceMappings: error describing AMI: InvalidAMIID.NotFound: {text}\n\tstatus code: 400, {REQUEST}"

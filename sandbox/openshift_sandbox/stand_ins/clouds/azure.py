@@ -1,10 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for Azure's resource manager and the Azure machine provider; unlike the real ones it looks at no image, network or credential.
+"""Stand in for Azure's resource manager and the Azure machine provider.
 
-A request that is refused at once (4xx) ends a Machine, and its text says why. That there is no capacity shows only later: the virtual machine exists
-already, its provisioning fails, and the provider says no more than that.
+Unlike the real ones it checks no image, network or credentials. A request that is refused at once (4xx) ends
+a Machine, and the error says why. A lack of capacity shows later: the virtual machine exists, its
+provisioning fails, and the provider says no more than that.
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ INVALID_SIZE: t.Final = "The value {type} provided for the VM size is not valid.
 
 
 class Azure(Cloud):
+    """Azure and its machine provider."""
+
     state_field = "vmState"
     running = azure.RUNNING
 
@@ -112,7 +115,7 @@ class Azure(Cloud):
         )
 
     def scale_from_zero(self, value: Object) -> InstanceType | None:
-        """GPUs as the SKU counts them, which says nothing of whose they are and of how big a share."""
+        """Return processors, memory and GPUs as the SKU counts them, whatever their vendor or share."""
         return instance_type(value.get("vmSize"))
 
     def _instance(self, cluster: Cluster, machine: Object, address: str, state: str) -> Instance:
@@ -138,7 +141,7 @@ def _quota(quota: Object, wanted: Wanted) -> str:
 
 
 def _rejected(name: str, resource: str, status: int, code: str, message: str) -> Refusal:
-    """An answer of the resource manager, printed as its client library does."""
+    """Return a refusal of the resource manager, in the format of its client library."""
     body = json.dumps({"error": {"code": code, "message": message}}, indent=2)
     word = {400: "Bad Request", 409: "Conflict"}[status]
     lines = [

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the bare metal operator and Ironic; unlike them it talks to no BMC, and inspects, cleans and writes nothing: only states pass."""
+"""Stand in for the bare metal operator and Ironic: hosts pass from state to state.
+
+Unlike the real ones it connects to no BMC, and inspects, cleans and writes no machine.
+"""
 
 from __future__ import annotations
 
@@ -27,6 +30,8 @@ TEXTS: t.Final = {
 
 
 class BareMetalHosts(Reconciler):
+    """The states of all BareMetalHosts, and the size of the MachineSets that follow their hosts."""
+
     kinds = ("BareMetalHost", "Machine", "MachineSet")
 
     def reconcile(self, cluster: Cluster, now: float) -> None:
@@ -39,7 +44,7 @@ class BareMetalHosts(Reconciler):
                 self._scale(cluster, machine_set)
 
     def _scale(self, cluster: Cluster, machine_set: Object) -> None:
-        """The machine provider's part: as many replicas as there are hosts for the set."""
+        """Set the replicas of a MachineSet to the number of its hosts, as the machine provider does."""
         metadata = machine_set["metadata"]
         count = hosts_for(
             machine_set,
@@ -81,7 +86,7 @@ class BareMetalHosts(Reconciler):
             self._report(cluster, host, "available", poweredOn=False)
 
     def _report(self, cluster: Cluster, host: Object, state: str, **fields: t.Any) -> None:
-        """Write what differs of the status; an error that is not given is over."""
+        """Write what differs in the status; an error that is not given is removed."""
         failed = "errorType" in fields
         told = {
             "errorType": None,
@@ -100,7 +105,11 @@ class BareMetalHosts(Reconciler):
 
 
 def hosts_for(machine_set: Object, hosts: list[Object], machines: list[Object]) -> int | None:
-    """Free ones that the template's hostSelector matches, whatever their state, and those that the set's Machines have; None while a consumer is unknown."""
+    """Return how many hosts a MachineSet has; None while the consumer of a host is unknown.
+
+    These are the free hosts that the template's hostSelector matches, in any state, and the hosts of its
+    Machines.
+    """
     chosen = (machine_set["spec"]["template"]["spec"]["providerSpec"].get("value") or {}).get(
         "hostSelector"
     ) or {}
@@ -125,7 +134,7 @@ def is_consumer(machine: Object, host: Object) -> bool:
 
 
 def selects(selector: Object, host: Object) -> bool:
-    """Whether a hostSelector matches the labels of a host."""
+    """Return whether a hostSelector matches the labels of a host."""
     labels = host["metadata"].get("labels") or {}
     exact = selector.get("matchLabels") or {}
     return exact.items() <= labels.items() and all(
@@ -134,19 +143,22 @@ def selects(selector: Object, host: Object) -> bool:
 
 
 def text(host: Object, kind: str) -> str:
-    """What Ironic says most often when that goes wrong."""
+    """Return what Ironic says most often about this kind of error."""
     address = str(host["spec"]["bmc"]["address"]).replace("redfish-virtualmedia", "https")
     return TEXTS.get(kind, kind).format(node=host["status"]["provisioning"]["ID"], bmc=address)
 
 
 def wanted(host: Object) -> bool:
-    """Whether somebody asks for an operating system on the host."""
+    """Return whether a host should have an operating system."""
     spec = host["spec"]
     return bool(spec.get("customDeploy") or (spec.get("image") or {}).get("url"))
 
 
 def _struck(host: Object, state: str, kind: str) -> bool:
-    """Provisioning fails on the way; everything before it keeps a free host from becoming available."""
+    """Return whether a trouble applies:
+
+    provisioning fails half-way; earlier errors keep a host from becoming free.
+    """
     return (
         state == "provisioning"
         if kind == "provisioning error"

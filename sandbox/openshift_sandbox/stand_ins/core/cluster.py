@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stand-ins' view of the cluster: indexes to read from, writes that show up in them at once, delays and troubles."""
+"""The stand-ins' view of the cluster.
+
+They read from indexes, see their own writes at once, and ask for delays and troubles here.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from openshift_sandbox.stand_ins.core.kinds import TABLE, key_of, split
 
 
 class Cluster:
-    """Objects handed out are the index's own: read them, never change them."""
+    """What a stand-in reads and writes. Objects belong to the index: read them, never change them."""
 
     def __init__(
         self,
@@ -38,7 +41,7 @@ class Cluster:
         self._served: set[str] = set()
         self._started: dict[tuple[Hashable, str], float] = {}
 
-    # What there is
+    # Reading
 
     @property
     def scenario(self) -> Scenario:
@@ -49,22 +52,27 @@ class Cluster:
         return list(self._indexes)
 
     def objects(self, kind: str, namespace: str | None = None) -> list[Object]:
-        """All objects of a watched kind, by name; empty while its CRD is not there."""
+        """Return all objects of a watched kind, by name; none while its CRD does not exist."""
         return self._indexes[kind].all(namespace)
 
     def find(self, kind: str, name: str, namespace: str | None = None) -> Object | None:
+        """Return one object of a watched kind, or None."""
         return self._indexes[kind].get(name, namespace or "")
 
     def served(self, kind: str) -> bool:
+        """Return whether the API server serves a kind."""
         return kind in self._served
 
     def available(self, deployment: str, namespace: str) -> bool:
-        """Whether a Deployment says Available; an operator's stand-in works only while its Deployment does."""
+        """Return whether a Deployment is Available.
+
+        The stand-in of an operator works only while the operator's Deployment is.
+        """
         found = self.find("Deployment", deployment, namespace)
         conditions = (found or {}).get("status", {}).get("conditions", [])
         return any(one["type"] == "Available" and one["status"] == "True" for one in conditions)
 
-    # Time and trouble
+    # Delays and troubles
 
     def delay(self, step: str, default: float = 0.0) -> float:
         return self.scenario.delay(step, default)
@@ -76,7 +84,10 @@ class Cluster:
         return self.scenario.trouble(kind, **match)
 
     def due(self, subject: Hashable, step: str, default: float = 0.0, slower: float = 0.0) -> bool:
-        """Whether the delay of a step has passed since this was first asked for the subject (a uid); wakes the loop when it has."""
+        """Return whether the delay of a step has passed for a subject (a uid); the loop wakes up when it has.
+
+        The delay begins with the first call. `slower` adds seconds to it.
+        """
         now = self.clock()
         at = self._started.setdefault((subject, step), now) + self.delay(step, default) + slower
         if now >= at:
@@ -85,10 +96,10 @@ class Cluster:
         return False
 
     def restart(self, subject: Hashable, step: str) -> None:
-        """Let the delay of a step begin anew."""
+        """Start the delay of a step again."""
         self._started.pop((subject, step), None)
 
-    # Writes: the answer goes into the index, so that the next read sees it before the watch does
+    # Writing: the answer goes into the index, so that the next read sees it before the watch does
 
     def create(self, obj: Object) -> Object:
         return self._keep(self.client.create(obj))
@@ -102,7 +113,10 @@ class Cluster:
     def patch(
         self, kind: str, name: str, namespace: str | None, body: Object, subresource: str | None = None
     ) -> Object | None:
-        """A merge patch; None when the object has gone meanwhile, or is no longer at the resourceVersion that the body names."""
+        """Send a merge patch;
+
+        return None when the object is gone or is newer than the resourceVersion in the body.
+        """
         api_version, plural = TABLE[kind]
         try:
             answer = self.client.patch(api_version, plural, name, namespace, body, subresource)
@@ -115,17 +129,20 @@ class Cluster:
         return self._keep({"apiVersion": api_version, "kind": kind.partition(".")[0]} | answer)
 
     def delete(self, kind: str, name: str, namespace: str | None = None, orphan: bool = False) -> bool:
-        """The index follows by the watch, since finalizers may hold the object; False when it was gone already."""
+        """Delete an object; return False when it was gone already.
+
+        The index changes with the watch, since finalizers may keep the object.
+        """
         api_version, plural = TABLE[kind]
         found = self.client.delete(api_version, plural, name, namespace, orphan)
         if not found:
             self._forget(kind, name, namespace)
         return found
 
-    # Fed by the loop
+    # Called by the loop
 
     def resync(self, kind: str) -> bool:
-        """List a kind; False when nothing changed or it is not served."""
+        """List a kind again; return False when nothing changed or the kind is not served."""
         api_version, plural = TABLE[kind]
         before = self._indexes[kind].versions()
         try:
@@ -140,7 +157,7 @@ class Cluster:
         return self._indexes[kind].resync(listed, before)
 
     def observe(self, kind: str, event: str | None, obj: Object) -> bool:
-        """One event of the watch; True when it changes what is known."""
+        """Take one event of a watch; return whether it changes the index."""
         self._served.add(kind)
         index = self._indexes[kind]
         news = index.remove(obj) if event == "DELETED" else index.put(obj)
@@ -149,7 +166,7 @@ class Cluster:
         return news
 
     def defined_by(self, crd: Object) -> list[str]:
-        """The watched kinds that an established CRD serves."""
+        """Return the watched kinds that an established CRD serves."""
         conditions = crd.get("status", {}).get("conditions") or []
         if not any(one["type"] == "Established" and one["status"] == "True" for one in conditions):
             return []

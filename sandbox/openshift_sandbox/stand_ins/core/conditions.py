@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Conditions as controllers write them: the transition time moves only when the status does."""
+"""Conditions as controllers write them: the transition time changes only with the status."""
 
 from __future__ import annotations
 
@@ -12,19 +12,23 @@ Condition = dict[str, t.Any]
 
 
 def timestamp() -> str:
+    """Return the current time as the API writes it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def condition(
     kind: str, status: bool, reason: str | None = None, message: str | None = None, **more: str
 ) -> Condition:
-    """Reason and message are left out where the real component leaves them out."""
+    """Return a condition; without a reason or a message where the real component writes none."""
     texts = {key: value for key, value in (("reason", reason), ("message", message)) if value is not None}
     return {"type": kind, "status": "True" if status else "False"} | texts | more
 
 
 def merged(known: list[Condition], wanted: list[Condition]) -> list[Condition]:
-    """The known conditions with the wanted ones in their place; equal to the known ones when there is no news."""
+    """Return the known conditions with the wanted ones in their places;
+
+    equal to the known ones without news.
+    """
     result = {one["type"]: one for one in known}
     for one in wanted:
         before = result.get(one["type"], {})
@@ -34,5 +38,6 @@ def merged(known: list[Condition], wanted: list[Condition]) -> list[Condition]:
 
 
 def holds(obj: dict[str, t.Any], kind: str) -> bool:
+    """Return whether a condition of an object is True."""
     conditions = obj.get("status", {}).get("conditions") or []
     return any(one["type"] == kind and one["status"] == "True" for one in conditions)

@@ -1,10 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the Machine API's drain controller: cordon and evict as kubectl drain does, pods of nobody and emptyDir data included.
+"""Stand in for the Machine API's drain controller: cordon a node, then evict its pods as kubectl drain does.
 
-As with the real one an attempt that did not finish is told by an event and by no condition; unlike its attempts of 20 s ours are short, and it
-holds back no second control-plane node.
+It also evicts pods without an owner and pods with emptyDir data. The real one reports an unfinished attempt
+by an event and by no condition, and so does this one. The real attempts take 20 s and these are short; the
+real one drains only one control-plane node at a time, which this one does not check.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ LONGEST_PAUSE: t.Final = 200.0
 
 
 class Drains:
-    """The drains that are under way, by Machine."""
+    """The drains that have begun, by Machine."""
 
     def __init__(self) -> None:
         self._failures: dict[str, int] = {}
@@ -33,7 +34,7 @@ class Drains:
         self._refused: set[str] = set()
 
     def finished(self, cluster: Cluster, machine: Object) -> Object | None:
-        """The condition Drained once it is True; None while hooks or pods hold the drain up."""
+        """Return the condition Drained once it is True; None while hooks or pods delay the drain."""
         name = (machine.get("status", {}).get("nodeRef") or {}).get("name")
         if not name or EXCLUDED in (machine["metadata"].get("annotations") or {}):
             events.record(cluster, machine, COMPONENT, "DrainSkipped", "Node drain skipped")
@@ -76,7 +77,7 @@ class Drains:
         return not left
 
     def _kept(self, cluster: Cluster, pod: Object) -> bool:
-        """Whether a disruption budget keeps the pod; it is asked now and then."""
+        """Return whether a disruption budget keeps the pod; ask again after a pause."""
         uid = pod["metadata"]["uid"]
         if uid in self._refused and not cluster.due(uid, "eviction_retry", 0.5):
             return True
@@ -90,7 +91,9 @@ class Drains:
 
 
 def failure(left: list[Object], refused: list[Object]) -> str:
-    """What kubectl's drain says of pods that a budget kept, and of those that did not end in time."""
+    """Return what kubectl's drain says about pods that a budget kept, and about those that did not end in
+    time.
+    """
     texts = []
     for pod in left:
         name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
@@ -104,7 +107,7 @@ def failure(left: list[Object], refused: list[Object]) -> str:
 
 
 def hook_conditions(machine: Object) -> list[Object]:
-    """Drainable and Terminable say at any time whether hooks are there."""
+    """Return Drainable and Terminable, which always say whether hooks exist."""
     hooks = machine["spec"].get("lifecycleHooks") or {}
     return [
         _hooks(kind, operation, hooks.get(stage) or [])
@@ -116,7 +119,7 @@ def hook_conditions(machine: Object) -> list[Object]:
 
 
 def bury(cluster: Cluster, node: str) -> None:
-    """Delete what still runs on a node that is gone; the pod garbage collector would take a minute."""
+    """Delete what still runs on a node that is gone: the pod garbage collector would take a minute."""
     for pod in cluster.objects("Pod"):
         if pod["spec"].get("nodeName") == node:
             cluster.client.request("DELETE", _path(pod), {"gracePeriodSeconds": 0})
@@ -145,7 +148,7 @@ def evictable(pod: Object) -> bool:
 
 
 def evict(cluster: Cluster, pod: Object) -> bool:
-    """False when a disruption budget says not now."""
+    """Ask for the eviction of a pod; return False when a disruption budget forbids it now."""
     metadata = {"name": pod["metadata"]["name"], "namespace": pod["metadata"]["namespace"]}
     body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": metadata}
     status, answer = cluster.client.request("POST", f"{_path(pod)}/eviction", body)

@@ -14,16 +14,17 @@ PART: t.Final = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)"
 
 
 def seconds(text: str | None, default: float) -> float:
-    """`1h2m0.5s` as seconds; the default where nothing is said."""
+    """Return `1h2m0.5s` as seconds; the default for an empty text."""
     if text is None:
         return default
     return sum(float(number) * UNITS[unit] for number, unit in PART.findall(text))
 
 
 def moment(timestamp: str) -> datetime:
+    """Return a timestamp of the API as a time."""
     return datetime.strptime(timestamp, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
 
 
 def age(timestamp: str | None, now: datetime) -> float:
-    """Seconds since then; none yet where there is no timestamp."""
+    """Return the seconds since a timestamp; 0 without one."""
     return (now - moment(timestamp)).total_seconds() if timestamp else 0.0

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Events as controllers record them; unlike theirs, the same one is written once and its count stays 1."""
+"""Events as controllers record them. The real ones count repetitions; here the same event is written once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WRITTEN: t.Final[weakref.WeakKeyDictionary[Cluster, set[str]]] = weakref.WeakKe
 def record(
     cluster: Cluster, about: Object, component: str, reason: str, message: str, kind: str = "Normal"
 ) -> None:
-    """An Event about an object, in its namespace (`default` when it has none)."""
+    """Create an Event about an object, in its namespace (`default` for an object without one)."""
     metadata = about["metadata"]
     digest = hashlib.sha256(
         "/".join((metadata.get("uid") or "", component, reason, message)).encode()
@@ -54,6 +54,6 @@ def record(
     try:
         cluster.create(event)
     except ApiError as error:
-        if error.status not in {404, 409}:  # known already, or its namespace is going
+        if error.status not in {404, 409}:  # the event exists already, or its namespace is being deleted
             raise
     written.add(digest)

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the stand-ins know of one kind: objects by namespace and name, the newest version wins."""
+"""What the stand-ins know about one kind: objects by namespace and name, the newest version of each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def revision(obj: Object) -> int:
 
 
 class Index:
-    """Fed from several sides (watch, lists, answers to our own writes), in any order."""
+    """Objects that arrive in any order from watches, lists and the answers to our own writes."""
 
     def __init__(self) -> None:
         self._objects: dict[Key, Object] = {}
@@ -30,7 +30,7 @@ class Index:
         self._lock = threading.Lock()
 
     def put(self, obj: Object) -> bool:
-        """True when this is news."""
+        """Take an object; return whether it is news."""
         with self._lock:
             place, version = key(obj), revision(obj)
             known = self._objects.get(place)
@@ -40,7 +40,7 @@ class Index:
             return True
 
     def remove(self, obj: Object) -> bool:
-        """The object was deleted at this version of it."""
+        """Remove an object that was deleted at this version; return whether it is news."""
         with self._lock:
             place, version = key(obj), revision(obj)
             self._gone[place] = max(version, self._gone.get(place, -1))
@@ -51,7 +51,7 @@ class Index:
             return True
 
     def forget(self, namespace: str, name: str) -> None:
-        """The API said that there is no such object."""
+        """Remove an object that the API says does not exist."""
         with self._lock:
             self._objects.pop((namespace, name), None)
 
@@ -60,7 +60,10 @@ class Index:
             return {place: revision(obj) for place, obj in self._objects.items()}
 
     def resync(self, listed: list[Object], before: dict[Key, int]) -> bool:
-        """Take over a full list; what was known before the list began and is not in it is gone."""
+        """Take a full list:
+
+        objects known before the list began and not in it are gone. Return whether anything changed.
+        """
         changed = sum(self.put(obj) for obj in listed) > 0
         missing = set(before) - {key(obj) for obj in listed}
         with self._lock:

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The kinds that stand-ins watch or write, with the path they are served under."""
+"""The kinds that stand-ins watch or write, with the path that serves each."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ TABLE: t.Final[dict[str, tuple[str, str]]] = {
 
 
 def split(api_version: str) -> tuple[str, str]:
-    """Group ('' for the core group) and version."""
+    """Return group ('' for the core group) and version."""
     group, _slash, version = api_version.rpartition("/")
     return group, version
 
 
 def key_of(api_version: str, kind: str) -> str:
-    """The table's key for an object: its kind, or kind.group where two groups serve the same kind."""
+    """Return an object's key in the table: its kind, or kind.group where two groups serve the same kind."""
     qualified = f"{kind}.{split(api_version)[0]}"
     return qualified if qualified in TABLE else kind

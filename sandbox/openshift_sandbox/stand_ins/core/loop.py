@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The loop that stand-ins run in: kopf watches and feeds the indexes, one thread reconciles whenever anything changed.
+"""The loop that calls the stand-ins: kopf watches, and one thread reconciles after every change.
 
-kopf is used for `on.event` alone: its other handlers would leave annotations and finalizers on the objects.
+Only `on.event` of kopf is used: its other handlers would leave annotations and finalizers on the objects.
 """
 
 from __future__ import annotations
@@ -40,21 +40,24 @@ RESYNC: t.Final = 15.0
 
 
 class Reconciler(abc.ABC):
-    """One stand-in: brings the cluster nearer to what the real component would have made of it, and returns at once."""
+    """One stand-in. It moves the cluster towards what the real component would make of it."""
 
     kinds: t.ClassVar[tuple[str, ...]] = ()
 
     @abc.abstractmethod
     def reconcile(self, cluster: Cluster, now: float) -> None:
-        """Called after every change and at least twice a second; waiting is `cluster.due`, never a sleep."""
+        """Do what is due now, and return at once.
+
+        The loop calls this after every change and at least twice a second. Never sleep: use `cluster.due`.
+        """
 
     def stop(self) -> None:
-        """Ends what this stand-in started outside the API."""
+        """End what this stand-in started outside of the API."""
         LOG.debug("%s stops", type(self).__name__)
 
 
 class Scheduler:
-    """Calls all reconcilers one after the other; one that raises does not stop the others and is called again."""
+    """Call all reconcilers in turn. One that raises does not stop the others, and is called again."""
 
     def __init__(
         self, cluster: Cluster, reconcilers: Sequence[Reconciler], clock: Callable[[], float] = time.monotonic
@@ -69,12 +72,12 @@ class Scheduler:
         self._complaints: dict[str, str] = {}
 
     def observe(self, kind: str, event: str | None, obj: Object) -> None:
-        """Called from the watches."""
+        """Take one event of a watch."""
         if self.cluster.observe(kind, event, obj) and kind == CRD:
             self._stale.update(self.cluster.defined_by(obj))
 
     def round(self) -> None:
-        """One pass over everything; a kind that was never listed is listed first."""
+        """Call every reconciler once; kinds that were never listed are listed first."""
         now = self._clock()
         self.cluster.wake_at = None
         if not self._refresh(now):
@@ -89,6 +92,7 @@ class Scheduler:
                 self._complaints.pop(name, None)
 
     def run(self) -> None:
+        """Call the reconcilers after every change, until `stop` is called."""
         while not self._stopping.is_set():
             self.round()
             if not self.cluster.changed.wait(self._pause()):
@@ -107,7 +111,10 @@ class Scheduler:
         return TICK if wake_at is None else max(0.01, min(TICK, wake_at - self._clock()))
 
     def _refresh(self, now: float) -> bool:
-        """A watch that broke may have lost deletions, so everything is listed now and then; False while a first list is missing."""
+        """List what is stale; return False while a first list is missing.
+
+        A watch that broke may have lost deletions, so everything is listed again from time to time.
+        """
         if now - self._resynced >= RESYNC:
             self._stale.update(self.cluster.kinds)
             self._resynced = now
@@ -124,7 +131,7 @@ class Scheduler:
         return self._listed.issuperset(self.cluster.kinds)
 
     def _complain(self, name: str, error: Exception) -> None:
-        """The same trouble twice a second is logged once."""
+        """Log an error once, however often it comes back."""
         text = f"{type(error).__name__}: {error}"
         if self._complaints.get(name) != text:
             self._complaints[name] = text
@@ -132,12 +139,12 @@ class Scheduler:
 
 
 def serve(directory: Path, reconcilers: Sequence[Reconciler]) -> None:
-    """Run until SIGTERM or SIGINT."""
+    """Run the stand-ins until SIGTERM or SIGINT."""
     kubeconfig = Sandbox(directory).component_kubeconfig("stand-ins")
     kinds = sorted({CRD, *(kind for reconciler in reconcilers for kind in reconciler.kinds)})
     cluster = Cluster(Client(kubeconfig, USER_AGENT), LiveScenario(directory), directory, kinds)
     scheduler = Scheduler(cluster, reconcilers)
-    os.environ["KUBECONFIG"] = str(kubeconfig)  # where kopf's own login looks
+    os.environ["KUBECONFIG"] = str(kubeconfig)  # kopf's own login reads this
     worker = threading.Thread(target=scheduler.run, name="reconcile")
     worker.start()
     try:
@@ -177,5 +184,5 @@ def _settings() -> kopf.OperatorSettings:
     settings = kopf.OperatorSettings()
     settings.posting.enabled = False
     settings.queueing.exit_timeout = 0.2
-    settings.networking.error_backoffs = itertools.repeat(0.5)  # an API that is away comes back
+    settings.networking.error_backoffs = itertools.repeat(0.5)  # an API server that stopped will start again
     return settings

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whether a Pod would be scheduled on a node: taints, node selector and affinity, resources, in the scheduler's order and words."""
+"""Whether a Pod fits on a node, in the order and the words of the scheduler.
+
+It looks at taints, node selector and affinity, and resources.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +22,19 @@ UNSELECTED: t.Final = "node(s) didn't match Pod's node affinity/selector"
 
 @dataclass(frozen=True)
 class Room:
-    """A node as the scheduler sees it; `free` is what its pods have left."""
+    """A node as the scheduler sees it; `free` is what its pods leave."""
 
     labels: t.Mapping[str, str]
     taints: t.Sequence[Object]
     free: t.Mapping[str, float]
 
     def without(self, pod: Object) -> Room:
+        """Return the room that is left when a Pod runs on the node too."""
         return Room(self.labels, self.taints, added(self.free, requests(pod), -1.0))
 
 
 def requests(pod: Object) -> dict[str, float]:
-    """What a Pod asks for: its containers together, or its largest init container."""
+    """Return the resources that a Pod requests: of all its containers, or of its largest init container."""
     total: dict[str, float] = {"pods": 1.0}
     for container in pod["spec"]["containers"]:
         total = added(total, _asked(container))
@@ -41,7 +45,7 @@ def requests(pod: Object) -> dict[str, float]:
 
 
 def rejections(pod: Object, room: Room) -> list[str]:
-    """Why the Pod cannot go there; the scheduler stops at the first plugin that refuses."""
+    """Return why the Pod cannot run on the node; the scheduler stops at the first plugin that refuses."""
     tolerations = pod["spec"].get("tolerations") or []
     if not all(
         tolerated(taint, tolerations)
@@ -59,6 +63,7 @@ def rejections(pod: Object, room: Room) -> list[str]:
 
 
 def tolerated(taint: Object, tolerations: t.Sequence[Object]) -> bool:
+    """Return whether a toleration accepts a taint."""
     return any(
         one.get("effect") in (None, "", taint["effect"])
         and (

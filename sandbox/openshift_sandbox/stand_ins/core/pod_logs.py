@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Log files of simulated pods: one file and one KWOK Logs object a pod, so that `kubectl logs` and the pod log API answer."""
+"""Log files of simulated pods.
+
+Each pod has a file and a KWOK Logs object, so that `kubectl logs` and the pod log API answer.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,16 @@ SILENT: t.Final = "This simulated container writes no log."
 
 
 def cri(lines: t.Iterable[str], moment: datetime | None = None) -> str:
-    """KWOK reads nothing but the form in which container runtimes keep logs."""
+    """Return lines in the format in which container runtimes keep logs: KWOK reads no other."""
     stamp = (moment or datetime.now(UTC)).strftime("%Y-%m-%dT%H:%M:%S.%f000Z")
     return "".join(f"{stamp} stdout F {line}\n" for line in lines)
 
 
 class PodLogs:
-    """Files vanish with their pods; the garbage collector takes the Logs objects."""
+    """The log files of one stand-in.
+
+    A file ends with its pod; the garbage collector deletes the Logs objects.
+    """
 
     def __init__(self) -> None:
         self._written: dict[str, dict[str, tuple[str, ...]]] = {}
@@ -37,7 +43,7 @@ class PodLogs:
         lines: t.Sequence[str],
         of_containers: t.Mapping[str, t.Sequence[str]] | None = None,
     ) -> None:
-        """Once per content of a pod's log; of_containers: those that print something of their own."""
+        """Write a pod's log, once per content. `of_containers` holds the lines of single containers."""
         uid, name = pod["metadata"]["uid"], f"{pod['metadata']['namespace']}_{pod['metadata']['name']}"
         texts = {"": tuple(lines)} | {
             container: tuple(texts) for container, texts in (of_containers or {}).items()
@@ -53,12 +59,12 @@ class PodLogs:
         self._files[uid], self._written[uid] = files, texts
 
     def forget(self, cluster: Cluster, pod: Object) -> None:
-        """The pod prints nothing any more."""
+        """Remove the log of a pod."""
         if pod["metadata"]["uid"] in self._written:
             self.write(cluster, pod, (SILENT,))
 
     def silence(self, cluster: Cluster) -> None:
-        """Pods that nobody writes a log for have an empty one, not none."""
+        """Give an empty log to pods without one."""
         if not self._silent:
             path = self._file(cluster, "silent", (SILENT,))
             cluster.client.apply(
@@ -72,6 +78,7 @@ class PodLogs:
             self._silent = True
 
     def keep_only(self, uids: t.AbstractSet[str]) -> None:
+        """Remove the logs of all pods but these."""
         for uid in set(self._files) - uids:
             for path in self._files.pop(uid).values():
                 path.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Quantities as the API writes them (`500m`, `16Gi`), as numbers that can be added."""
+"""Quantities of the API (`500m`, `16Gi`) as numbers."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ FACTORS: t.Final = {
 
 
 def amount(quantity: str | float) -> float:
+    """Return a quantity as a number."""
     text = str(quantity)
     unit = next((unit for unit in FACTORS if text.endswith(unit)), "")
     return float(text.removesuffix(unit)) * FACTORS.get(unit, 1.0)
@@ -25,5 +26,5 @@ def amounts(quantities: t.Mapping[str, str] | None) -> dict[str, float]:
 
 
 def added(one: t.Mapping[str, float], other: t.Mapping[str, float], factor: float = 1.0) -> dict[str, float]:
-    """Resource by resource: one plus factor times the other."""
+    """Return, for each resource, one plus factor times the other."""
     return {name: one.get(name, 0.0) + factor * other.get(name, 0.0) for name in {*one, *other}}

@@ -11,14 +11,14 @@ Object = dict[str, t.Any]
 
 
 def matches(selector: Object, labels: t.Mapping[str, str]) -> bool:
-    """An empty selector matches everything."""
+    """Return whether a label selector matches; an empty one matches everything."""
     if not (selector.get("matchLabels") or {}).items() <= labels.items():
         return False
     return all(expressed(one, labels) for one in selector.get("matchExpressions") or [])
 
 
 def expressed(expression: Object, labels: t.Mapping[str, str]) -> bool:
-    """One expression; Gt and Lt are of node selectors only."""
+    """Return whether one expression matches; only node selectors have Gt and Lt."""
     value, wanted, operator = (
         labels.get(expression["key"]),
         expression.get("values") or [],

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which scripted troubles apply to a node: by node, pool, kernel, zone or instance type; one that names none applies to every node."""
+"""Which scripted troubles apply to a node: by node, pool, kernel, zone or instance type.
+
+A trouble that names none of them applies to every node.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ LABELS: t.Final = {
 
 
 def place(node: Object) -> dict[str, str | None]:
+    """Return the fields of a node that troubles may name."""
     labels = node["metadata"].get("labels") or {}
     kernel = node.get("status", {}).get("nodeInfo", {}).get("kernelVersion")
     where: dict[str, str | None] = {field: labels.get(key) for field, key in LABELS.items()}
@@ -27,4 +31,5 @@ def place(node: Object) -> dict[str, str | None]:
 
 
 def on_node(cluster: Cluster, kind: str, node: Object) -> Object | None:
+    """Return the first trouble of a type that applies to a node, or None."""
     return cluster.trouble(kind, **place(node))
