@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The objects about the cluster itself that an OpenShift cluster has: version, infrastructure, pools, images, roles."""
+"""The objects that describe an OpenShift cluster: version, infrastructure, pools, images, roles."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OPERATORS: t.Final = (
     "node-tuning",
     "operator-lifecycle-manager",
 )
-# Groups that the least-privilege identity reads; it writes nothing and sees no Secret.
+# The API groups that the least-privilege identity may read. It may write nothing, and read no Secret.
 READABLE: t.Final = (
     *(
         "apps",
@@ -88,7 +88,7 @@ def objects(cluster: Object) -> list[Object]:
 
 
 def counts(cluster: Object) -> dict[str, int]:
-    """Nodes of each pool; a hosted control plane has no pools, and keeps the configuration of its nodes elsewhere."""
+    """Return how many nodes each pool has; a hosted control plane has no pools."""
     if cluster.get("control_plane_topology") == "External":
         return {}
     other = [one.get("role", "worker") for one in cluster.get("nodes", [])]
@@ -167,7 +167,7 @@ def update(cluster: Object, version: str) -> Object:
 
 
 def conditional_update(cluster: Object, one: Object) -> Object:
-    """version, name and message: a release with one risk, which applies here."""
+    """Return a release with one risk (version, name and message), which applies to this cluster."""
     name, message = one["name"], one["message"]
     risk = {
         "name": name,
@@ -238,7 +238,7 @@ def machine_config_pool(cluster: Object, pool: str, count: int) -> Object:
 
 
 def termination_handler() -> Object:
-    """The health check that replaces spot instances which the cloud is about to take."""
+    """Return the MachineHealthCheck that replaces spot instances before the cloud takes them."""
     return {
         "apiVersion": "machine.openshift.io/v1beta1",
         "kind": "MachineHealthCheck",
@@ -257,7 +257,7 @@ def termination_handler() -> Object:
 
 
 def driver_toolkit(cluster: Object) -> Object:
-    """One tag for each OSTREE_VERSION that the release knows, and `latest`."""
+    """Return the ImageStream: one tag per OSTREE_VERSION that the release knows, and `latest`."""
     images = {tag: _image(cluster, "ocp-v4.0-art-dev", tag) for tag in cluster["driver_toolkit"]}
     tags = images | ({"latest": next(iter(images.values()))} if images else {})
     spec = {
@@ -289,7 +289,10 @@ def secrets(cluster: Object) -> list[Object]:
 
 
 def restricted_role() -> list[Object]:
-    """The least-privilege identity: sees what a cluster reader sees, and may write nothing."""
+    """Return the roles of the least-privilege identity:
+
+    it reads what a cluster reader reads, and writes nothing.
+    """
     name, group = "sandbox-restricted", "rbac.authorization.k8s.io"
     core = [
         "nodes",
@@ -322,7 +325,7 @@ def restricted_role() -> list[Object]:
 
 
 def administrators() -> Object:
-    """Whoever logs in as kubeadmin is in this group."""
+    """Return the binding of the group that kubeadmin belongs to."""
     group = "rbac.authorization.k8s.io"
     return {
         "apiVersion": f"{group}/v1",
@@ -334,7 +337,7 @@ def administrators() -> Object:
 
 
 def _image(cluster: Object, repository: str, tag: str) -> str:
-    """A digest that is the same in every sandbox of this version."""
+    """Return an image with a digest that is the same in every sandbox of this version."""
     return (
         f"quay.io/openshift-release-dev/{repository}@sha256:{rendered(cluster, tag).rpartition('-')[2] * 2}"
     )

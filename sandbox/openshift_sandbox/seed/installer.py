@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fills a new sandbox with the scenario's cluster, as if OpenShift's installer had just finished."""
+"""Fill a new sandbox with the scenario's cluster, as if OpenShift's installer had just finished."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ("node_manifest", "seed")
 
 
 def seed(client: Client, scenario: Scenario) -> None:
-    """Safe to repeat after an interruption: what exists is kept, statuses are written again."""
+    """Create all objects. Safe to repeat: existing objects are kept, and their statuses are written again."""
     cluster = dict(scenario.cluster)
     absent = tuple(f"{group}/" for group in cluster.get("absent_groups", []))
     _put_all(client, seed_cluster.namespaces())
@@ -57,6 +57,7 @@ def has_machine_api(cluster: Object) -> bool:
 
 
 def machine_sets(cluster: Object) -> list[Object]:
+    """Return the installer's MachineSets: one per zone."""
     workers = cluster["workers"]
     if not workers.get("machine_sets", True):
         return []
@@ -75,7 +76,10 @@ def machine_sets(cluster: Object) -> list[Object]:
 
 
 def machines(cluster: Object, sets: t.Mapping[str, Object]) -> list[tuple[Object, Object]]:
-    """Nodes with their Machines: the control plane over the zones in turn, then each zone's workers."""
+    """Return Nodes with their Machines:
+
+    the control plane over the zones in turn, then each zone's workers.
+    """
     where, zones = platform(cluster), cluster["zones"]
     control_plane, workers = cluster["control_plane"], cluster["workers"]
     kind = control_plane["instance_type"]
@@ -93,7 +97,7 @@ def machines(cluster: Object, sets: t.Mapping[str, Object]) -> list[tuple[Object
 
 
 def other_nodes(cluster: Object) -> list[Object]:
-    """What neither the installer nor a MachineSet made: the nodes that a scenario names."""
+    """Return the Nodes that the scenario names, made by neither the installer nor a MachineSet."""
     where, first = platform(cluster), 100
     return [
         node_manifest(
@@ -152,7 +156,7 @@ def _put(client: Client, obj: Object) -> Object:
         found = client.get(obj["apiVersion"], plural, name, namespace)
         assert found is not None
         live = found
-    if obj.get("status") and obj["kind"] != "Node":  # Nodes are created with their status
+    if obj.get("status") and obj["kind"] != "Node":  # Nodes are created together with their status
         path = resource_path(obj["apiVersion"], plural, name, namespace) + "/status"
         live = client.checked("PUT", path, live | {"status": obj["status"]})
     return live

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""MachineSets that mirror one of Cluster API, and the policy that keeps everybody from writing them; Cluster API itself is not there."""
+"""MachineSets that mirror a MachineSet of Cluster API, and the policy that protects them.
+
+Cluster API itself does not run here.
+"""
 
 from __future__ import annotations
 
@@ -35,14 +38,17 @@ def names(cluster: Object) -> set[str]:
 
 
 def with_mirrored(cluster: Object, sets: list[Object]) -> list[Object]:
-    """The installer's sets and those of the scenario; of a name that both have, the installer's one is mirrored."""
+    """Return the installer's MachineSets and those of the scenario.
+
+    Where both have a name, the installer's set is mirrored.
+    """
     known = {one["metadata"]["name"] for one in sets}
     more = [_made(cluster, one) for one in cluster.get("mirrored_sets", []) if one["name"] not in known]
     return [mirrored(one) if one["metadata"]["name"] in names(cluster) else one for one in (*sets, *more)]
 
 
 def mirrored(obj: Object) -> Object:
-    """A MachineSet or Machine whose authority is Cluster API: the Machine API's controllers are paused for it."""
+    """Return a MachineSet or Machine with the authority Cluster API: the Machine API leaves it alone."""
     told = {"authoritativeAPI": "ClusterAPI", "synchronizedAPI": "ClusterAPI", "synchronizedGeneration": 1}
     conditions = [
         _condition(
@@ -126,7 +132,7 @@ def _made(cluster: Object, wanted: Object) -> Object:
 
 
 def _kept(field: str) -> str:
-    """CEL: no guarded key is new, changed or gone."""
+    """Return the CEL expression: no guarded key is added, changed or removed."""
     new, old, guarded = (
         f"variables.new_{field}",
         f"variables.old_{field}",

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the installer and the API server call the first Machines of a cluster, and identities as a provider would draw them."""
+"""The names of the first Machines of a cluster, and identities as a provider would make them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ def control_plane(cluster: Object) -> list[str]:
 
 
 def members(cluster: Object, machine_set: str) -> list[str]:
-    """The Machines of a worker set, with five letters each as the API server generates them."""
+    """Return the names of the Machines of a worker set, with five letters each, as the API server generates
+    them.
+    """
     return [
         f"{machine_set}-{_suffix(f'{machine_set}/{number}')}"
         for number in range(cluster["workers"]["replicas_per_zone"])
@@ -28,7 +30,7 @@ def members(cluster: Object, machine_set: str) -> list[str]:
 
 
 def identity(text: str) -> str:
-    """A UUID that is the same each time."""
+    """Return a UUID that is the same each time for a text."""
     return str(uuid.UUID(hashlib.sha256(text.encode()).hexdigest()[:32]))
 
 

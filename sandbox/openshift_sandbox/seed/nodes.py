@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes, Machines and MachineSets as OpenShift's installer and its kubelets make them."""
+"""Nodes, Machines and MachineSets as OpenShift's installer and the kubelets make them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ def node_manifest(
     taints: t.Sequence[Object] = (),
     description: str | None = None,
 ) -> Object:
-    """A Node as its kubelet registers it, with its status: create it with POST. `cluster` is the scenario's map of that name."""
+    """Return a Node as its kubelet registers it, with its status: create it with POST.
+
+    `cluster` is the scenario's map of that name.
+    """
     hardware = (
         described(description) if description else instance_type(instance_type_name) or UNKNOWN_HARDWARE
     )
@@ -86,7 +89,7 @@ def node_labels(cluster: Object, name: str, kind: str, zone: str, role: str, arc
 
 
 def os_id(version: str) -> str:
-    """What RHCOS calls itself: RHEL, from OpenShift 4.19 on."""
+    """Return the name that RHCOS gives itself: RHEL, from OpenShift 4.19 on."""
     major, minor = version.split(".")[:2]
     return "rhel" if (int(major), int(minor)) >= (4, 19) else "rhcos"
 
@@ -114,7 +117,7 @@ def node_status(cluster: Object, hardware: InstanceType, name: str, address: str
             {"type": "InternalIP", "address": address},
             {"type": "InternalDNS", "address": name},
             {"type": "Hostname", "address": name},
-            {"type": "ExternalDNS", "address": "localhost"},  # where the simulated kubelets answer
+            {"type": "ExternalDNS", "address": "localhost"},  # the port of the simulated kubelets
         ],
         "nodeInfo": {
             "architecture": hardware.arch,
@@ -165,7 +168,10 @@ def machine_set(cluster: Object, name: str, provider_spec: Object, kind: str, re
 
 
 def scale_from_zero(cluster: Object, kind: str) -> dict[str, str]:
-    """What a cloud's provider has told the autoscaler by then; the other platforms' stand-ins write it when they first see the set."""
+    """Return what the provider has told the autoscaler so far.
+
+    On other platforms the stand-ins write it when they first see the MachineSet.
+    """
     hardware = instance_type(kind)
     if hardware is None or cluster["platform"] not in {"AWS", "Azure", "GCP"}:
         return {}
@@ -180,7 +186,7 @@ def scale_from_zero(cluster: Object, kind: str) -> dict[str, str]:
 def machine(
     cluster: Object, name: str, role: str, zone: str, kind: str, node: Object, owner: Object | None = None
 ) -> Object:
-    """A Machine that is Running, with its Node."""
+    """Return a Machine that is Running, with its Node."""
     where = platform(cluster)
     labels = {
         "machine.openshift.io/cluster-api-cluster": cluster["infrastructure_name"],
@@ -226,7 +232,7 @@ def machine(
 
 
 def rendered(cluster: Object, pool: str) -> str:
-    """Name of the rendered MachineConfig of a pool."""
+    """Return the name of the rendered MachineConfig of a pool."""
     digest = hashlib.sha256(f"{cluster['version']}/{pool}".encode()).hexdigest()
     return f"rendered-{pool}-{digest[:32]}"
 

@@ -13,7 +13,10 @@ REPOSITORY: t.Final = {"name": "charts", "url": "https://charts.example.com"}
 
 
 def objects(cluster: Object) -> list[Object]:
-    """Nothing, where the scenario has no `special_resources: [{name, namespace, chart: {name, version}, node_selector}]`."""
+    """Return them; none where the scenario has no `special_resources`.
+
+    An entry is {name, namespace, chart: {name, version}, node_selector}.
+    """
     return [
         {
             "apiVersion": "sro.openshift.io/v1beta1",

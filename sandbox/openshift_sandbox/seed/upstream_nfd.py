@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An NFD that somebody installed with upstream's Helm chart before OpenShift's operator was thought of: its CRDs (rules are cluster-wide) and its objects."""
+"""An NFD that somebody installed with upstream's Helm chart: its CRDs and its objects.
+
+Its NodeFeatureRules are cluster-wide.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ IMAGE: t.Final = "registry.k8s.io/nfd/node-feature-discovery:v0.19.0"
 
 
 def objects(cluster: Object) -> list[Object]:
-    """Nothing, where the scenario has no `upstream_nfd: {namespace, release}`."""
+    """Return its objects; none where the scenario has no `upstream_nfd: {namespace, release}`."""
     chart = cluster.get("upstream_nfd")
     if not chart:
         return []

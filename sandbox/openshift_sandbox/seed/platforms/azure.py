@@ -82,8 +82,9 @@ def provider_id(cluster: Object, zone: str, name: str) -> str:
 
 
 def virtual_machine(cluster: Object, name: str) -> str:
-    """The resource's own id."""
-    return f"/subscriptions/{cluster['subscription']}/resourceGroups/{resource_group(cluster)}/providers/Microsoft.Compute/virtualMachines/{name}"
+    """Return the id of the resource."""
+    group = f"/subscriptions/{cluster['subscription']}/resourceGroups/{resource_group(cluster)}"
+    return f"{group}/providers/Microsoft.Compute/virtualMachines/{name}"
 
 
 def machine_set(cluster: Object, zone: str) -> str:

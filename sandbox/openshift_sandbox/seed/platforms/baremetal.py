@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the installer and the bare metal operator write about bare metal: hosts, and the Machines that consume them."""
+"""What the installer and the bare metal operator write: hosts, and the Machines that consume them."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def platform_status(cluster: Object) -> Object:
 
 
 def machine_annotations(cluster: Object, name: str) -> dict[str, str]:
-    """They tell which host the Machine has; nothing else does."""
+    """Return the annotation that names the host of a Machine; nothing else names it."""
     mine = host_of(cluster, name)
     return {
         "machine.openshift.io/instance-state": state_of(mine),
@@ -58,11 +58,11 @@ def machine_annotations(cluster: Object, name: str) -> dict[str, str]:
 
 
 def provider_status(cluster: Object, name: str, provider_id: str) -> None:
-    """The provider keeps none."""
+    """Return None: the provider keeps no status."""
 
 
 def provider_id(cluster: Object, zone: str, name: str) -> str:
-    """Ends with the uid that the API server has given the host."""
+    """Return the providerID; it ends with the uid that the API server gave the host."""
     host = host_of(cluster, name)["name"]
     return (
         f"baremetalhost:///{NAMESPACE}/{host}/{cluster.get('host_uids', {}).get(host, names.identity(host))}"
@@ -70,7 +70,7 @@ def provider_id(cluster: Object, zone: str, name: str) -> str:
 
 
 def provider_id_of(host: Object) -> str:
-    """Of a host as the API server has it."""
+    """Return the providerID of a host as the API server has it."""
     metadata = host["metadata"]
     return f"baremetalhost:///{metadata['namespace']}/{metadata['name']}/{metadata['uid']}"
 
@@ -80,7 +80,7 @@ def machine_set(cluster: Object, zone: str) -> str:
 
 
 def address(cluster: Object, zone: str, number: int) -> str:
-    """Control plane first, then workers: as their hosts are listed."""
+    """Return an address: the control plane first, then workers, in the order of their hosts."""
     return f"192.168.111.{number + 20}"
 
 
@@ -93,12 +93,12 @@ def node_zone(cluster: Object, zone: str) -> str:
 
 
 def node_labels(cluster: Object, zone: str) -> dict[str, str]:
-    """Without a cloud nobody tells a node's type or place."""
+    """Return no labels of type and zone: without a cloud nobody knows them."""
     return dict.fromkeys(UNKNOWN, "")
 
 
 def consumers(cluster: Object) -> dict[str, str]:
-    """Machine -> host, for those that were installed with the cluster."""
+    """Return the hosts of the Machines that were installed with the cluster, by Machine."""
     machines = [*names.control_plane(cluster), *names.members(cluster, machine_set(cluster, ""))]
     return dict(
         zip(
@@ -132,7 +132,10 @@ def hosts(cluster: Object) -> list[Object]:
 
 
 def host(cluster: Object, wanted: Object, machine: str | None) -> Object:
-    """As the operator shows a host that it has inspected; a host with a Machine was provisioned for it, the control plane's by the installer."""
+    """Return a host that the operator has inspected.
+
+    A host with a Machine was provisioned for it; the installer provisioned those of the control plane.
+    """
     role = wanted.get("role")
     number = [one["name"] for one in cluster["hosts"]].index(wanted["name"]) + 1
     labels = (wanted.get("labels") or {}) | (
@@ -179,7 +182,7 @@ def host(cluster: Object, wanted: Object, machine: str | None) -> Object:
 
 
 def status(cluster: Object, wanted: Object) -> Object:
-    """Inspection finds processors, memory, disks and network cards; it tells nothing of GPUs."""
+    """Return what inspection finds: processors, memory, disks and network cards, but no GPUs."""
     name, state, made_of = wanted["name"], state_of(wanted), described(wanted["hardware"])
     number = [one["name"] for one in cluster["hosts"]].index(name)
     return {

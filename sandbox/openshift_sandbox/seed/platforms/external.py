@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What there is on platforms whose machines are made outside the cluster: none at all, and an external one such as Oracle's cloud."""
+"""Platforms whose machines are made outside of the cluster:
+
+no platform, and external ones such as Oracle's.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ def platform_status(cluster: Object) -> Object:
 
 
 def has_cloud(cluster: Object) -> bool:
-    """Whether a cloud controller of somebody else names and labels the nodes."""
+    """Return whether a cloud controller of the platform names and labels the nodes."""
     return bool(cluster["platform"] == "External")
 
 
@@ -47,7 +50,7 @@ def machine_annotations(cluster: Object, name: str) -> dict[str, str]:
 
 
 def provider_status(cluster: Object, name: str, provider_id: str) -> None:
-    """There are no Machines."""
+    """Return None: there are no Machines."""
 
 
 def provider_id(cluster: Object, zone: str, name: str) -> str:

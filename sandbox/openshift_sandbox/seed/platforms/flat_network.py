@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One network for all zones: what the installer names and addresses there; nodes are called as their machines are.
+"""Names and addresses on platforms with one network for all zones; Nodes have the names of their machines.
 
-A platform that has such a network takes these functions for its own.
+A platform with such a network uses these functions as its own.
 """
 
 from __future__ import annotations

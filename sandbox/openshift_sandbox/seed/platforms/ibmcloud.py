@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the installer writes about IBM Cloud VPC: provider specifications, addresses and names of virtual servers."""
+"""What the installer writes about IBM Cloud VPC: provider specifications, addresses and server names."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def provider_status(cluster: Object, name: str, provider_id: str) -> Object:
 
 
 def provider_id(cluster: Object, zone: str, name: str) -> str:
-    return f"ibm://{ACCOUNT}///{cluster['infrastructure_name']}/{instance_id(hashlib.sha256(name.encode()).hexdigest())}"
+    identity = instance_id(hashlib.sha256(name.encode()).hexdigest())
+    return f"ibm://{ACCOUNT}///{cluster['infrastructure_name']}/{identity}"
 
 
 def instance_id(digest: str) -> str:

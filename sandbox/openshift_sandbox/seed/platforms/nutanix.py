@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the installer writes about Nutanix: failure domains, provider specifications, addresses and names of virtual machines."""
+"""What the installer writes about Nutanix: failure domains, provider specifications, names, addresses."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NODE_TYPE: t.Final = "ahv-vm"
 
 
 def failure_domain(zone: str) -> Object:
-    """A zone is a Prism Element, the cluster that virtual machines run on."""
+    """Return the failure domain of a zone: a Prism Element, the cluster that virtual machines run on."""
     return {
         "name": f"fd-{zone}",
         "cluster": {"type": "UUID", "uuid": identity(f"cluster/{zone}")},
@@ -34,7 +34,7 @@ def failure_domain(zone: str) -> Object:
 
 
 def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> Object:
-    """The size is in the specification itself: there are no instance types."""
+    """Return the provider specification. It contains the size, since there are no instance types."""
     domain = failure_domain(zone)
     return {
         "apiVersion": "machine.openshift.io/v1",

@@ -71,7 +71,7 @@ def machine_annotations(cluster: Object, name: str) -> dict[str, str]:
 
 
 def provider_status(cluster: Object, name: str, provider_id: str) -> None:
-    """The provider keeps none."""
+    """Return None: the provider keeps no status."""
 
 
 def provider_id(cluster: Object, zone: str, name: str) -> str:

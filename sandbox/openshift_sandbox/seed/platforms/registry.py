@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What differs from platform to platform in the cluster that the installer leaves: one module each, with these names in it."""
+"""What the installer writes differently on each platform: one module per platform, with these functions."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ Object = dict[str, t.Any]
 
 
 class Platform(t.Protocol):
-    """`zone` is as the scenario names it, which is how the Machine API does."""
+    """The functions of a platform. `zone` is the zone as the scenario and the Machine API name it."""
 
     CREDENTIALS: str
-    """Name of the Secret that the provider signs in with."""
+    """Name of the Secret with the credentials of the provider."""
 
     def platform_spec(self, cluster: Object) -> Object:
-        """What the installer tells Infrastructure besides the platform's type."""
+        """Return the platform's part of the specification of Infrastructure."""
 
     def platform_status(self, cluster: Object) -> Object:
-        """What Infrastructure says besides the platform's type."""
+        """Return the platform's part of the status of Infrastructure."""
 
     def machine_annotations(self, cluster: Object, name: str) -> dict[str, str]:
-        """Of a Machine that runs."""
+        """Return the annotations of a Machine that runs."""
 
     def provider_spec(self, cluster: Object, role: str, zone: str, instance_type: str) -> Object: ...
 
@@ -44,19 +44,19 @@ class Platform(t.Protocol):
     def provider_id(self, cluster: Object, zone: str, name: str) -> str: ...
 
     def machine_set(self, cluster: Object, zone: str) -> str:
-        """Name of the installer's worker set of a zone."""
+        """Return the name of the installer's worker set in a zone."""
 
     def address(self, cluster: Object, zone: str, number: int) -> str:
-        """Low addresses of the subnet, where the installer's machines are."""
+        """Return one of the low addresses of the subnet, which the installer's machines have."""
 
     def host_name(self, cluster: Object, machine: str, address: str) -> str:
-        """What the Node is called."""
+        """Return the name of the Node."""
 
     def node_zone(self, cluster: Object, zone: str) -> str:
-        """The zone in the labels of a Node."""
+        """Return the zone in the labels of a Node."""
 
     def node_labels(self, cluster: Object, zone: str) -> dict[str, str]:
-        """Labels of this platform alone, and those that it gives another value; an empty one is left out."""
+        """Return the platform's own labels of a Node; an empty value removes a label."""
 
 
 PLATFORMS: t.Final[dict[str, Platform]] = {
@@ -74,4 +74,5 @@ PLATFORMS: t.Final[dict[str, Platform]] = {
 
 
 def platform(cluster: Object) -> Platform:
+    """Return the platform of a cluster."""
     return PLATFORMS[cluster["platform"]]

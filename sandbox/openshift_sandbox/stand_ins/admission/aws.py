@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for what the admission webhook of the Machine API says about AWS."""
+"""Stand in for the admission webhook of the Machine API, as far as it knows AWS.
+
+The real webhook is part of the machine-set controller.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,7 @@ def _required(value: Object, machine: Object, context: Context, verdict: Verdict
 
 
 def _references(value: Object, verdict: Verdict) -> None:
-    """Nothing here refuses."""
+    """Warn about references; nothing here refuses."""
     subnet, profile = value["subnet"], value.get("iamInstanceProfile")
     if all(subnet.get(field) is None for field in ("arn", "id", "filters")):
         verdict.warnings.append(
@@ -150,7 +153,7 @@ def _market(value: Object, verdict: Verdict) -> None:
 
 
 def _market_error(market: str, reservation: str, spot: bool) -> str:
-    """The first that is wrong."""
+    """Return the first error about market and reservation, or None."""
     if market == "CapacityBlock" and spot:
         return "invalid marketType: marketType set to CapacityBlock and spotMarketOptions cannot be used together"
     if market == "OnDemand" and spot:

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for what the admission webhook of the Machine API says about Azure; of security profiles it checks only that they are of a kind."""
+"""Stand in for the admission webhook of the Machine API, as far as it knows Azure.
+
+The real webhook is part of the machine-set controller; of security profiles it checks more than their kind.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ class Azure(Platform):
                     "providerSpec.publicIP",
                     "publicIP is not allowed in Azure disconnected installation with publish strategy as internal",
                 )
-            )  # as the sandbox's DNS names no public zone
+            )  # the sandbox's DNS names no public zone
         if value.get("vnet") and not value["subnet"]:
             say(
                 errors.required(
@@ -92,7 +95,10 @@ class Azure(Platform):
 
 
 def resource_id_error(text: str) -> str:
-    """A resource's id begins with a subscription or a provider, and goes on in pairs of kind and name."""
+    """Return what is wrong with a resource id.
+
+    It begins with a subscription or a provider, and goes on in pairs of kind and name.
+    """
     name = text.removeprefix("azure://")
     if not name:
         return "invalid resource ID: id cannot be empty"

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Errors about a field in the words of Kubernetes' API machinery."""
+"""Errors about a field, in the words of the API machinery of Kubernetes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def unsupported(path: str, value: str, known: t.Iterable[str]) -> str:
 
 
 def go_value(value: t.Any) -> str:
-    """As Go prints it; a struct is printed as JSON here."""
+    """Return a value as Go prints it; a struct as JSON."""
     if value is None:
         return "null"
     if isinstance(value, dict) and all(isinstance(one, str) for one in value.values()):

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for what the admission webhook of the Machine API says about Google Cloud."""
+"""Stand in for the admission webhook of the Machine API, as far as it knows Google Cloud.
+
+The real webhook is part of the machine-set controller.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a Go program makes of JSON that it reads into a struct and writes again: field names in any case, unknown ones lost, empty ones left out or not."""
+"""What a Go program makes of JSON that it reads into a struct and writes again.
+
+It accepts field names in any case, loses unknown fields, and omits some empty fields.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,15 @@ Value = t.Any
 
 
 class GoTypeError(Exception):
-    """The JSON is not of the field's type."""
+    """The JSON does not have the field's type."""
 
 
 @dataclass(frozen=True)
 class Go:
-    """One field's type. `always`: written even when empty. `pointer`: an empty value differs from none."""
+    """The type of one field.
+
+    `always`: written even when empty. `pointer`: an empty value differs from none.
+    """
 
     kind: str
     always: bool = False
@@ -42,7 +48,7 @@ ANY_MAP_ALWAYS: t.Final = Go("map", always=True)
 
 
 def struct(**fields: Go) -> Go:
-    """Written always: Go leaves out no struct that is not a pointer."""
+    """Return a struct, which is always written: Go omits only pointers."""
     return Go("struct", always=True, fields=fields)
 
 
@@ -75,13 +81,18 @@ _EMPTY: t.Final[dict[str, Value]] = {
 
 
 def rewritten(go: Go, value: Value, unknown: list[str], path: str = "") -> Value:
-    """The value as the program writes it; names of unknown fields are added to the list in the order in which they are met."""
+    """Return the value as the program writes it; add the names of unknown fields to the list, in the order
+    found.
+
+    Raises GoTypeError.
+    """
     if value is None:
         return None if go.pointer or go.kind != "struct" else rewritten(go, {}, unknown, path)
     if not _fits(go, value):
         word = _JSON.get(type(value), "value")
         raise GoTypeError(
-            f"error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {word} into Go struct field {path} of type {go.kind}"
+            "error unmarshaling JSON: while decoding JSON: json: "
+            f"cannot unmarshal {word} into Go struct field {path} of type {go.kind}"
         )
     if go.kind == "list":
         assert go.of is not None

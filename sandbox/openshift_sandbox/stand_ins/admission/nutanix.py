@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for what the admission webhook of the Machine API says about Nutanix; of data disks it checks the size alone."""
+"""Stand in for the admission webhook of the Machine API, as far as it knows Nutanix.
+
+The real webhook is part of the machine-set controller; of data disks it checks more than the size.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +105,7 @@ def _subnets(subnets: list[Object], verdict: Verdict) -> None:
 
 
 def _sizes(value: Object, verdict: Verdict) -> None:
-    """Nothing here refuses."""
+    """Warn about sizes; nothing here refuses."""
     for field in ("vcpuSockets", "vcpusPerSocket"):
         if value[field] < 1:
             verdict.warnings.append(

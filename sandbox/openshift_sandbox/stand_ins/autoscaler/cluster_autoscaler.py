@@ -1,10 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the cluster autoscaler and its operator's ClusterAutoscaler half.
+"""Stand in for the cluster autoscaler, and for its operator where it serves ClusterAutoscalers.
 
-The real one also counts DaemonSets' pods into a template, balances similar groups, removes nodes whose pods could move, and looks every 10 s. As with
-it, a missing accelerator label is no refusal: such GPUs are under no limit, and its nodes count as ready before their GPUs are there, so more are ordered.
+The real one also counts the pods of DaemonSets in a template, balances similar groups, removes nodes whose
+pods could move, and looks every 10 s. Like the real one it accepts GPUs without the accelerator label: no
+limit applies to them, and their nodes count as ready before their GPUs exist, so it orders more of them.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ MINUTES: t.Final = 60.0
 
 
 class ClusterAutoscalers(Reconciler):
-    """The operator: a Deployment for the ClusterAutoscaler `default`; others are ignored."""
+    """The operator: it makes a Deployment for the ClusterAutoscaler `default`, and ignores others."""
 
     kinds = ("ClusterAutoscaler", "Deployment")
 
@@ -42,7 +43,7 @@ class ClusterAutoscalers(Reconciler):
         if autoscaler is None:
             if deployment and not deployment["metadata"].get(
                 "deletionTimestamp"
-            ):  # the garbage collector's work, which learns of a new CRD late
+            ):  # the garbage collector would do it, but learns late about a new CRD
                 cluster.delete("Deployment", deployment["metadata"]["name"], MACHINE_NAMESPACE)
             return
         wanted = autoscaler_deployment.manifest(autoscaler)
@@ -55,7 +56,7 @@ class ClusterAutoscalers(Reconciler):
 
 
 class ClusterAutoscaler(Reconciler):
-    """The autoscaler: at work while its Deployment is Available."""
+    """The autoscaler: it works while its Deployment is Available."""
 
     kinds = ("ClusterAutoscaler", "ConfigMap", "Deployment", "Machine", "MachineSet", "Node", "Pod")
 
@@ -84,7 +85,7 @@ class ClusterAutoscaler(Reconciler):
             or self._scale_down(cluster, spec, groups, now)
         )
         if changed:
-            cluster.resync("MachineSet")  # the answer to a scale request is no MachineSet
+            cluster.resync("MachineSet")  # a scale request does not answer with a MachineSet
             groups = self._groups(cluster, spec)
         self._report(cluster, groups)
 
@@ -108,7 +109,10 @@ class ClusterAutoscaler(Reconciler):
         return [one for one in found if one is not None]
 
     def _give_up(self, cluster: Cluster, spec: Object, groups: list[Group], now: float) -> bool:
-        """Takes back what the cloud did not give, and leaves the group alone for a while."""
+        """Take back what the cloud did not deliver;
+
+        leave the group alone for a while. Return whether it gave up.
+        """
         patience, wall = seconds(spec.get("maxNodeProvisionTime"), 15 * MINUTES), datetime.now(UTC)
         changed = False
         for one in groups:
@@ -188,7 +192,7 @@ class ClusterAutoscaler(Reconciler):
         return bool(due)
 
     def _shrink(self, cluster: Cluster, one: Group, machines: list[str]) -> None:
-        """Machines are marked first, so that the MachineSet deletes just these."""
+        """Mark Machines first, so that the MachineSet deletes exactly these."""
         for name in machines:
             cluster.patch(
                 "Machine",

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Deployment that the cluster-autoscaler-operator makes of a ClusterAutoscaler; its arguments say which specification is at work."""
+"""The Deployment that the operator makes for a ClusterAutoscaler; its arguments carry the specification."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ def name(autoscaler: Object) -> str:
 
 
 def arguments(spec: Object) -> list[str]:
+    """Return the arguments of the autoscaler for a specification."""
     found = [
         "--logtostderr",
         "--record-duplicated-events",

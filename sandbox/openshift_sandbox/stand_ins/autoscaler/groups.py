@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""MachineSets as the cluster autoscaler sees them: node groups with a size, bounds and the node that one more replica would be."""
+"""MachineSets as the cluster autoscaler sees them: node groups with a size, bounds and a template node."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STARTUP_PREFIXES: t.Final = (
     "startup-taint.cluster-autoscaler.kubernetes.io/",
     "ignore-taint.cluster-autoscaler.kubernetes.io/",
 )
-# What a template takes over from a node that the group has; the stable zone label is not among them.
+# The labels that a template copies from a node of the group; the stable zone label is not among them.
 TAKEN_LABELS: t.Final = (
     *(
         "kubernetes.io/arch",
@@ -46,7 +46,7 @@ TAKEN_LABELS: t.Final = (
 
 @dataclass(frozen=True)
 class Group:
-    """`template` is None where neither annotations nor a node tell what a replica is made of."""
+    """A node group. `template` is None where neither annotations nor a node describe a replica."""
 
     machine_set: Object
     target: int
@@ -67,13 +67,16 @@ class Group:
 
     @property
     def upcoming(self) -> int:
-        """Nodes that were ordered and are not ready: pods wait for them instead of ordering more."""
+        """Return how many ordered nodes are not ready: pods wait for them instead of ordering more."""
         return max(0, self.target - len(self.ready))
 
 
 @dataclass(frozen=True)
 class View:
-    """What a look at the cluster starts from. `stable` says which nodes may serve as a template; `templates` remembers those that did, by set."""
+    """What the autoscaler sees.
+
+    `stable` says which nodes may be templates; `templates` keeps earlier ones, by set.
+    """
 
     machines: list[Object]
     nodes: t.Sequence[Object]
@@ -83,7 +86,10 @@ class View:
 
 
 def group(machine_set: Object, view: View) -> Group | None:
-    """None for a set without bounds, or one at zero whose annotations tell nothing."""
+    """Return the node group;
+
+    None for a set without bounds, or at zero with annotations that describe nothing.
+    """
     annotations = machine_set["metadata"].get("annotations") or {}
     try:
         bounds = int(annotations.get(MIN_SIZE, 0)), int(annotations.get(MAX_SIZE, 0))
@@ -112,7 +118,10 @@ def group(machine_set: Object, view: View) -> Group | None:
 
 
 def ready(node: Object, startup: t.Collection[str]) -> bool:
-    """A node with the accelerator label counts once its GPUs are there; one without the label is believed at once, GPUs or not."""
+    """Return whether a node counts as ready.
+
+    A node with the accelerator label counts once its GPUs exist; one without the label counts at once.
+    """
     awaited = ACCELERATOR in (node["metadata"].get("labels") or {}) and not gpus(node)
     return (
         holds(node, "Ready")
@@ -130,7 +139,10 @@ def is_startup(taint: Object, startup: t.Collection[str]) -> bool:
 
 
 def scale_from_zero(annotations: t.Mapping[str, str]) -> dict[str, float]:
-    """Capacity by annotations: upstream's keys before OpenShift's; every GPU is booked as nvidia.com/gpu, whatever gpu-type says."""
+    """Return the capacity in annotations: upstream's keys before OpenShift's.
+
+    Every GPU counts as nvidia.com/gpu, whatever gpu-type says.
+    """
     cpu = amount(annotations.get(f"{UPSTREAM}cpu") or annotations.get(f"{OPENSHIFT}vCPU") or 0)
     memory = (
         amount(annotations.get(f"{UPSTREAM}memory") or 0)

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a ClusterAutoscaler's resourceLimits leave: cores, memory and GPUs of the whole cluster."""
+"""What the resourceLimits of a ClusterAutoscaler leave: cores, memory and GPUs of the whole cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ GIB: t.Final = 2**30
 
 
 def left(limits: Object, groups: t.Sequence[Group], nodes: t.Sequence[Object]) -> dict[str, float]:
-    """By the name that the autoscaler calls it; what has no limit is not there. Groups count at the size that was asked of them."""
+    """Return what is left, by the autoscaler's names, of those that have a limit.
+
+    Groups count at the requested size.
+    """
     caps: dict[str, float] = {one["type"]: one["max"] for one in limits.get("gpus") or []}
     caps |= {"cpu": limits["cores"]["max"]} if limits.get("cores") else {}
     caps |= {"memory": limits["memory"]["max"] * GIB} if limits.get("memory") else {}
@@ -34,14 +37,17 @@ def left(limits: Object, groups: t.Sequence[Group], nodes: t.Sequence[Object]) -
 
 
 def weight(template: Room) -> dict[str, float]:
-    """What one node takes from the limits. Its GPUs count only under the value of the accelerator label: without it, not at all."""
+    """Return what one node takes from the limits.
+
+    Its GPUs count only under the value of the accelerator label; without the label they do not count.
+    """
     found = {name: template.free.get(name, 0.0) for name in ("cpu", "memory")}
     kind = template.labels.get(ACCELERATOR)
     return found | ({kind: template.free.get(GPU, 0.0)} if kind is not None else {})
 
 
 def exceeded(room: t.Mapping[str, float], template: Room) -> list[str]:
-    """The limits that one more such node would break."""
+    """Return the limits that one more such node would exceed."""
     return sorted(
         name for name, value in weight(template).items() if value and value > room.get(name, math.inf)
     )

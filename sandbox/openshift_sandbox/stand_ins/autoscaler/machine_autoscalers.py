@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the MachineAutoscaler half of the cluster-autoscaler-operator; the real one's webhook, which refuses max < min, is not here."""
+"""Stand in for the cluster-autoscaler-operator where it serves MachineAutoscalers.
+
+The real one also has a webhook, which refuses max < min.
+"""
 
 from __future__ import annotations
 
@@ -89,7 +92,7 @@ class MachineAutoscalers(Reconciler):
             )
 
     def _release(self, cluster: Cluster, one: Object, name: str) -> None:
-        """Bounds and owner leave the set; copied capacity stays behind."""
+        """Remove bounds and owner from the MachineSet; the copied capacity stays."""
         target = cluster.find("MachineSet", name, one["metadata"]["namespace"])
         have = (target or {}).get("metadata", {}).get("annotations") or {}
         if target and {MIN_SIZE, MAX_SIZE, OWNER} & have.keys():
@@ -97,7 +100,10 @@ class MachineAutoscalers(Reconciler):
 
 
 def upstream_copies(annotations: t.Mapping[str, str]) -> dict[str, str]:
-    """OpenShift's capacity under upstream's keys, each only where it is absent; done when the bounds are written and at no other time."""
+    """Return OpenShift's capacity under upstream's keys, for those that are absent.
+
+    It is copied only when the bounds are written.
+    """
     copies: dict[str, str] = {}
     if cpu := annotations.get(f"{OPENSHIFT}vCPU"):
         copies[f"{UPSTREAM}cpu"] = cpu
@@ -114,7 +120,7 @@ def upstream_copies(annotations: t.Mapping[str, str]) -> dict[str, str]:
 
 
 def accelerator_warning(machine_set: Object) -> str | None:
-    """A set with GPUs whose nodes will not be counted as GPU nodes."""
+    """Return the warning about a set with GPUs whose nodes will not count as GPU nodes, or None."""
     metadata = machine_set["metadata"]
     if int((metadata.get("annotations") or {}).get(f"{OPENSHIFT}GPU") or 0) < 1:
         return None

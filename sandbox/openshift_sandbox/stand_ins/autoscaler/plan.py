@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the cluster autoscaler decides in one look: one node group to grow, or why no group helps a pod; and the nodes that nobody needs."""
+"""What the cluster autoscaler decides in one look.
+
+It grows one node group, or says why no group helps a pod; and it finds the nodes that nobody needs.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ GONE: t.Final = {"Succeeded", "Failed"}
 
 @dataclass(frozen=True)
 class Plan:
-    """Either a group with its new size and the pods it is for, or the refused pods with the text of their event."""
+    """A group with its new size and its pods, or the refused pods with the text of their event."""
 
     group: Group | None = None
     size: int = 0
@@ -50,7 +53,10 @@ def scale_up(
     caps: Object,
     backoff: t.Collection[str] = (),
 ) -> Plan:
-    """`caps` are the ClusterAutoscaler's resourceLimits; the smallest waste wins, as with the expander least-waste."""
+    """Return the plan for pods.
+
+    `caps` are the resourceLimits; the smallest waste wins, as with the expander least-waste.
+    """
     waiting = _beyond_upcoming(pods, groups)
     if not waiting:
         return Plan()
@@ -80,7 +86,10 @@ def scale_up(
 
 
 def unneeded(group: Group, pods: t.Sequence[Object]) -> list[Object]:
-    """Ready nodes that run nothing of their own, as far as the group may shrink; those with pods that could move are left alone here."""
+    """Return ready nodes without pods of their own, as many as the group may lose.
+
+    Nodes with pods that could move elsewhere stay.
+    """
     busy = {
         pod["spec"].get("nodeName")
         for pod in pods
@@ -91,7 +100,7 @@ def unneeded(group: Group, pods: t.Sequence[Object]) -> list[Object]:
 
 
 def broken(group: Group, overdue: t.Callable[[Object], bool]) -> list[Object]:
-    """Machines that Failed without ever having a node, or have none when their time is up."""
+    """Return Machines that Failed without a node, or have no node when their time is over."""
     living = [
         one
         for one in group.machines
@@ -111,7 +120,7 @@ def _waits(pod: Object) -> bool:
 
 
 def _beyond_upcoming(pods: t.Sequence[Object], groups: t.Sequence[Group]) -> list[Object]:
-    """The pods for which no node is on its way yet."""
+    """Return the pods for which no node has been ordered yet."""
     bins = [group.template for group in groups if group.template for _node in range(group.upcoming)]
     return [pod for pod in pods if not _placed(pod, bins)]
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ConfigMap cluster-autoscaler-status, in the YAML that autoscalers of Kubernetes 1.30 and later write."""
+"""The ConfigMap cluster-autoscaler-status, in the YAML of autoscalers of Kubernetes 1.30 and later."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def report(
     backoff: t.Collection[str],
     idle: t.Mapping[str, int],
 ) -> Object:
-    """Everything but the times."""
+    """Return the report without times."""
     found = [group for group in groups if group.upcoming]
     total = sum(idle.values())
     wide = {
@@ -55,7 +55,7 @@ def config_map(report: Object, time: str) -> Object:
 
 
 def says(config_map: Object | None, report: Object) -> bool:
-    """Whether the ConfigMap says this already, whenever it was written."""
+    """Return whether the ConfigMap has this report already, whatever its times."""
     known = yaml.safe_load(((config_map or {}).get("data") or {}).get("status") or "{}")
     return {key: value for key, value in known.items() if key != "time"} == report
 

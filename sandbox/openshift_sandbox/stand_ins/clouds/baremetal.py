@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the bare metal machine provider; unlike the real one it takes the first host that fits and not any, and remediates nothing."""
+"""Stand in for the bare metal machine provider.
+
+The real one takes any host that fits, and this one the first; this one remediates no host.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +36,14 @@ class BareMetal(Cloud):
     keeps_status = False
 
     def wanted(self, value: Object) -> Wanted:
-        """A host has neither type nor place."""
+        """Return what a specification asks for: a host has neither a type nor a place."""
         return Wanted("", "", "")
 
     def launch(self, cluster: Cluster, machine: Object) -> Instance | Refusal | Waiting:
-        """Waits for a host, and then until it is provisioned; a Machine that waits for a host has an errorReason and is not Failed."""
+        """Claim a host, then wait until it is provisioned.
+
+        A Machine without a host has an errorReason and is not Failed.
+        """
         value = provider_spec(machine)
         if missing := incomplete(value):
             return Waiting(INVALID, INCOMPLETE.format(fields=" ".join(missing)))
@@ -66,11 +72,11 @@ class BareMetal(Cloud):
         return _instance(host)
 
     def lost(self, cluster: Cluster, machine: Object) -> Lost | None:
-        """A host that was deleted, or given to another."""
+        """Return that the instance is lost when its host was deleted or given to another Machine."""
         return None if _mine(cluster, machine) else Lost("can't find created instance")
 
     def terminated(self, cluster: Cluster, machine: Object) -> bool:
-        """The host is deprovisioned first, and free for others then."""
+        """Deprovision the host; return whether it is free for others."""
         host = _mine(cluster, machine)
         if host is None:
             return True
@@ -95,7 +101,7 @@ def incomplete(value: Object) -> list[str]:
 
 
 def claim(machine: Object, value: Object) -> Object:
-    """What is written into a host for a Machine."""
+    """Return what the provider writes into a host for a Machine."""
     metadata = machine["metadata"]
     image = (
         {key: value["image"][key] for key in ("url", "checksum")}
@@ -122,7 +128,7 @@ def claim(machine: Object, value: Object) -> Object:
 
 
 def chosen(hosts: list[Object], machine: Object) -> Object | None:
-    """The host that the Machine has, else a free one without error that its hostSelector matches."""
+    """Return the host that the Machine has, else a free host without error that its hostSelector matches."""
     mine = next((host for host in hosts if is_consumer(machine, host)), None)
     selector = provider_spec(machine).get("hostSelector") or {}
     return mine or next((host for host in hosts if _available(host) and selects(selector, host)), None)
@@ -148,7 +154,7 @@ def _mine(cluster: Cluster, machine: Object) -> Object | None:
 
 
 def _instance(host: Object) -> Instance:
-    """What the provider knows of it is what inspection found."""
+    """Return the instance as inspection of its host describes it."""
     found, state = host["status"]["hardware"], host["status"]["provisioning"]["state"]
     addresses = (
         *(("InternalIP", nic["ip"]) for nic in found["nics"]),

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the machine controller asks of a cloud, and the answers that a cloud may give."""
+"""The questions that the machine controller asks a cloud, and the answers that a cloud may give."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Instance:
-    """A virtual machine as the provider reports it on its Machine."""
+    """A virtual machine as its provider reports it."""
 
     provider_id: str
     instance_id: str
@@ -51,7 +51,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Final refusals make a Machine Failed with a reason; others are tried again for ever."""
+    """A refused request. A final refusal makes the Machine Failed; others are tried again for ever."""
 
     message: str
     """What the provider's condition says."""
@@ -64,7 +64,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Waiting:
-    """Neither an instance nor a refusal yet; a reason stands on the Machine without making it Failed."""
+    """Neither an instance nor a refusal yet. A reason is written on the Machine without making it Failed."""
 
     reason: str | None = None
     message: str | None = None
@@ -72,7 +72,7 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Lost:
-    """How a Machine says that the instance it had been given is not there any more."""
+    """How a Machine reports that its instance no longer exists."""
 
     message: str
     reason: str | None = None
@@ -96,20 +96,20 @@ class Cloud(abc.ABC):
 
     @abc.abstractmethod
     def wanted(self, value: Object) -> Wanted:
-        """Read out of a provider specification."""
+        """Return what a provider specification asks for."""
 
     @abc.abstractmethod
     def launch(self, cluster: Cluster, machine: Object) -> Instance | Refusal | Waiting: ...
 
     @abc.abstractmethod
     def describe(self, cluster: Cluster, machine: Object) -> Instance:
-        """The instance behind a Machine that has one."""
+        """Return the instance of a Machine that has one."""
 
     def provider_status(self, instance: Instance) -> Object:
         return {"instanceId": instance.instance_id, self.state_field: instance.state}
 
     def outcome(self, created: bool, message: str) -> list[Object]:
-        """The provider's conditions after an attempt to make an instance."""
+        """Return the provider's conditions after an attempt to make an instance."""
         return [
             condition(
                 self.created,
@@ -120,44 +120,47 @@ class Cloud(abc.ABC):
         ]
 
     def machine_annotations(self, instance: Instance) -> dict[str, str]:
-        """Besides the state of the instance."""
+        """Return annotations of the Machine, besides the state of its instance."""
         return {}
 
     def node_labels(self, instance: Instance) -> dict[str, str]:
-        """Those that the instance alone tells."""
+        """Return the labels of the Node that only the instance determines."""
         return {}
 
     def boots(self, machine: Object) -> bool:
-        """Whether an instance that was made comes up at all."""
+        """Return whether an instance ever becomes a Node."""
         return True
 
     def terminated(self, cluster: Cluster, machine: Object) -> bool:
-        """Called until the instance of a Machine that is deleted is gone."""
+        """Delete the instance of a Machine; return whether it is gone. Called until it is."""
         return not machine["spec"].get("providerID") or cluster.due(
             machine["metadata"]["uid"], "machine_deletion", 0.5
         )
 
     def lost(self, cluster: Cluster, machine: Object) -> Lost | None:
-        """Whether the instance that the Machine was given did not last."""
+        """Return how the instance of a Machine was lost, or None."""
         return None
 
     def scale_from_zero(self, value: Object) -> InstanceType | None:
-        """What the provider's machine-set controller tells the autoscaler; None where it writes nothing."""
+        """Return what the provider's machine-set controller tells the autoscaler;
+
+        None where it writes nothing.
+        """
         return None
 
 
 def provider_spec(machine: Object) -> Object:
-    """Of a Machine, or of a MachineSet's template."""
+    """Return the provider specification of a Machine, or of a MachineSet's template."""
     return (machine["spec"].get("providerSpec") or {}).get("value") or {}
 
 
 def where(wanted: Wanted) -> dict[str, str]:
-    """The fields by which a trouble is matched."""
+    """Return the fields by which a trouble matches."""
     return {"zone": wanted.zone, "instance_type": wanted.instance_type}
 
 
 def shortage(cloud: Cloud, cluster: Cluster, wanted: Wanted) -> Object | None:
-    """A trouble `no_capacity` that has nothing left for one more, and goes on if it does not last for ever."""
+    """Return a trouble `no_capacity` that has nothing left for one more instance, or None when it is over."""
     found = cluster.trouble("no_capacity", **where(wanted))
     if found is None or (
         "lasts" in found and cluster.due(tuple(sorted(found.items())), "shortage", float(found["lasts"]))
@@ -173,13 +176,13 @@ def shortage(cloud: Cloud, cluster: Cluster, wanted: Wanted) -> Object | None:
 
 
 def failure(cluster: Cluster, wanted: Wanted) -> Refusal | None:
-    """A trouble `machine_failed`, in its own words."""
+    """Return the refusal of a trouble `machine_failed`, in the words of that trouble."""
     found = cluster.trouble("machine_failed", **where(wanted))
     return Refusal(found["message"], found.get("reason", INVALID)) if found else None
 
 
 def free_address(cluster: Cluster, machine: Object, subnet: ipaddress.IPv4Network) -> str:
-    """The same Machine gets the same address again, unless another one has it."""
+    """Return the address of a new instance; the same for the same Machine, unless another one has it."""
     known = [*cluster.objects("Machine"), *cluster.objects("Node")]
     taken = {one["address"] for obj in known for one in (obj.get("status") or {}).get("addresses") or []}
     room = subnet.num_addresses - 2 * RESERVED_HOSTS
@@ -189,7 +192,7 @@ def free_address(cluster: Cluster, machine: Object, subnet: ipaddress.IPv4Networ
 
 
 def own_address(machine: Object) -> str:
-    """That of a Machine which has an instance."""
+    """Return the address of a Machine that has an instance."""
     return next(str(one["address"]) for one in machine["status"]["addresses"] if one["type"] == "InternalIP")
 
 

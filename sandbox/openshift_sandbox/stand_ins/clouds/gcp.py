@@ -1,10 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for Google Compute Engine and the GCP machine provider; unlike the real ones it looks at no image, network or credential.
+"""Stand in for Google Compute Engine and the GCP machine provider.
 
-The provider itself refuses what it knows of GPUs, and no condition tells of that. That a zone has none left shows only later: the instance was there and is
-gone. With `immediate` the request itself fails, and is repeated.
+Unlike the real ones it checks no image, network or credentials. The provider itself refuses wrong GPUs, and
+writes no condition about that. A lack of capacity shows later: the instance existed and is gone. With
+`immediate` the request itself fails, and is repeated.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class Gcp(Cloud):
         return described(wanted.description) if wanted.description else instance_type(wanted.instance_type)
 
     def _providers_own(self, cluster: Cluster, value: Object, wanted: Wanted) -> Refusal | None:
-        """In the order in which the provider looks."""
+        """Return the provider's own refusal, if any, in the order in which it checks."""
         gpus, kind = value.get("gpus") or [], wanted.instance_type
         if wanted.interruptible and value.get("restartPolicy") == "Always":
             return _own(gcp_errors.RESTART)

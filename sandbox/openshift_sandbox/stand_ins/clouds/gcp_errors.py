@@ -9,7 +9,7 @@ import typing as t
 
 from openshift_sandbox.stand_ins.clouds.cloud import INVALID, Refusal
 
-# The provider's own.
+# Errors of the provider.
 RESTART: t.Final = (
     "failed to determine restart policy: preemptible/spot instances cannot be automatically restarted"
 )
@@ -22,7 +22,7 @@ NO_TYPE: t.Final = "MachineType {type} is not available in the zone {zone}."
 NO_ACCELERATOR_TYPE: t.Final = "AcceleratorType {accelerator} not available in the zone {zone} : googleapi: Error 404: The resource '{resource}' was not found, notFound"
 OWN_QUOTA: t.Final = "Quota exceeded. Metric: {metric}. Usage: {usage}. Limit: {limit}."
 
-# Compute Engine's.
+# Errors of Compute Engine.
 NO_SUCH_TYPE: t.Final = (
     "Invalid value for field 'resource.machineType': 'https://compute.googleapis.com/compute/v1/projects/{project}/zones/{zone}/machineTypes/{type}'."
     " Machine type with name '{type}' does not exist in zone '{zone}'."
@@ -49,18 +49,21 @@ _METRICS: t.Final = {
 
 
 def metric(machine_type: str) -> str:
-    """The quota that Compute Engine names first for a machine type."""
+    """Return the quota that Compute Engine names first for a machine type."""
     return _METRICS.get(machine_type.partition("-")[0], "GPUS_ALL_REGIONS")
 
 
 def rejected(code: int, text: str, reason: str) -> Refusal:
-    """A request that was wrong (4xx), as Google's client library prints it: the Machine is Failed."""
+    """Return the refusal of a wrong request (4xx) in the words of Google's client library:
+
+    the Machine is Failed.
+    """
     said = f"googleapi: Error {code}: {text}, {reason}"
     return Refusal(said, INVALID, f"error launching instance: {said}")
 
 
 def unavailable(project: str, zone: str) -> Refusal:
-    """A failure of the service (503): tried again for ever."""
+    """Return a failure of the service (503), which is tried again for ever."""
     return Refusal(
         f"googleapi: Error 503: {STOCKOUT.format(project=project, zone=zone)}, ZONE_RESOURCE_POOL_EXHAUSTED"
     )

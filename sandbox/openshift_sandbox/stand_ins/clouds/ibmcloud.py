@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for IBM Cloud VPC and its machine provider; unlike the real ones it looks at no image, subnet or group, and replaces no server that is stuck."""
+"""Stand in for IBM Cloud VPC and its machine provider.
+
+Unlike the real ones it checks no image, subnet or group, and replaces no server that is stuck.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,10 @@ class IbmCloud(Cloud):
         return Wanted(value.get("profile") or "", value.get("zone") or "", value.get("region") or "")
 
     def launch(self, cluster: Cluster, machine: Object) -> Instance | Refusal:
-        """What the API refuses is tried again for ever; what it accepts and cannot start is left as it is."""
+        """Ask for a server:
+
+        what the API refuses is tried again for ever; what it accepts and cannot start stays.
+        """
         wanted = self.wanted(provider_spec(machine))
         size = TYPES.get(wanted.instance_type)
         if size is None:

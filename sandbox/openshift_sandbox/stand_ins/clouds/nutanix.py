@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for Prism and the Nutanix machine provider; unlike the real ones it looks at no image or subnet, and each Prism Element has every GPU."""
+"""Stand in for Prism and the Nutanix machine provider.
+
+Unlike the real ones it checks no image or subnet, and each Prism Element has every GPU.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,10 @@ class Nutanix(Cloud):
     tells_gpus = False
 
     def wanted(self, value: Object) -> Wanted:
-        """A zone is the Prism Element that the specification names by uuid; its failure domain has the Prism Element's name in it."""
+        """Return what a specification asks for.
+
+        Its zone is the Prism Element, named by uuid or by a failure domain.
+        """
         zone = ((value.get("failureDomain") or {}).get("name") or "").removeprefix("fd-")
         return Wanted("AHV", zone, REGION, description=description(value))
 
@@ -105,7 +111,7 @@ def description(value: Object) -> str:
 
 
 def model_of(gpu: Object) -> str | None:
-    """Of an entry of the specification: by its name, or by the PCI device id as a number."""
+    """Return the GPU of an entry: by its name, or by the PCI device id as a number."""
     if gpu.get("type") == "Name":
         return PRISM_GPUS.get(gpu.get("name") or "")
     return next(
@@ -115,7 +121,10 @@ def model_of(gpu: Object) -> str | None:
 
 
 def gpu_errors(value: Object, all_used: bool) -> list[str]:
-    """The provider takes only GPUs that no virtual machine uses, and says the same of a name that does not exist."""
+    """Return errors about GPUs:
+
+    the provider says the same about used GPUs and about names that do not exist.
+    """
     field = {"Name": "name", "DeviceID": "deviceID"}
     found = []
     for gpu in value.get("gpus") or []:
@@ -127,7 +136,7 @@ def gpu_errors(value: Object, all_used: bool) -> list[str]:
 
 
 def mebibytes(quantity: str | None) -> int:
-    """Of the quantities that an installer writes."""
+    """Return one of the quantities that an installer writes, in MiB."""
     text = quantity or "0Mi"
     return int(text[:-2]) * MIB[text[-2:]]
 

@@ -1,7 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for Nova and the OpenStack machine provider, which tells no Machine why it got no server; unlike the real ones it looks at no image or network."""
+"""Stand in for Nova and the OpenStack machine provider.
+
+Unlike the real ones it checks no image or network. As with the real provider, no Machine says why it got no
+server.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +59,7 @@ class OpenStack(Cloud):
         ):
             return Refusal(UNKNOWN_ZONE.format(zone=wanted.zone), INVALID)
         if cluster.trouble("quota_exceeded", **where(wanted)):
-            return Refusal("")  # Nova's "Quota exceeded for cores" is in the provider's log alone
+            return Refusal("")  # Nova's "Quota exceeded for cores" is only in the log of the provider
         state = BROKEN if shortage(self, cluster, wanted) else self.running
         return failure(cluster, wanted) or self._instance(
             machine, free_address(cluster, machine, SUBNET), state

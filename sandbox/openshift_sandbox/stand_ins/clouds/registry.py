@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The cloud that a cluster runs on, by what its Infrastructure says."""
+"""The cloud of a cluster, by its Infrastructure."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ CLOUDS: t.Final[dict[str, Cloud]] = {
 
 
 def cloud_of(cluster: Cluster) -> Cloud | None:
-    """None where nobody makes instances; needs the kind Infrastructure to be watched."""
+    """Return the cloud, or None where nothing makes instances. The kind Infrastructure must be watched."""
     return CLOUDS.get(platform(cluster))
 
 
 def platform(cluster: Cluster) -> str:
+    """Return the platform's type, or an empty text."""
     status = (cluster.find("Infrastructure", "cluster") or {}).get("status", {})
     return str((status.get("platformStatus") or {}).get("type") or "")

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for vCenter and the vSphere machine provider; unlike the real ones it clones nothing: the devices of a template are the end of its name."""
+"""Stand in for vCenter and the vSphere machine provider.
+
+Unlike the real ones it clones nothing: the end of the name of a template describes its devices.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,10 @@ class VSphere(Cloud):
     tells_gpus = False
 
     def wanted(self, value: Object) -> Wanted:
-        """Region and zone are tags, which a cluster of one failure domain does without; there are no instance types."""
+        """Return what a specification asks for.
+
+        Region and zone are tags, which a cluster of one failure domain lacks.
+        """
         region, zone = vsphere.tags(value)
         return Wanted("", zone, region, description=description(value))
 
@@ -58,7 +64,7 @@ class VSphere(Cloud):
         return super().provider_status(instance) | {"taskRef": f"task-{int(instance.instance_id[:4], 16)}"}
 
     def outcome(self, created: bool, message: str) -> list[Object]:
-        """The provider gives a failure the reason of a success."""
+        """Return the provider's conditions: it writes the reason of a success even for a failure."""
         return [condition(self.created, created, "MachineCreationSucceeded", message)]
 
     def node_labels(self, instance: Instance) -> dict[str, str]:
@@ -82,7 +88,7 @@ class VSphere(Cloud):
 
 
 def description(value: Object) -> str:
-    """A template whose name ends in -2xL40S has two of them, passed through."""
+    """Return the hardware of a template: one whose name ends in -2xL40S has two of them."""
     devices = DEVICES.search(value.get("template") or "")
     return f"{value.get('numCPUs', 0)}x{value.get('memoryMiB', 0) // 1024}" + (
         f"x{devices[1]}" if devices else ""
@@ -90,7 +96,11 @@ def description(value: Object) -> str:
 
 
 def _refusal(cloud: Cloud, cluster: Cluster, machine: Object) -> Refusal | None:
-    """The provider looks at a task of vCenter that failed for ever and starts no other: capacity that comes back helps new Machines only."""
+    """Return vCenter's refusal.
+
+    The provider looks for ever at a task that failed, and starts no other: new capacity helps only new
+    Machines.
+    """
     if failed := _failed_task(machine):
         return Refusal(failed)
     value = provider_spec(machine)
@@ -105,7 +115,7 @@ def _refusal(cloud: Cloud, cluster: Cluster, machine: Object) -> Refusal | None:
 
 
 def _missing(shape: Object, value: Object) -> str | None:
-    """What the specification names and vCenter does not have; templates are known by name, the rest by path."""
+    """Return what the specification names and vCenter does not have: templates by name, the rest by path."""
     domains, workspace = (
         [one["topology"] for one in vsphere.failure_domains(shape)],
         value.get("workspace") or {},

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the GPU operator makes besides DaemonSets; the real one adds bindings, config maps and the full rules of every Role."""
+"""What the GPU operator makes besides DaemonSets.
+
+The real one adds bindings, config maps and the full rules of every Role.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,7 @@ _RULES: t.Final[dict[str, tuple[str, list[Object]]]] = {
 
 
 def assets(state: str, policy: Object, namespace: str) -> list[Object]:
-    """All objects of a state but its DaemonSets, in the order of creation."""
+    """Return all objects of a state except its DaemonSets, in the order of creation."""
     if state == PREREQUISITES:
         return [owned(_runtime_class(name), policy) for name in ("nvidia", "nvidia-cdi", "nvidia-legacy")]
     made = [

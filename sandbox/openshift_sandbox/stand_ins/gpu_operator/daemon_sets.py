@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The GPU operator's DaemonSets; the real ones carry host mounts and probes besides.
+"""The GPU operator's DaemonSets; the real ones have host mounts and probes too.
 
-The annotation sandbox.openshift/hold keeps a simulated pod from going on until the stand-in of the node says so.
+The annotation sandbox.openshift/hold stops a simulated pod until the stand-in of the node removes it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ class ImageError(Exception):
 
 
 def image_path(operand: Operand, part: Object) -> str:
-    """As the operator puts it together: all three from the ClusterPolicy, or its own default."""
+    """Return an image as the operator does:
+
+    all three parts from the ClusterPolicy, or its own default. Raises ImageError.
+    """
     repository, image, version = (str(part.get(key) or "") for key in ("repository", "image", "version"))
     if not repository and not version:
         default = "{}/{}:{}".format(*operand.image)
@@ -46,7 +49,10 @@ def image_path(operand: Operand, part: Object) -> str:
 
 
 def with_own_driver(policy: Object, deployment: Object) -> Object:
-    """The policy with the driver that this release of the operator brings along, where it names none; precompiled drivers need a version."""
+    """Return the policy with the default driver of this operator release, where it names none.
+
+    Precompiled drivers need a version.
+    """
     driver = policy["spec"].get("driver") or {}
     containers = ((deployment.get("spec") or {}).get("template") or {}).get("spec", {}).get(
         "containers"
@@ -98,9 +104,10 @@ def daemon_set(operand: Operand, policy: Object, namespace: str) -> Object:
 def driver_daemon_sets(
     policy: Object, namespace: str, versions: t.Mapping[str, str | None], system: str = ""
 ) -> list[Object]:
-    """One per RHCOS version, with the Driver Toolkit beside the driver; without versions the plain one. A version without an image has no tag.
+    """Return one DaemonSet per RHCOS version, with the Driver Toolkit next to the driver.
 
-    system: what the tag of the driver's image ends with, unless it is a digest.
+    Without versions there is one without the toolkit. A version without an image has no tag. `system` is the
+    end of the tag of the driver's image, unless that is a digest.
     """
 
     def made() -> Object:
@@ -118,7 +125,7 @@ def driver_daemon_sets(
 
 
 def precompiled_daemon_sets(policy: Object, namespace: str, kernels: t.Mapping[str, str]) -> list[Object]:
-    """One per kernel, whose image has kernel and operating system (kernels: one to the other) at the end of its tag."""
+    """Return one DaemonSet per kernel; kernel and operating system are the end of the tag of its image."""
     made = []
     for kernel, system in sorted(kernels.items()):
         obj = daemon_set(DRIVER, policy, namespace)
@@ -135,12 +142,12 @@ def precompiled_daemon_sets(policy: Object, namespace: str, kernels: t.Mapping[s
 
 
 def sanitized(kernel: str) -> str:
-    """A kernel's version as part of a name: no architecture and no underscore."""
+    """Return a kernel's version as part of a name: without architecture and underscores."""
     return kernel.replace("x86_64", "").replace("aarch64", "").replace("_", ".").rstrip(".").lower()
 
 
 def owned(obj: Object, policy: Object) -> Object:
-    """The garbage collector takes it away with the ClusterPolicy."""
+    """Return the object owned by the ClusterPolicy, so that the garbage collector deletes both."""
     owner = {
         "apiVersion": "nvidia.com/v1",
         "kind": "ClusterPolicy",
@@ -152,7 +159,7 @@ def owned(obj: Object, policy: Object) -> Object:
 
 
 def with_hash(obj: Object) -> Object:
-    """As the operator does it: an annotation tells whether the live object still is the one that was applied."""
+    """Return the object with an annotation that tells whether the live object still is the one applied."""
     digest = hashlib.sha256(json.dumps(obj, sort_keys=True).encode()).hexdigest()[:10]
     obj["metadata"].setdefault("annotations", {})[APPLIED] = digest
     return obj

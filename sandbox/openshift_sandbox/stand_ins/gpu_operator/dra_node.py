@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the DRA driver on a node: it publishes the GPUs as a ResourceSlice once the driver runs. The real one also prepares claims."""
+"""Stand in for the DRA driver on a node: it publishes GPUs as a ResourceSlice once the driver runs.
+
+The real one also prepares claims.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +23,12 @@ def component(pod: Object) -> str:
 
 
 def semantic(version: str) -> str:
-    """Semantic versions have no leading zeros."""
+    """Return a version as a semantic one, without leading zeros."""
     return ".".join(str(int(part)) for part in version.split("."))
 
 
 def resource_slice(node: Object, made_of: instance_types.InstanceType, lost: int) -> Object:
-    """One slice holds all devices of a node; a larger machine would have several in one pool."""
+    """Return the slice with all devices of a node; the real driver splits large nodes into several."""
     name, gpu = node["metadata"]["name"], made_of.gpu
     assert gpu is not None
     devices = [
@@ -79,7 +82,10 @@ class DraNode(Reconciler):
             self._publish(cluster, node, node["metadata"]["name"] in plugins)
 
     def _publish(self, cluster: Cluster, node: Object, running: bool) -> None:
-        """The slice goes with its plugin: the kubelet wipes what a driver that is gone had published."""
+        """Publish the slice, or delete it with its plugin:
+
+        the kubelet removes slices of drivers that are gone.
+        """
         made_of, name = instance_types.of_node(node), f"{node['metadata']['name']}-{DRIVER}"
         if made_of is None or not made_of.has_nvidia_gpus:
             return

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which NVIDIADriver owns which node, as the GPU operator says it by a label (held against the source of v26.7.0, 2026-11); nothing is left out."""
+"""Which NVIDIADriver owns which node, as the GPU operator writes it into a label.
+
+Compared with the source of v26.7.0 (2026-11); nothing is missing.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ def labels(node: Object) -> dict[str, str]:
 
 
 def selected(drivers: t.Sequence[Object], node: Object) -> list[str]:
-    """The drivers whose selector finds a node; an empty one finds them all."""
+    """Return the drivers whose selector matches a node; an empty selector matches all nodes."""
     marks, plain = labels(node).items(), [one for one in drivers if not one["spec"].get("default")]
     return sorted(
         one["metadata"]["name"] for one in plain if (one["spec"].get("nodeSelector") or {}).items() <= marks
@@ -29,7 +32,7 @@ def selected(drivers: t.Sequence[Object], node: Object) -> list[str]:
 
 
 def owners(drivers: t.Sequence[Object], nodes: t.Sequence[Object]) -> dict[str, str | None]:
-    """GPU node -> the driver that is to have it; the default one gets what no other wants."""
+    """Return the driver of each GPU node; the default driver gets the nodes that no other one selects."""
     rest = next((one["metadata"]["name"] for one in drivers if one["spec"].get("default")), None)
     return {
         node["metadata"]["name"]: next(iter(selected(drivers, node)), rest)
@@ -39,7 +42,7 @@ def owners(drivers: t.Sequence[Object], nodes: t.Sequence[Object]) -> dict[str, 
 
 
 def conflict(drivers: t.Sequence[Object], nodes: t.Sequence[Object]) -> tuple[str, str] | None:
-    """Reason and message that every driver gets, whoever is in conflict; nodes without a GPU count, too."""
+    """Return reason and message for every driver, whichever is in conflict; nodes without a GPU count too."""
     defaults = sorted(one["metadata"]["name"] for one in drivers if one["spec"].get("default"))
     if len(defaults) > 1:
         return "ReconcileFailed", f"multiple default NVIDIADrivers found: {_listed(defaults)}"
@@ -57,6 +60,6 @@ def _listed(names: t.Iterable[str]) -> str:
 
 
 def unfinished(nodes: t.Iterable[Object]) -> bool:
-    """Whether a node that an NVIDIADriver owns has not ended its upgrade."""
+    """Return whether a node of an NVIDIADriver has not finished its upgrade."""
     left = [node for node in nodes if labels(node).get(OWNER) and labels(node).get(SKIP) != "true"]
     return any(labels(node).get(UPGRADE) not in (None, "upgrade-done") for node in left)

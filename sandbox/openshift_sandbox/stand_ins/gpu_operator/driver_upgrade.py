@@ -1,10 +1,12 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the GPU operator's driver upgrade: node by node, told by a label; the real one polls, so each node takes two minutes longer.
+"""Stand in for the GPU operator's driver upgrade, which moves from node to node by a label.
 
-Held against the source of v26.7.0 (2026-11): a pod without a DaemonSet is replaced by itself only where NVIDIADriver objects drive. Under the policy's driver
-it is once the node's annotation asks for an upgrade; there only pods with the Driver Toolkit's label are seen, and none while virtual machines are enabled.
+The real one polls, so each node takes two minutes longer. Compared with the source of v26.7.0 (2026-11): a
+pod without a DaemonSet is replaced on its own only with NVIDIADriver objects. With the policy's driver it is
+replaced when an annotation of the node asks for an upgrade; then only pods with the label of the Driver
+Toolkit count, and none while virtual machines are enabled.
 """
 
 from __future__ import annotations
@@ -36,7 +38,10 @@ UNDER_WAY: t.Final = (CORDON, JOBS, PODS, RESTART, UNCORDON)
 
 
 def slots(policy: Object, states: t.Sequence[str], unavailable: int) -> int:
-    """How many more nodes may begin: maxParallelUpgrades (0: no limit), and maxUnavailable, which counts every cordoned node."""
+    """Return how many more nodes may begin.
+
+    maxParallelUpgrades limits it (0: no limit), and so does maxUnavailable, which counts every cordoned node.
+    """
     total, running = len(states), sum(state in UNDER_WAY for state in states)
     parallel = int(policy.get("maxParallelUpgrades", 1))
     most = str(policy.get("maxUnavailable") or "25%")
@@ -45,7 +50,10 @@ def slots(policy: Object, states: t.Sequence[str], unavailable: int) -> int:
 
 
 def after(state: str, stale: bool, ready: bool, due: bool | None = None) -> str:
-    """The next label of a node; the same one while there is something to wait for. due: whether to begin, if a stale pod is not enough for that."""
+    """Return the next label of a node, or the same one while it has to wait.
+
+    `due`: whether to begin, if a stale pod alone is not a reason.
+    """
     if state in ("", DONE) and (stale if due is None else due):
         return REQUIRED
     if state == "" and ready:
@@ -56,7 +64,10 @@ def after(state: str, stale: bool, ready: bool, due: bool | None = None) -> str:
 
 
 def _is_seen(pod: Object) -> bool:
-    """By the upgrade of the policy's own driver: its own pods, and of others those with the toolkit's label."""
+    """Return whether the upgrade of the policy's driver counts a pod:
+
+    its own, and others with the toolkit's label.
+    """
     owners = pod["metadata"].get("ownerReferences") or []
     return any(owner["name"].startswith(PLAIN) for owner in owners) or TOOLKIT.items() <= labels(pod).items()
 
@@ -84,7 +95,7 @@ class DriverUpgrade(Reconciler):
             or not cluster.available(NAME, deployment["metadata"]["namespace"])
         ):
             return
-        # without a ClusterPolicy drivers come from NVIDIADriver objects alone
+        # without a ClusterPolicy only NVIDIADriver objects bring drivers
         driver = (policy["spec"].get("driver") or {}) if policy else {"useNvidiaDriverCRD": True}
         if (
             not driver.get("useNvidiaDriverCRD")
@@ -112,7 +123,10 @@ class DriverUpgrade(Reconciler):
                 )
 
     def _ruled(self, cluster: Cluster, driver: Object) -> list[tuple[Object, list[Object]]]:
-        """Nodes by their rules: each NVIDIADriver has rules of its own, and upgrades by itself unless it says otherwise."""
+        """Return nodes with their rules:
+
+        each NVIDIADriver has its own, and upgrades automatically by default.
+        """
         nodes = [node for node in cluster.objects("Node") if labels(node).get(PRESENT) == "true"]
         if not driver.get("useNvidiaDriverCRD"):
             return [(driver.get("upgradePolicy") or {}, nodes)]
@@ -135,7 +149,7 @@ class DriverUpgrade(Reconciler):
         found: list[tuple[Object, Object]],
     ) -> None:
         revisions = self._revisions(cluster, namespace)
-        # a node between two pods counts, too
+        # a node between two pods counts too
         free = slots(
             rules,
             [self._state(node) for node in nodes],
@@ -146,7 +160,7 @@ class DriverUpgrade(Reconciler):
                 continue
             owner = next(iter(pod["metadata"].get("ownerReferences") or []), {"uid": ""})
             newest = revisions.get(owner["uid"])
-            # the pod of a DaemonSet that was deleted without its pods has no owner
+            # a pod has no owner when its DaemonSet was deleted without its pods
             orphan, behind = (
                 not owner["uid"],
                 newest is not None and labels(pod).get("controller-revision-hash") != newest,
@@ -189,7 +203,10 @@ class DriverUpgrade(Reconciler):
             self._mark(cluster, node, following)
 
     def _evict(self, cluster: Cluster, node: str, rules: Object) -> str:
-        """Pods that hold a GPU go; one that no controller would make again only by force, else the node stays cordoned."""
+        """Remove the pods that hold a GPU; return the next label.
+
+        A pod without a controller goes only with `force`; otherwise the node stays cordoned.
+        """
         force = (rules.get("podDeletion") or {}).get("force", False) or (rules.get("drain") or {}).get(
             "force", False
         )

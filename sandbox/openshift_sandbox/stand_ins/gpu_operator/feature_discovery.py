@@ -1,9 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for GPU feature discovery: a NodeFeature per GPU node, which the real nfd-master turns into labels; the real one asks NVML.
+"""Stand in for GPU feature discovery: a NodeFeature per GPU node.
 
-The worker's stand-in collects it when its Node or its DaemonSet is gone.
+The real one asks NVML. The real nfd-master turns the NodeFeature into labels; the stand-in of nfd-worker
+deletes it once its Node or its DaemonSet is gone.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER_VERSION
 
 NAME: t.Final = "gpu-feature-discovery"
 CUDA: t.Final = "13.2"
-# Drivers that releases of the GPU operator name by digest (sandbox/catalog), and that are not the newest.
+# Older drivers that releases of the GPU operator name by digest (sandbox/catalog).
 DIGESTS: t.Final = {"f8e3dc9111c5a7a0cfac73e87d03c0b7b3d1e11f3b61654cca5461847660aa2c": "580.126.20"}
 
 
 def driver_version(pods: t.Iterable[Object], node: str) -> str:
-    """By the tag of the image that the node's driver pod runs, or by its digest."""
+    """Return the driver's version by the tag, or the digest, of the image in the node's driver pod."""
     for pod in pods:
         if is_driver(pod) and pod["spec"].get("nodeName") == node:
             _image, colon, tag = pod["spec"]["containers"][0]["image"].rpartition(":")

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the GPU operator's GPUCluster controller (v26.7): the DRA stack's DaemonSets, DeviceClasses and status.
+"""Stand in for the GPU operator's GPUCluster controller (v26.7): DaemonSets, DeviceClasses and status.
 
 The real one also runs compute domains, DCGM and its claims, and a policy that protects ResourceSlices.
 """
@@ -49,7 +49,7 @@ def device_class(name: str, kind: str) -> Object:
 
 def daemon_set(gpu_cluster: Object, name: str, namespace: str) -> Object:
     shared = gpu_cluster["spec"].get("daemonsets") or {}
-    # The validator is known by the label of the other stack's; the upgrade controller looks for it.
+    # The upgrade controller finds the validator by the label that it has in the other stack.
     labels = {
         "app": "nvidia-operator-validator" if name == VALIDATOR else name,
         "app.kubernetes.io/component": name,
@@ -166,7 +166,7 @@ class GpuCluster(Reconciler):
         return cluster.apply(wanted)
 
     def _drain(self, cluster: Cluster, one: Object, namespace: str, finalizers: list[str]) -> None:
-        """The validator holds a claim that the plugin has to release, so it goes first."""
+        """Delete the validator first: it holds a claim that the plugin has to release."""
         if FINALIZER not in finalizers:
             return
         validator = cluster.find("DaemonSet", VALIDATOR, namespace)
@@ -196,7 +196,7 @@ class GpuCluster(Reconciler):
 
 
 def dra_labels(labels: t.Mapping[str, str]) -> dict[str, str | None]:
-    """A value that someone put there, such as "false", is honoured."""
+    """Return the labels to set; a value that somebody wrote, such as "false", stays."""
     if not gpu_labels.has_gpu(labels):
         return {key: None for part in NODE_LABELS if (key := f"{DEPLOY}{part}") in labels}
     wanted = {gpu_labels.PRESENT: "true"} | {f"{DEPLOY}{part}": "true" for part in NODE_LABELS}

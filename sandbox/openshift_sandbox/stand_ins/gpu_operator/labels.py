@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which labels the GPU operator puts on nodes; the real one knows virtual machine and DRA stacks besides the container one."""
+"""The labels that the GPU operator writes on nodes of the container stack.
+
+The real one also has the stacks of virtual machines and of DRA.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ STATE_LABELS: t.Final = frozenset(
 
 
 def has_features(labels: Labels) -> bool:
-    """Whether node feature discovery was here."""
+    """Return whether node feature discovery has labelled the node."""
     return any(key.startswith(FEATURES) for key in labels)
 
 
@@ -38,7 +41,7 @@ def mig_capable(labels: Labels) -> bool:
 
 
 def label_changes(labels: Labels) -> dict[str, str | None]:
-    """Labels to set or (None) to take away; a value that someone put there, such as "false", is honoured."""
+    """Return labels to set, or to remove (None); a value that somebody wrote, such as "false", stays."""
     if not has_gpu(labels):
         changes: dict[str, str | None] = {
             key: None for key in labels if key in STATE_LABELS or key == MIG_MANAGER

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for what the GPU operator's containers print: a driver's installation, Xids, and what a scenario asks for (log_line); most print far more."""
+"""Stand in for what the GPU operator's containers print: an installation, Xids, and lines of a scenario.
+
+Most of the real ones print far more. The trouble log_line adds lines.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +67,10 @@ class GpuLogs(Reconciler):
         return output.driver_log(version, kernel)
 
     def _asked(self, cluster: Cluster, pod: Object, node: Object) -> dict[str, list[str]]:
-        """Container -> lines of it. A trouble that names no operand or container applies to every one."""
+        """Return the lines that troubles ask for, by container.
+
+        A trouble without operand or container applies to every one.
+        """
         found: dict[str, list[str]] = {}
         containers = [
             one["name"] for one in [*(pod["spec"].get("initContainers") or []), *pod["spec"]["containers"]]

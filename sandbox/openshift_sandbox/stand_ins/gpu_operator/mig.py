@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the MIG manager: label nvidia.com/mig.config to a layout and a state; the real one cuts GPUs, drains their clients and may reboot the node."""
+"""Stand in for the MIG manager: it turns the label nvidia.com/mig.config into a layout and a state.
+
+The real one splits GPUs, stops their clients and may reboot the node.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,9 @@ MANAGER: t.Final = "nvidia-mig-manager"
 CONFIG: t.Final = "nvidia.com/mig.config"
 STATE: t.Final = "nvidia.com/mig.config.state"
 LAYOUT: t.Final = "sandbox.openshift/mig-layout"
-"""Annotation of a Node: the layout that its GPUs have."""
+"""Annotation of a Node: the layout of its GPUs."""
 WHOLE: t.Final = ("", "all-disabled")
-# Uniform layouts only: how many slices of a kind one GPU has.
+# Only uniform layouts: how many slices of one kind a GPU has.
 PER_GPU: t.Final = {"1g": 7, "2g": 3, "3g": 2, "4g": 1, "7g": 1}
 
 
@@ -27,7 +30,7 @@ def layout_of(node: Object) -> str:
 
 
 def offered(layout: str, gpus: int, strategy: str) -> dict[str, int]:
-    """What the device plugin offers of so many GPUs, each cut the same way."""
+    """Return what the device plugin offers of a number of GPUs that are all split alike."""
     profile = layout.removeprefix("all-")
     if layout in WHOLE or strategy not in ("single", "mixed"):
         return {"nvidia.com/gpu": gpus}

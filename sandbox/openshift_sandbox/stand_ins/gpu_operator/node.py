@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the kubelet's device plugin side: the node advertises nvidia.com/gpu while its plugin pod is Ready; no device is ever checked."""
+"""Stand in for the kubelet's device manager: a node advertises nvidia.com/gpu while its plugin pod is Ready.
+
+The real one asks the plugin about each device.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ RESOURCE: t.Final = "nvidia.com/gpu"
 
 
 def resources(present: int, lost: int, plugin_ready: bool, before: Object) -> tuple[str | None, str | None]:
-    """Capacity and allocatable to be: a kubelet that once knew a plugin keeps its resource at zero."""
+    """Return the new capacity and allocatable:
+
+    a kubelet that once knew a plugin keeps its resource at zero.
+    """
     if plugin_ready:
         return str(present), str(max(present - lost, 0))
     if RESOURCE not in (before.get("allocatable") or {}):

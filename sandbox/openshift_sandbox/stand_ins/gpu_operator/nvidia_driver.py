@@ -1,10 +1,12 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the GPU operator's NVIDIADriver controller: owners of nodes, DaemonSets, status; the real one also asks the registry for precompiled images.
+"""Stand in for the GPU operator's NVIDIADriver controller: owners of nodes, DaemonSets, status.
 
-Held against the source of v26.7.0 (2026-11): switched off by the policy it does nothing but say so, its DaemonSets, their pods and the owners' labels stay;
-driver pods of both kinds of owner keep each other from a node by anti-affinity; a deleted NVIDIADriver takes its DaemonSets and pods along at once.
+The real one also asks the registry for precompiled images. Compared with the source of v26.7.0 (2026-11):
+when the policy switches it off it only reports that; its DaemonSets, their pods and the labels of owners
+stay. Anti-affinity keeps driver pods of both kinds of owner from one node. A deleted NVIDIADriver takes its
+DaemonSets and pods along at once.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ DONE: t.Final = ("Reconciled", "All resources have been successfully reconciled"
 
 
 def daemon_set(driver: Object, namespace: str, version: str, image: str | None, system: str = "") -> Object:
-    """One for an NVIDIADriver and a version of RHCOS."""
+    """Return the DaemonSet of an NVIDIADriver for one version of RHCOS."""
     spec, name = driver["spec"], driver["metadata"]["name"]
     shared = {
         "tolerations": spec.get("tolerations"),
@@ -113,7 +115,10 @@ class NvidiaDriver(Reconciler):
                 cluster.patch("Node", name, None, {"metadata": {"labels": {OWNER: owners[name]}}})
 
     def _drive(self, cluster: Cluster, driver: Object, namespace: str) -> None:
-        """A node without the label of its major version is in nobody's count: ready, with no DaemonSet at all."""
+        """Apply the DaemonSets of a driver.
+
+        No driver counts a node without the label of its major version: it says ready without any DaemonSet.
+        """
         owned = [
             node
             for node in cluster.objects("Node")

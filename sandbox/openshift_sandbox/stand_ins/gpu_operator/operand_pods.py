@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for what runs inside the GPU operator's pods: driver build, validations, crashes; the real ones take minutes, not seconds."""
+"""Stand in for what runs in the GPU operator's pods: driver build, validations, crashes.
+
+The real ones take minutes, not seconds.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +33,7 @@ def app_of(pod: Object) -> str:
 
 
 def node_of(pod: Object) -> str | None:
-    """The node of a pod that was scheduled and is not on its way out."""
+    """Return the node of a pod that is scheduled and not being deleted."""
     return None if pod["metadata"].get("deletionTimestamp") else pod["spec"].get("nodeName")
 
 
@@ -42,12 +45,15 @@ def initialized(pod: Object) -> bool:
 
 
 def ready_on(pods: t.Iterable[Object], wanted: t.Callable[[Object], bool]) -> set[str]:
-    """Names of the nodes that have such a pod, Ready."""
+    """Return the names of the nodes where such a pod is Ready."""
     return {name for pod in pods if wanted(pod) and is_ready(pod) and (name := node_of(pod))}
 
 
 def suits(pod: Object, node: Object) -> bool:
-    """Whether a driver is made for what the node runs: after an update its labels, and so its DaemonSet, are still the old ones for a while."""
+    """Return whether a driver pod fits what its node runs.
+
+    For a while after an update the labels of a node, and so its DaemonSet, are still the old ones.
+    """
     if "openshift.driver-toolkit.rhcos-image-missing" in (pod["metadata"].get("labels") or {}):
         return False
     wanted, info = pod["spec"].get("nodeSelector") or {}, node.get("status", {}).get("nodeInfo") or {}
@@ -113,7 +119,7 @@ class OperandPods(Reconciler):
                 self._release(cluster, pod)
 
     def _crash(self, cluster: Cluster, pod: Object, node: Object) -> bool:
-        """An operand other than the driver that ends again and again; whether it does."""
+        """Let an operand other than the driver crash again and again; return whether it does."""
         crashing = CRASH in (pod["metadata"].get("annotations") or {})
         bad = any(
             app_of(pod) == one.get("operand") for one in cluster.troubles("operand_crashloop", **place(node))
@@ -123,7 +129,10 @@ class OperandPods(Reconciler):
         return bad and initialized(pod)
 
     def _may_start(self, pod: Object, node: Object, drivers: set[str], toolkits: set[str]) -> bool:
-        """The pod's init containers wait for files that the driver and the toolkit leave on the node."""
+        """Return whether a pod's init containers may end:
+
+        they wait for files of the driver and the toolkit.
+        """
         name = node["metadata"]["name"]
         if app_of(pod) == TOOLKIT:
             return name in drivers

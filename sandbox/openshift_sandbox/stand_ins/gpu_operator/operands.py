@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the GPU operator (v26.7) runs on GPU nodes, as data."""
+"""The operands that the GPU operator (v26.7) runs on GPU nodes, as data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DRIVER_COMPONENT: t.Final = {"app.kubernetes.io/component": "nvidia-driver"}
 
 @dataclass(frozen=True)
 class Operand:
-    """One DaemonSet of the operator; component is the suffix of its nvidia.com/gpu.deploy label."""
+    """One DaemonSet of the operator; `component` is the suffix of its nvidia.com/gpu.deploy label."""
 
     state: str
     name: str

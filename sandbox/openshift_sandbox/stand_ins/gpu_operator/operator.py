@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the GPU operator (v26.7): ClusterPolicy to objects and status; the real one also knows virtual machines."""
+"""Stand in for the GPU operator (v26.7): it turns a ClusterPolicy into objects and a status.
+
+The real one also serves virtual machines.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +31,11 @@ RELEASE: t.Final = "feature.node.kubernetes.io/system-os_release."
 
 
 class ReconcileError(Exception):
-    """What the operator writes as reason ReconcileFailed."""
+    """The text that the operator writes with the reason ReconcileFailed."""
 
 
 def active(policies: t.Sequence[Object]) -> Object | None:
-    """The oldest ClusterPolicy counts, by name among equals; every other one is ignored."""
+    """Return the ClusterPolicy that counts: the oldest, then the first by name. Others are ignored."""
     return min(
         policies,
         key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]),
@@ -46,7 +49,10 @@ def completed_version(cluster_version: Object | None) -> str | None:
 
 
 def toolkit_images(stream: Object | None, nodes: t.Iterable[Object]) -> dict[str, str | None]:
-    """RHCOS version of GPU nodes -> Driver Toolkit image; empty when the toolkit cannot be used at all."""
+    """Return the Driver Toolkit image of each RHCOS version on GPU nodes;
+
+    none when the toolkit cannot be used.
+    """
     if stream is None:
         return {}
     images: dict[str, str | None] = {}
@@ -66,7 +72,10 @@ def toolkit_images(stream: Object | None, nodes: t.Iterable[Object]) -> dict[str
 
 
 def kernels(nodes: t.Iterable[Object]) -> dict[str, str]:
-    """Kernel of GPU nodes -> operating system, as image tags end with it; for RHEL releases before 26.7 add its minor version."""
+    """Return the operating system of each kernel on GPU nodes, as the end of an image tag.
+
+    For RHEL, releases before 26.7 add its minor version.
+    """
     found = [
         labels
         for node in nodes
@@ -169,7 +178,10 @@ class GpuOperator(Reconciler):
         namespace: str,
         versions: dict[str, str | None] | None,
     ) -> bool:
-        """Brings about one state; without versions there is no GPU node, and DaemonSets are left as they are."""
+        """Bring about one state; return whether it is ready.
+
+        Without versions there is no GPU node, and DaemonSets stay as they are.
+        """
         operand = next((one for one in OPERANDS if one.state == state), None)
         wanted = operand is None or operands.enabled(operand, policy["spec"])
         try:
@@ -191,7 +203,10 @@ class GpuOperator(Reconciler):
         namespace: str,
         versions: dict[str, str | None] | None,
     ) -> bool:
-        """Without versions the operand is switched off."""
+        """Apply the DaemonSets of an operand;
+
+        return whether they are ready. Without versions it is switched off.
+        """
         if versions is None or cluster.trouble("operand_missing", operand=operand.name):
             desired = []
         elif operand is DRIVER and (policy["spec"].get("driver") or {}).get("usePrecompiled"):
@@ -232,7 +247,7 @@ class GpuOperator(Reconciler):
     def _remove_others(
         self, cluster: Cluster, operand: Operand, policy: Object, namespace: str, keep: set[str]
     ) -> None:
-        """DaemonSets of an operand that was switched off, and of RHCOS versions that no node has any more."""
+        """Delete DaemonSets of operands that are switched off, and of RHCOS versions that no node has."""
         for live in cluster.objects("DaemonSet", namespace):
             metadata = live["metadata"]
             left = operand is DRIVER and bool((policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD"))
@@ -245,7 +260,10 @@ class GpuOperator(Reconciler):
                 cluster.delete("DaemonSet", metadata["name"], namespace, orphan=left)
 
     def _apply_assets(self, cluster: Cluster, state: str, policy: Object, namespace: str) -> None:
-        """Once in the life of a ClusterPolicy; the real operator also mends them when someone edits them."""
+        """Apply the other objects, once in the life of a ClusterPolicy;
+
+        the real operator also repairs them later.
+        """
         mark = (policy["metadata"]["uid"], state)
         if mark in self._applied:
             return

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What programs on a GPU print: nvidia-smi, CUDA's vectorAdd, a matrix multiplication and the driver's own container."""
+"""What programs on a GPU print:
+
+nvidia-smi, CUDA's vectorAdd, a matrix multiplication, the driver container.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +30,12 @@ ROUNDS: t.Final = 50
 
 
 def device_uuid(node: str, index: int) -> str:
-    """The same device has the same name in every run."""
+    """Return the UUID of a device, the same in every run."""
     return f"GPU-{uuid.uuid5(uuid.NAMESPACE_DNS, f'{index}.{node}')}"
 
 
 def device_list(gpu: Gpu, node: str, devices: t.Sequence[int]) -> list[str]:
-    """nvidia-smi -L as a container sees it: its own devices, numbered from 0."""
+    """Return the output of nvidia-smi -L in a container: its own devices, numbered from 0."""
     return [
         f"GPU {number}: {gpu.name} (UUID: {device_uuid(node, index)})" for number, index in enumerate(devices)
     ]
@@ -86,5 +89,5 @@ def failed_driver_log(version: str, kernel: str, text: str) -> list[str]:
 
 
 def unhealthy(xid: int, device: str) -> str:
-    """As the device plugin tells that it takes a device away."""
+    """Return the device plugin's line about a device that it withdraws."""
     return f"XidCriticalError: Xid={xid} on Device={device}; marking device as unhealthy."

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How the GPU operator judges its DaemonSets and what it writes into a ClusterPolicy's status."""
+"""How the GPU operator judges its DaemonSets, and the status that it writes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ NO_LABELS: t.Final = ("NFDLabelsMissing", "No NFD labels found")
 
 
 def daemon_set_ready(daemon_set: Object, pods: t.Iterable[Object] = (), revision: str | None = None) -> bool:
-    """Zero wanted pods count as ready, as in the real operator. Pods and revision matter for OnDelete only."""
+    """Return whether a DaemonSet is ready; with zero wanted pods it is, as in the real operator.
+
+    Pods and revision matter only for the strategy OnDelete.
+    """
     status = daemon_set.get("status") or {}
     if status.get("observedGeneration", 0) < daemon_set["metadata"].get("generation", 1):
         return False
@@ -36,7 +39,7 @@ def daemon_set_ready(daemon_set: Object, pods: t.Iterable[Object] = (), revision
 
 
 def latest_revision(revisions: t.Iterable[Object], daemon_set: Object) -> str | None:
-    """Hash of the newest ControllerRevision of a DaemonSet."""
+    """Return the hash of the newest ControllerRevision of a DaemonSet."""
     uid, prefix = daemon_set["metadata"]["uid"], f"{daemon_set['metadata']['name']}-"
     own = [
         one
@@ -65,7 +68,7 @@ def operands_not_ready(states: t.Sequence[str]) -> Object:
 
 
 def status(verdict: Object, before: Object, namespace: str, now: datetime.datetime | None = None) -> Object:
-    """The status to write: a condition keeps its time of transition while its status stays."""
+    """Return the status to write: a condition keeps its transition time while its status stays."""
     moment = (now or datetime.datetime.now(datetime.UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
     known = {one["type"]: one for one in before.get("conditions") or []}
     return {

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for programs on GPUs: hands devices to pods, writes what they print, ends them with an exit code; nothing is ever computed."""
+"""Stand in for programs on GPUs: it gives devices to pods, writes their output and ends them.
+
+The real programs compute; here nothing is computed.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ PROGRAMS: t.Final = (
 
 
 def devices_wanted(pod: Object) -> int:
-    """How many NVIDIA devices of any kind the pod's containers ask for."""
+    """Return how many NVIDIA devices of any kind a pod's containers request."""
     limits = [
         (container.get("resources") or {}).get("limits") or {} for container in pod["spec"]["containers"]
     ]
@@ -36,7 +39,7 @@ def devices_wanted(pod: Object) -> int:
 
 
 def devices_claimed(cluster: Cluster, pod: Object) -> list[int]:
-    """The devices that the scheduler gave to the pod's claims."""
+    """Return the devices that the scheduler gave to a pod's claims."""
     names = [one.get("resourceClaimName") for one in pod["status"].get("resourceClaimStatuses") or []]
     names += [one.get("resourceClaimName") for one in pod["spec"].get("resourceClaims") or []]
     claims = [cluster.find("ResourceClaim", name, pod["metadata"]["namespace"]) for name in names if name]
@@ -51,7 +54,7 @@ def devices_claimed(cluster: Cluster, pod: Object) -> list[int]:
 
 
 def program(pod: Object) -> str | None:
-    """What the pod runs: its benchmark label, else a word of its command or image."""
+    """Return what a pod runs: by its benchmark label, else by a word in its command or image."""
     label = (pod["metadata"].get("labels") or {}).get(BENCHMARK)
     if label:
         return str(label)
@@ -74,7 +77,10 @@ def output(
 
 
 def choose(count: int, present: int, used: t.Mapping[int, tuple[int, int]]) -> list[int]:
-    """Devices with the fewest live users first, then the one longest unused: as `count` pods one after the other would get them."""
+    """Return devices as `count` pods would get them one after the other.
+
+    Those with the fewest live users come first, then those unused for the longest time.
+    """
     return (
         sorted(range(present), key=lambda index: (*used.get(index, (0, 0)), index))[:count] if present else []
     )
@@ -149,7 +155,10 @@ class GpuWorkloads(Reconciler):
             )
 
     def _allocate(self, node: str, count: int, present: int, pods: list[Object]) -> list[int]:
-        """Pods of one run that follow each other quickly still get different devices, as they would if they overlapped."""
+        """Return the devices for a pod;
+
+        pods of one run get different devices, even when they only follow each other.
+        """
         users: dict[int, int] = {}
         for pod in pods:
             held = (pod["metadata"].get("annotations") or {}).get(DEVICES, "")

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the pausing that Machine API's controllers do where Cluster API is the authority; unlike the real cluster nobody moves the authority."""
+"""Stand in for the pause of the Machine API's controllers where Cluster API is the authority.
+
+In the real cluster somebody can move the authority; here nobody does.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,10 @@ from openshift_sandbox.stand_ins.core.loop import Cluster, Object
 
 
 def paused(cluster: Cluster, obj: Object) -> bool:
-    """Whether a Machine or MachineSet is left alone; it says so, where the cluster has the fields (a feature set with previews)."""
+    """Return whether a Machine or MachineSet must be left alone;
+
+    write so in its status where the CRD has the fields.
+    """
     wanted, status = obj["spec"].get("authoritativeAPI"), obj.get("status") or {}
     authority = status.get("authoritativeAPI") or wanted
     if authority is None:

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CertificateSigningRequests of kubelets: what they ask for, whose they are, whether somebody has approved them."""
+"""CertificateSigningRequests of kubelets:
+
+what they ask for, for which node, and whether they are approved.
+"""
 
 from __future__ import annotations
 
@@ -25,12 +28,12 @@ NODES: t.Final = "system:nodes"
 
 
 def client_request(node: str) -> Object:
-    """What a new kubelet sends with the bootstrap credentials."""
+    """Return the request that a new kubelet sends with its bootstrap credentials."""
     return _manifest(CLIENT, ["digital signature", "client auth"], _signed(_builder(node)))
 
 
 def serving_request(node: str, names: t.Sequence[str], addresses: t.Sequence[str]) -> Object:
-    """What the kubelet sends with its own client certificate once it has one."""
+    """Return the request that a kubelet sends once it has its client certificate."""
     alternatives: list[x509.GeneralName] = [x509.DNSName(name) for name in names]
     alternatives += [x509.IPAddress(ipaddress.ip_address(address)) for address in addresses]
     builder = _builder(node).add_extension(x509.SubjectAlternativeName(alternatives), critical=False)
@@ -38,7 +41,7 @@ def serving_request(node: str, names: t.Sequence[str], addresses: t.Sequence[str
 
 
 def node_of(request: Object) -> str | None:
-    """The node that a kubelet's request is for; None for any other request."""
+    """Return the node of a kubelet's request; None for any other request."""
     if request["spec"]["signerName"] not in {CLIENT, SERVING}:
         return None
     name = _common_name(request["spec"]["request"])

@@ -1,9 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for what ends instances under a cluster: somebody's hand (instance_lost), the spot market (spot_reclaimed) with the termination handler's notice.
+"""Stand in for those who end instances: a person (instance_lost) and the spot market (spot_reclaimed).
 
-A trouble takes the instances that there are when it comes, `count` of them or all; their replacements live. A real spot notice is two minutes.
+The spot market gives notice through the termination handler; the real notice is two minutes. A trouble takes
+instances that exist when it begins, `count` of them or all; those that replace them live.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class LostInstances:
         self._victims: dict[str, set[str]] = {}
 
     def look(self, cluster: Cluster, cloud: Cloud) -> None:
-        """Choose the victims of new troubles, forget those of old ones, give notice to spot instances."""
+        """Choose the victims of new troubles, forget those of old troubles, give notice to spot instances."""
         troubles = [*cluster.troubles("instance_lost"), *cluster.troubles("spot_reclaimed")]
         known, self._victims = self._victims, {}
         for trouble in troubles:
@@ -65,7 +66,10 @@ class LostInstances:
 
 
 def chosen(trouble: Object, cloud: Cloud, machines: t.Sequence[Object]) -> set[str]:
-    """The uids of Machines with an instance that a trouble means, the oldest first; the control plane's only by name."""
+    """Return the uids of the Machines that a trouble takes, the oldest first;
+
+    control plane Machines only by name.
+    """
     found = [one for one in machines if one["spec"].get("providerID") and _meant(trouble, cloud, one)]
     found.sort(key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]))
     return {one["metadata"]["uid"] for one in found[: trouble.get("count", len(found))]}

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the MachineHealthCheck controller; unlike the real one it makes no object of a remediationTemplate."""
+"""Stand in for the MachineHealthCheck controller.
+
+Unlike the real one it makes no object from a remediationTemplate.
+"""
 
 from __future__ import annotations
 
@@ -107,7 +110,11 @@ class MachineHealthChecks(Reconciler):
 
 
 def verdict(check: Object, machine: Object, nodes: t.Mapping[str, Object], now: datetime) -> Verdict:
-    """`unsure` may become unhealthy, and is counted as not healthy: a Machine that starts, one that goes, a condition whose time is not up."""
+    """Return the health of a Machine.
+
+    `unsure` may become unhealthy, and does not count as healthy: the Machine starts, or ends, or a
+    condition's time is not over.
+    """
     if _phase(machine) == "Failed":
         return "unhealthy"
     if not (machine.get("status") or {}).get("nodeRef"):
@@ -152,7 +159,7 @@ def status(check: Object, verdicts: t.Sequence[Verdict]) -> Object:
 
 
 def tolerated(limit: int | str, total: int) -> int | None:
-    """maxUnhealthy as a number of Machines, rounded down; None when it cannot be read."""
+    """Return maxUnhealthy as a number of Machines, rounded down; None when it cannot be read."""
     if isinstance(limit, int):
         return max(0, limit)
     digits = limit.removesuffix("%")

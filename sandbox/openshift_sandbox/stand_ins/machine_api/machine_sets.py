@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the machine-set controller of the Machine API; unlike the real one it has no admission webhook and no minReadySeconds timer."""
+"""Stand in for the machine-set controller of the Machine API.
+
+Unlike the real one it serves no admission webhook and has no minReadySeconds timer.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ class MachineSets(Reconciler):
         self._collect(cluster)
 
     def _annotate(self, cluster: Cluster, machine_set: Object) -> None:
-        """What the provider tells the autoscaler about a set that is scaled from zero."""
+        """Write what the provider tells the autoscaler about a set that is scaled from zero."""
         wanted = scale_from_zero(cloud_of(cluster), machine_set)
         have = machine_set["metadata"].get("annotations") or {}
         if any(have.get(key) != value for key, value in wanted.items()):
@@ -64,7 +67,7 @@ class MachineSets(Reconciler):
             _patch(cluster, current, {"status": wanted}, "status")
 
     def _collect(self, cluster: Cluster) -> None:
-        """The garbage collector's work, which learns of a new CRD only every 30 s."""
+        """Delete orphans: the garbage collector learns about a new CRD only every 30 s."""
         known = {machine_set["metadata"]["uid"] for machine_set in cluster.objects("MachineSet")}
         for machine in cluster.objects("Machine"):
             reference = _controller(machine)
@@ -78,7 +81,10 @@ class MachineSets(Reconciler):
 
 
 def scale_from_zero(cloud: Cloud | None, machine_set: Object) -> dict[str, str]:
-    """A label that somebody else wrote into the list stays, and wins."""
+    """Return the annotations for scaling from zero;
+
+    a label that somebody else put into the list stays and wins.
+    """
     known = cloud.scale_from_zero(provider_spec(machine_set["spec"]["template"])) if cloud else None
     if known is None:
         return {}
@@ -102,7 +108,7 @@ def scale_from_zero(cloud: Cloud | None, machine_set: Object) -> dict[str, str]:
 
 
 def members(machine_set: Object, machines: list[Object]) -> list[Object]:
-    """The set's living Machines, and orphans that its selector matches."""
+    """Return the living Machines of a set, and orphans that its selector matches."""
     uid = machine_set["metadata"]["uid"]
     selector = machine_set["spec"]["selector"].get("matchLabels") or {}
     found = []
@@ -147,7 +153,10 @@ def owner(machine_set: Object) -> Object:
 
 
 def deletion_order(machines: list[Object], policy: str) -> list[Object]:
-    """Annotated or errored Machines first, then by policy; Random prefers those that have no node."""
+    """Return Machines in the order of deletion: annotated or failed ones first, then by policy.
+
+    The policy Random prefers Machines without a node.
+    """
 
     def rank(machine: Object) -> tuple[int, str]:
         metadata, state = machine["metadata"], machine.get("status") or {}
@@ -169,7 +178,7 @@ def deletion_order(machines: list[Object], policy: str) -> list[Object]:
 
 
 def status(machine_set: Object, machines: list[Object], nodes: dict[str, Object]) -> Object:
-    """Counts; the Go type leaves zeros out, all but `replicas`."""
+    """Return the counts; the Go type omits zeros, except for `replicas`."""
     labels = (machine_set["spec"]["template"].get("metadata") or {}).get("labels") or {}
     labelled = [
         machine for machine in machines if labels.items() <= (machine["metadata"].get("labels") or {}).items()

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the machine controller; unlike the real one it polls nothing, and a drained pod's grace period is the simulated kubelet's."""
+"""Stand in for the machine controller.
+
+Unlike the real one it polls nothing, and the simulated kubelet decides how long a drained pod takes to end.
+"""
 
 from __future__ import annotations
 
@@ -129,7 +132,10 @@ class Machines(Reconciler):
         )
 
     def _lost(self, cluster: Cluster, cloud: Cloud, machine: Object, lost: Lost) -> None:
-        """Failed for good; the Node of an instance that is gone is deleted, as the cloud's node controller does."""
+        """Make the Machine Failed;
+
+        delete the Node of a lost instance, as the cloud's node controller does.
+        """
         if not cluster.due(machine["metadata"]["uid"], "instance_lost", 1.0):
             return
         _fail(cluster, cloud, machine, lost.message, lost.reason, [MISSING] if lost.missing else [])
@@ -139,7 +145,7 @@ class Machines(Reconciler):
             drain.bury(cluster, node)
 
     def _delete(self, cluster: Cluster, cloud: Cloud, machine: Object) -> None:
-        """Drained, then without an instance, then without a Node, then gone."""
+        """Drain the node, end the instance, delete the Node, then let the Machine go."""
         if FINALIZER not in (machine["metadata"].get("finalizers") or []):
             return
         if phase_of(machine) != "Deleting":
@@ -175,7 +181,7 @@ def phase_of(machine: Object) -> str:
 
 
 def slowness(cluster: Cluster, machine: Object) -> float:
-    """Extra seconds that a trouble `slow_machines` puts on every step."""
+    """Return the seconds that a trouble `slow_machines` adds to every step."""
     cloud = cloud_of(cluster)
     slow = cluster.trouble("slow_machines", **where(cloud.wanted(provider_spec(machine)))) if cloud else None
     return float(slow.get("seconds", 20)) if slow else 0.0
@@ -232,7 +238,7 @@ def _fail(
     conditions: list[Object],
     provider_status: Object | None = None,
 ) -> None:
-    """The state that the provider knew last is not to be trusted any more."""
+    """Make a Machine Failed. The state that the provider reported last is not valid any more."""
     status = provider_status if provider_status is not None else _provider_status(cloud, machine, [], {})
     if status and cloud.state_field in status:
         status |= {cloud.state_field: UNKNOWN_STATE}
@@ -249,7 +255,7 @@ def _fail(
 
 
 def _report(cluster: Cluster, machine: Object, conditions: list[Object], **fields: t.Any) -> None:
-    """Write what differs of the status; lifecycle hooks are looked at each time."""
+    """Write what differs in the status; look at lifecycle hooks each time."""
     current = (
         cluster.find("Machine", machine["metadata"]["name"], machine["metadata"]["namespace"]) or machine
     )

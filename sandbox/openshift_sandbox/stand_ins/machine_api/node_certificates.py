@@ -1,9 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for kubelets that ask for certificates while machine-approver is away (csr_pending), and for a stranger who asks too (foreign_csr).
+"""Stand in for kubelets that ask for certificates while machine-approver is away (csr_pending).
 
-Without these troubles requests are left out, since machine-approver answers them at once. A real kubelet asks anew every 15 minutes; these ask once.
+A trouble foreign_csr adds the request of a stranger. Without these troubles there are no requests, since
+machine-approver would approve them at once. The real kubelet asks again every 15 minutes; these ask once.
 """
 
 from __future__ import annotations
@@ -78,14 +79,14 @@ class NodeCertificates(Reconciler):
             self._send(cluster, requests.client_request(name), BOOTSTRAPPER, BOOTSTRAP_GROUPS)
 
     def _approve(self, cluster: Cluster, found: list[Object]) -> None:
-        """machine-approver is back."""
+        """Approve the requests: machine-approver is back."""
         for one in found:
             if requests.pending(one):
                 body = {"status": {"conditions": [APPROVAL | {"lastUpdateTime": timestamp()}]}}
                 cluster.patch(KIND, one["metadata"]["name"], None, body, "approval")
 
     def _send(self, cluster: Cluster, request: Object, user: str, groups: t.Sequence[str]) -> None:
-        """Sent as that user, since the API server notes who asked."""
+        """Send a request as that user, since the API server notes who asked."""
         if not self._allowed:
             for binding in bindings():
                 cluster.apply(binding)
@@ -95,7 +96,7 @@ class NodeCertificates(Reconciler):
 
 
 def bindings() -> list[Object]:
-    """Who may ask. On a real cluster the Node authorizer lets nodes do so."""
+    """Return who may ask for certificates. On a real cluster the Node authorizer allows it."""
     account = {"kind": "ServiceAccount", "name": "node-bootstrapper", "namespace": OPERATOR}
     group = {"kind": "Group", "name": requests.NODES, "apiGroup": RBAC}
     role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": "system:node-bootstrapper"}

@@ -1,7 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for nodelink, and for the kubelet that joins: the Node appears on its own, without a certificate unless node_certificates wants one."""
+"""Stand in for nodelink, and for the kubelet that joins.
+
+The real kubelet needs certificates to register its Node; here the Node appears without them, unless
+node_certificates asks for them.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +55,10 @@ class Nodelink(Reconciler):
         )
 
     def _link(self, cluster: Cluster, machine: Object, node: Object) -> None:
-        """Labels, taints and the annotation go to the Node and are never taken away again; the Machine gets its nodeRef."""
+        """Give labels, taints and the annotation to the Node, never remove them;
+
+        give the Machine its nodeRef.
+        """
         name, changes = node["metadata"]["name"], handed_over(machine, node)
         if changes and cluster.patch("Node", name, None, changes) is None:
             return
@@ -67,7 +74,7 @@ class Nodelink(Reconciler):
 
 
 def place(machine: Object) -> dict[str, str | None]:
-    """What troubles say of where a Machine is."""
+    """Return the place of a Machine, in the fields of troubles."""
     labels = machine["metadata"].get("labels") or {}
     return {
         field: labels.get(f"machine.openshift.io/{key}")
@@ -76,7 +83,7 @@ def place(machine: Object) -> dict[str, str | None]:
 
 
 def joining_node(cluster: Cluster, machine: Object) -> Object:
-    """The Node as its kubelet registers it; labels and taints of the Machine come after."""
+    """Return the Node as its kubelet registers it; labels and taints of the Machine follow."""
     cloud = cloud_of(cluster)
     assert cloud is not None, "somebody made the instance"
     instance = cloud.describe(cluster, machine)
@@ -93,7 +100,10 @@ def joining_node(cluster: Cluster, machine: Object) -> Object:
 
 
 def handed_over(machine: Object, node: Object) -> Object:
-    """The merge patch that makes a Node what its Machine says; empty when it is so."""
+    """Return the merge patch that gives a Node what its Machine says;
+
+    empty when there is nothing to change.
+    """
     metadata, spec = node["metadata"], machine["spec"]
     owner = f"{machine['metadata']['namespace']}/{machine['metadata']['name']}"
     labels = {
@@ -117,5 +127,5 @@ def handed_over(machine: Object, node: Object) -> Object:
 
 
 def _same(one: Object, other: Object) -> bool:
-    """The value of a taint that the Node has already is not compared, and so never corrected."""
+    """Return whether two taints are the same; the value is not compared, and so never corrected."""
     return all(one.get(field) == other.get(field) for field in ("key", "effect"))

@@ -1,9 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the machine-config operator's managedBootImages, where a scenario says that a release brings a new image (boot_image_update).
+"""Stand in for the machine-config operator's managedBootImages (trouble boot_image_update).
 
-The real one reads the image from the ConfigMap coreos-bootimages, knows every image that Red Hat has published, and raises a stub Ignition secret too.
+The real one reads the image from the ConfigMap coreos-bootimages, knows every image that Red Hat has
+published, and updates a stub Ignition secret too.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class BootImages(Reconciler):
 
 
 def managed(machine_set: Object) -> bool:
-    """A set that somebody owns, that Cluster API rules or that boots Windows is left alone."""
+    """Return whether a MachineSet gets new images: not one with an owner, of Cluster API or with Windows."""
     metadata = machine_set["metadata"]
     windows = ((machine_set["spec"]["template"].get("metadata") or {}).get("labels") or {}).get(
         "machine.openshift.io/os-id"
@@ -53,7 +54,7 @@ def managed(machine_set: Object) -> bool:
 
 
 def aws(value: Object, update: Object, known: t.Collection[object]) -> Object | None:
-    """An image that is named by a filter, or that the operator does not know, stays."""
+    """Return the new specification; an image named by a filter, or unknown to the operator, stays."""
     current = (value.get("ami") or {}).get("id")
     if current is None or current == update["image"] or current not in known:
         return None
@@ -61,7 +62,10 @@ def aws(value: Object, update: Object, known: t.Collection[object]) -> Object | 
 
 
 def azure(value: Object, update: Object, known: t.Collection[object]) -> Object | None:
-    """From the image that the installer uploaded to one of the marketplace; confidential machines stay as they are."""
+    """Return the new specification:
+
+    from an uploaded image to the marketplace; confidential machines stay as they are.
+    """
     if ((value.get("securityProfile") or {}).get("settings") or {}).get("securityType"):
         return None
     image = {

@@ -1,9 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the machine-config operator's part in an update of the operating system: node by node cordoned, drained, "rebooted", uncordoned.
+"""Stand in for the machine-config operator in an update of the operating system.
 
-The real one writes a new image and restarts the node, which is NotReady for minutes; here node info changes at once, and the node's pods are made anew.
+It cordons, drains, "reboots" and uncordons one node after the other. The real one writes a new image and
+restarts the node, which is NotReady for minutes; here the node info changes at once, and the node's pods are
+created again.
 """
 
 from __future__ import annotations
@@ -36,7 +38,10 @@ class MachineConfigDaemon(Reconciler):
                 self._roll(cluster, update, name, nodes)
 
     def _roll(self, cluster: Cluster, update: Object, name: str, nodes: list[Object]) -> None:
-        """One node of a pool at a time, as maxUnavailable has it by default; a pool that is paused begins with none."""
+        """Update one node of a pool at a time, the default of maxUnavailable;
+
+        a paused pool starts with none.
+        """
         pools = cluster.objects("MachineConfigPool")
         pool = cluster.find("MachineConfigPool", name)
         ours = [node for node in nodes if pool and pool_of(node, pools) == pool]
@@ -87,6 +92,7 @@ class MachineConfigDaemon(Reconciler):
 
 
 def meant(node: Object, update: Object) -> bool:
+    """Return whether an update is for a node."""
     where = place(node)
     return WORKER in (node["metadata"].get("labels") or {}) and all(
         update.get(field) in (None, where[field]) for field in FIELDS
@@ -94,7 +100,7 @@ def meant(node: Object, update: Object) -> bool:
 
 
 def configuration(pool: Object, update: Object) -> str:
-    """The name of the configuration that has the new operating system."""
+    """Return the name of the configuration with the new operating system."""
     digest = hashlib.sha256(f"{update['new_ostree_version']}/{update['new_kernel']}".encode()).hexdigest()[
         :32
     ]

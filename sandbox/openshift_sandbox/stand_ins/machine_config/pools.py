@@ -1,9 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the counting half of the machine-config operator: which nodes a pool has, and how many of them are as they should be.
+"""Stand in for the machine-config operator where it counts the nodes of each pool.
 
-The real one also renders configurations and rolls them out node by node; here nodes join with the pool's configuration.
+The real one also renders configurations and rolls them out node by node; here nodes join with the
+configuration of their pool.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class MachineConfigPools(Reconciler):
 
 
 def pool_of(node: Object, pools: t.Sequence[Object]) -> Object | None:
-    """The control plane's pool before any other, a custom one before that of all workers."""
+    """Return the pool of a node: the control plane's before any other, a custom one before `worker`."""
     labels = node["metadata"].get("labels") or {}
     found = {
         pool["metadata"]["name"]: pool
@@ -86,7 +87,7 @@ def status(pool: Object, nodes: t.Sequence[Object]) -> Object:
 
 
 def _works(node: Object) -> bool:
-    """Not where it is told to be, and not given up either."""
+    """Return whether a node is still on its way to the wanted state."""
     current, desired, state = _says(node)
     return not (current == desired and state == "Done") and state not in FAILING
 

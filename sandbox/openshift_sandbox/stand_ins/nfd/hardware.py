@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What nfd-worker would find on a simulated node beside PCI: by family of its instance type, and only what people look at."""
+"""What nfd-worker finds on a simulated node besides PCI devices.
+
+It depends on the family of the instance type, and covers only the features that people use.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import typing as t
 from openshift_sandbox.hardware.instance_types import of_node
 from openshift_sandbox.stand_ins.core.loop import Object
 
-# Family of instance types -> vendor, CPU family and model as /proc/cpuinfo has them.
+# Family of instance types -> vendor, CPU family and model, as in /proc/cpuinfo.
 _INTEL: t.Final = {
     "85": ("m5", "p3dn", "p4d", "p4de", "g4dn"),
     "79": ("p3", "p2"),
@@ -35,7 +38,7 @@ _MORE_FLAGS: t.Final = {
     ),
 }
 _ARM_FLAGS: t.Final = ("AES", "ASIMD", "ASIMDDP", "ATOMICS", "SHA2")
-# From this size on a server has two sockets, and its memory two nodes.
+# Servers of this size and larger have two sockets, and two NUMA nodes.
 _TWO_SOCKETS: t.Final = 64
 _KERNEL_OPTIONS: t.Final = ("NO_HZ", "NO_HZ_FULL")
 
@@ -61,7 +64,7 @@ def cpuid_of(node: Object) -> tuple[str, ...]:
 
 
 def labels_of(node: Object) -> dict[str, str]:
-    """Without the prefix, as the sources cpu, kernel, memory, network and storage make them."""
+    """Return the labels of the sources cpu, kernel, memory, network and storage, without their prefix."""
     labels = {f"cpu-model.{key}": value for key, value in cpu_of(node).items()}
     labels |= {f"cpu-cpuid.{flag}": "true" for flag in cpuid_of(node)}
     labels |= {f"kernel-config.{option}": "true" for option in _KERNEL_OPTIONS}
@@ -83,7 +86,7 @@ def has_numa(node: Object) -> bool:
 
 
 def has_sriov(node: Object) -> bool:
-    """A virtual machine sees a function of the adapter, never the whole of it."""
+    """Return whether the node sees a whole adapter: a virtual machine sees only a function of one."""
     return _name(node).endswith("metal") or not _name(node)
 
 

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which NFDs there are: the operator's instances, and one that upstream's Helm chart made, without an operator, its configuration in a ConfigMap."""
+"""The NFD instances of a cluster: those of OpenShift's operator, and one from upstream's Helm chart.
+
+Upstream's has no operator; its configuration is in a ConfigMap.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,10 @@ CHART_CONFIG: t.Final = "nfd-worker.conf"
 
 @dataclass(frozen=True)
 class Instance:
-    """One nfd-master with its workers. is_openshift: labels of the fork (OSTREE_VERSION and others) are there."""
+    """One nfd-master with its workers.
+
+    `is_openshift`: the labels of OpenShift's fork exist (OSTREE_VERSION and others).
+    """
 
     namespace: str
     spec: Object

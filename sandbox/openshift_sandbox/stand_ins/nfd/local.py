@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Feature files: what pods that mount features.d keep there, parsed as nfd-worker does; what the machine-config operator would write is not there."""
+"""Feature files: what pods that mount features.d keep there, parsed as nfd-worker does.
+
+The files of the machine-config operator are missing.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,10 @@ class Local(t.NamedTuple):
 
 
 def by_node(cluster: Cluster) -> dict[str, Local]:
-    """A pod with features.d as hostPath copies the files of its ConfigMaps there as long as it runs."""
+    """Return the files by node:
+
+    a pod with features.d as hostPath copies its ConfigMaps there while it runs.
+    """
     found: dict[str, Local] = {}
     for pod in cluster.objects("Pod"):
         volumes = pod["spec"].get("volumes") or []
@@ -45,7 +51,11 @@ def by_node(cluster: Cluster) -> dict[str, Local]:
 
 
 def parse(content: str) -> Local:
-    """A wrong directive is skipped; `no-label` and `no-feature` hold for one line, an expiry time until the next."""
+    """Return the labels and features of a file.
+
+    A wrong directive is skipped; `no-label` and `no-feature` hold for one line, an expiry time until the next
+    one.
+    """
     local, ends, skipped = Local({}, {}), None, set()
     for line in (raw.strip() for raw in content.split("\n")):
         if line.startswith("# +"):

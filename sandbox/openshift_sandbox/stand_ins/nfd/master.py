@@ -1,7 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs the real nfd-master, as a local process, while the pods of its Deployment would run it; where only the older group is served, on that one."""
+"""Stand in for the kubelet that runs nfd-master: start the real program as a local process.
+
+The real pods run it in a container; here it runs while a pod of its Deployment would. Where the cluster
+serves only the older API group, it reads that one.
+"""
 
 from __future__ import annotations
 

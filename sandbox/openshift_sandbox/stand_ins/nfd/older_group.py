@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for OpenShift's own build of nfd-master up to 4.18, whose API group is nfd.openshift.io: upstream's, which reads that group under its own name."""
+"""Stand in for OpenShift's own build of nfd-master up to 4.18, with the API group nfd.openshift.io.
+
+It lets upstream's nfd-master read that group under upstream's name. The real build knows only the older name.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ _HOP_BY_HOP: t.Final = {"authorization", "connection", "content-length", "host",
 
 
 class Renaming(ThreadingHTTPServer):
-    """Passes requests on to the API server, with the name of the group changed on the way there and back; for whoever has the kubeconfig."""
+    """A proxy to the API server that renames the group in both directions, for whoever has its kubeconfig."""
 
     daemon_threads = True
 
@@ -32,7 +35,7 @@ class Renaming(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", port), _Handler)
         server, self.context, _token = connection(kubeconfig)
         self.api = urlsplit(server)
-        # In the path, since clients send no credentials without TLS.
+        # The secret is in the path, since clients send no credentials without TLS.
         self.key = f"/{secrets.token_urlsafe(32)}"
 
     def start(self) -> None:
@@ -79,14 +82,14 @@ class _Handler(BaseHTTPRequestHandler):
             api.request(self.command, path.replace(THEIRS.decode(), OURS.decode()), body or None, headers)
             self._answer(api.getresponse(), is_renamed)
         except (OSError, http.client.HTTPException, ssl.SSLError):
-            self.close_connection = True  # cut off on one side, so on the other
+            self.close_connection = True  # one side closed the connection, so close the other
         finally:
             api.close()
 
     do_POST = do_PUT = do_PATCH = do_DELETE = do_GET
 
     def _answer(self, answer: http.client.HTTPResponse, is_renamed: bool) -> None:
-        """Until the end of the connection: a watch stays a watch, an event is a line."""
+        """Copy the answer until the connection ends, so that a watch stays a watch; an event is one line."""
         self.send_response(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in _HOP_BY_HOP:
@@ -97,4 +100,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
 
     def log_message(self, *_args: t.Any) -> None:
-        """The audit log has it."""
+        """Log nothing: the audit log has every request."""

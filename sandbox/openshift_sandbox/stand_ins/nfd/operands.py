@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the NFD operator makes of a NodeFeatureDiscovery: the objects of its operands."""
+"""The objects that the NFD operator makes for a NodeFeatureDiscovery."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ PORTS: t.Final = {MASTER: 8080, WORKER: 8080, GC: 8080}
 
 
 def operands(cr: Object) -> list[Object]:
-    """In the order of creation; each belongs to the CR, so that the garbage collector could take it."""
+    """Return them in the order of creation;
+
+    the CR owns each, so that the garbage collector can delete them.
+    """
     operand = cr["spec"].get("operand") or {}
     made = [_service_account(name) for name in (MASTER, GC, WORKER)]
     made.append(

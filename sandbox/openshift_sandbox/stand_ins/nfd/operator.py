@@ -1,7 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for OpenShift's NFD operator; the nfd-master that it runs is the real program, its worker a stand-in, and there is no topology updater."""
+"""Stand in for OpenShift's NFD operator.
+
+The real one can also run a topology updater. Its nfd-master is the real program here, and its worker a
+stand-in.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +66,7 @@ class NfdOperator(Reconciler):
         self._copy_rules(cluster)
 
     def _deploy(self, cluster: Cluster, cr: Object) -> None:
-        """An operand is applied when it is missing, when the CR asks for another one, or when somebody edited it."""
+        """Apply the operands that are missing, that somebody edited, or that the CR wants differently."""
         for obj in operands.operands(cr):
             place = (obj["kind"], obj["metadata"]["namespace"], obj["metadata"]["name"])
             live = cluster.find(obj["kind"], obj["metadata"]["name"], obj["metadata"]["namespace"])
@@ -79,7 +83,8 @@ class NfdOperator(Reconciler):
         metadata = cr["metadata"]
         if FINALIZER not in (metadata.get("finalizers") or []):
             return
-        # Another instance of the namespace has the same operands: it makes them anew once the garbage collector took these.
+        # Another instance in the namespace has operands of the same names, and creates them again once the
+        # garbage collector has deleted these.
         others = [
             one
             for one in cluster.objects("NodeFeatureDiscovery", metadata["namespace"])
@@ -100,7 +105,10 @@ class NfdOperator(Reconciler):
             )
 
     def _copy_rules(self, cluster: Cluster) -> None:
-        """From 4.19 on, into the group that nfd-master reads: only the spec, with the rule as its controller, and only when the rule itself changes."""
+        """Copy rules, from 4.19 on, into the API group that nfd-master reads.
+
+        Only the spec is copied, with the rule as controller of the copy, and only when the rule changes.
+        """
         for rule in cluster.objects(COPIED_RULES) if cluster.served("NodeFeatureRule") else []:
             metadata = rule["metadata"]
             if self._copied.get(metadata["uid"]) == metadata.get("resourceVersion", ""):
@@ -129,7 +137,7 @@ class NfdOperator(Reconciler):
 
 
 def conditions(cluster: Cluster, cr: Object) -> list[Object]:
-    """The reasons are the operator's own, its spelling included."""
+    """Return the conditions, with the operator's own reasons and their spelling."""
     namespace = cr["metadata"]["namespace"]
     pinned = bool((cr["spec"].get("operand") or {}).get("image"))
     image = condition("OperandImagePinned", pinned, "OperandImageSet" if pinned else "OperandImageNotSet", "")

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Job nfd-prune of a NodeFeatureDiscovery with prunerOnDelete: the real `nfd-master -prune`, run beside a simulated pod."""
+"""The Job nfd-prune of a NodeFeatureDiscovery with prunerOnDelete.
+
+The real `nfd-master -prune` runs next to a simulated pod.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ TRACES: t.Final = ("feature.node.kubernetes.io/", "nfd.node.kubernetes.io/")
 
 
 def pruned(cluster: Cluster, cr: Object) -> bool:
-    """Whether no Node carries anything of NFD's any more. The program gives up at the first write conflict: it is run again until there is nothing left."""
+    """Return whether no Node has labels of NFD any more; run the program until there are none.
+
+    The program gives up at its first write conflict.
+    """
     processes, namespace = Sandbox(cluster.directory).processes, cr["metadata"]["namespace"]
     nodes = cluster.objects("Node")
     if not any(_traces(node) for node in nodes):

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for nfd-worker: features by instance type and node info instead of by looking at /sys, and far fewer of them."""
+"""Stand in for nfd-worker: features by instance type and node info.
+
+The real one looks at /sys, and finds many more features.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +51,10 @@ ON_EVERY_INSTANCE: t.Final = (
 
 
 def kind_of_features(cluster: Cluster) -> str:
-    """The kind that NFD of this cluster reads and writes: OpenShift up to 4.18 has only the older group."""
+    """Return the kind that the NFD of this cluster reads and writes:
+
+    up to 4.18 only that of the older group.
+    """
     return (
         "NodeFeature"
         if cluster.served("NodeFeature") or not cluster.served(OLDER_FEATURES)
@@ -97,7 +103,9 @@ class NfdWorker(Reconciler):
                     cluster.apply(wanted)
 
     def _collect(self, cluster: Cluster, feature: Object, nodes: dict[str, Object]) -> None:
-        """nfd-gc's part (the Node is gone) and the garbage collector's (the DaemonSet is)."""
+        """Delete features whose Node is gone (as nfd-gc does) or whose DaemonSet is gone (as the garbage
+        collector does).
+        """
         metadata = feature["metadata"]
         node, owners = (metadata.get("labels") or {}).get(NODE_NAME), metadata.get("ownerReferences") or []
         orphaned = any(
@@ -168,7 +176,10 @@ def node_feature(
 
 
 def pci_labels(devices: list[Device], config: str) -> dict[str, str]:
-    """Labels of the devices whose class begins with an allowed prefix; a setting in the configuration replaces its default."""
+    """Return the labels of devices whose class begins with an allowed prefix;
+
+    a configured value replaces the default.
+    """
     pci = (((yaml.safe_load(config) or {}).get("sources") or {}).get("pci") or {}) if config else {}
     classes = [str(one).lower() for one in pci.get("deviceClassWhitelist") or DEFAULT_CLASSES]
     fields = [
@@ -204,7 +215,11 @@ def kernel_of(node: Object) -> dict[str, str]:
 
 
 def os_release_of(cluster: Cluster, node: Object) -> dict[str, str]:
-    """From the node's image name, "Red Hat Enterprise Linux CoreOS 9.6.20260210-0 (Plow)": from 4.19 on RHCOS calls itself RHEL, as its label says."""
+    """Return the release from the name of the node's image.
+
+    For example "Red Hat Enterprise Linux CoreOS 9.6.20260210-0 (Plow)"; from 4.19 on RHCOS calls itself RHEL,
+    as its label says.
+    """
     ostree = next(
         (word for word in node["status"]["nodeInfo"].get("osImage", "").split() if word[0].isdigit()), ""
     )

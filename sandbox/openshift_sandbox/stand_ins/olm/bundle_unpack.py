@@ -1,9 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the registry of bundle images and the node that pulls them; the real one pulls, and extracts inside of the pod.
+"""Stand in for the registry of bundle images, and for the node that pulls them.
 
-OLM's Job, its deadline and its pod are real, and so is `opm alpha bundle extract`, which is run here on a folder that holds the image's content.
+The real node pulls the image, and the pod extracts it. OLM's Job, its deadline and its pod are real here, and
+so is `opm alpha bundle extract`, which runs on a folder with the content of the image.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ def image_of(pod: Object) -> str:
 
 
 def refused(pod: Object) -> Object:
-    """The status of a pod one of whose init containers waits for an image that no registry has; the ones before it are done."""
+    """Return the status of a pod with an init container whose image no registry has;
+
+    the ones before it are done.
+    """
     found, image = [], image_of(pod)
     repository, _at, digest = image.partition("@")
     for one in pod["spec"]["initContainers"]:
@@ -73,7 +77,7 @@ class BundleUnpack(Reconciler):
                     )
 
     def _extract(self, cluster: Cluster, pod: Object, place: Path) -> None:
-        """The simulated pod goes on when the ConfigMap is written."""
+        """Extract the bundle; the simulated pod goes on when the ConfigMap is written."""
         metadata, sandbox = pod["metadata"], Sandbox(cluster.directory)
         ref = metadata["labels"][REF]
         name = f"opm-extract-{ref[:8]}"
