@@ -71,9 +71,9 @@ class Request:
 
     @property
     def dry_run(self) -> bool:
-        """Return whether the apiserver treats the request as a dry run;
+        """Return whether the apiserver treats the request as a dry run.
 
-        of a DELETE with a body only the body counts.
+        Of a DELETE with a body only the body counts.
         """
         if self.verb == "delete" and isinstance(self.body, dict):
             return bool(self.body.get("dryRun"))

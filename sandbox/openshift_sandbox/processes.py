@@ -209,9 +209,9 @@ def _boot() -> str:
 
 
 def _signal(child: Child, number: signal.Signals) -> None:
-    """Send a signal to the child, or to its whole group where it leads one;
+    """Send a signal to the child, or to its whole group where it leads one.
 
-    check its identity right before.
+    Check its identity right before.
     """
     if not child.alive:
         return

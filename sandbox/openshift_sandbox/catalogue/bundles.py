@@ -23,9 +23,9 @@ _DUMPER: t.Final[t.Any] = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
 def image(package: str, version: str, scenario: Scenario) -> str:
-    """Return the name of the image of a bundle;
+    """Return the name of the image of a bundle.
 
-    an empty text where the catalogue holds its objects inline.
+    An empty text where the catalogue holds its objects inline.
     """
     if not scenario.trouble(TROUBLE, package=package):
         return ""
@@ -39,9 +39,9 @@ def folder(root: Path, name: str) -> Path:
 
 
 def lay_out(root: Path, packages: t.Iterable[Package], scenario: Scenario) -> None:
-    """Write the content of every image that the registry has:
+    """Write the content of every image that the registry has.
 
-    all that catalogues name and no trouble removes.
+    All that catalogues name and no trouble removes.
     """
     for package in packages:
         missing = any(one.get("missing") for one in scenario.troubles_of(TROUBLE, package=package.name))

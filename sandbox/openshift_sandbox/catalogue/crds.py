@@ -27,9 +27,9 @@ TECH_PREVIEW: t.Final = "TechPreviewNoUpgrade"
 
 
 def collect(folders: t.Mapping[str, Path], target: Path = COLLECTED) -> None:
-    """Write one JSON file per set, without descriptions:
+    """Write one JSON file per set, without descriptions.
 
-    it loads faster, and the apiserver publishes less.
+    It loads faster, and the apiserver publishes less.
     """
     target.mkdir(parents=True, exist_ok=True)
     for name, files in CRD_SETS.items():

@@ -108,9 +108,9 @@ def _edge(package: Package, version: str) -> Data:
 
 
 def _required(package: str, scenario: Scenario) -> list[str]:
-    """Return the packages that a trouble adds as dependencies:
+    """Return the packages that a trouble adds as dependencies.
 
-    another package, or one that no catalogue has.
+    Another package, or one that no catalogue has.
     """
     foreign = [
         trouble.get("with_package", FOREIGN_PACKAGE)

@@ -97,9 +97,9 @@ def load(crds: Crds, scenario: Scenario, folder: Path = PACKAGES) -> list[Packag
 
 
 def deprecations(package: Package, scenario: Scenario) -> list[Data]:
-    """Return what the catalogue calls deprecated:
+    """Return what the catalogue calls deprecated.
 
-    a package, a channel or a version, each with its message.
+    A package, a channel or a version, each with its message.
     """
     found = []
     for trouble in scenario.troubles_of("deprecated", package=package.name):

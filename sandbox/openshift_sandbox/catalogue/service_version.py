@@ -15,8 +15,8 @@ VERBS: t.Final = {
     "all": ["create", "delete", "get", "list", "patch", "update", "watch"],
     "read": ["get", "list", "watch"],
 }
-# No node has this role, so the pod stays Pending, as on a cluster that lost its infra nodes. The deadline makes
-# OLM report that within seconds.
+# No node has this role, so the pod stays Pending, as on a cluster that lost its infra nodes.
+# The deadline makes OLM report that within seconds.
 FAILING: t.Final[Data] = {
     "node_selector": {"node-role.kubernetes.io/infra": ""},
     "progressDeadlineSeconds": 5,

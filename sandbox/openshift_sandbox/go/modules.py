@@ -87,7 +87,10 @@ CRD_SETS: t.Final[dict[str, list[tuple[str, str]]]] = {
     "tech-preview": [
         (
             "github.com/openshift/api",
-            f"machine/v1beta1/zz_generated.crd-manifests/0000_10_machine-api_01_{name}-TechPreviewNoUpgrade.crd.yaml",
+            (
+                "machine/v1beta1/zz_generated.crd-manifests/"
+                f"0000_10_machine-api_01_{name}-TechPreviewNoUpgrade.crd.yaml"
+            ),
         )
         for name in _TECH_PREVIEW
     ],

@@ -53,7 +53,7 @@ def start(sandbox: Sandbox) -> None:
 
 
 def configurations(url: str, certificate: bytes) -> list[Object]:
-    """Return the webhook configurations of the machine-api operator, with our address and a shorter timeout."""
+    """Return the configurations of the machine-api operator, with our address and a shorter timeout."""
     kinds = (
         ("Validating", "validation", VALIDATING, ["CREATE", "UPDATE"]),
         ("Mutating", "default", DEFAULTING, ["CREATE"]),

@@ -30,7 +30,10 @@ CRASHES: t.Final = {
 }
 HOLD: t.Final = '.metadata.annotations["sandbox.openshift/hold"]'
 # A pod that unpacks a bundle waits until the stand-in of the registry has, or refuses, its image.
-UNPULLED: t.Final = 'select(.metadata.labels["operatorframework.io/bundle-unpack-ref"] != null and .metadata.annotations["sandbox.openshift/pulled"] == null) | "true"'
+UNPULLED: t.Final = (
+    'select(.metadata.labels["operatorframework.io/bundle-unpack-ref"] != null and '
+    '.metadata.annotations["sandbox.openshift/pulled"] == null) | "true"'
+)
 # Conditions that are added to the selectors of upstream's stages.
 EXTRA: t.Final[dict[str, list[Stage]]] = {
     "pod-init-container-running": [{"key": UNPULLED, "operator": "NotIn", "values": ["true"]}],

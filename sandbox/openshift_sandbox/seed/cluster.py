@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import typing as t
 
+from openshift_sandbox.seed import access
 from openshift_sandbox.seed.nodes import MACHINE_NAMESPACE, Object, rendered
 from openshift_sandbox.seed.platforms.registry import platform as platform_of
 
 CONFIG: t.Final = "config.openshift.io/v1"
 INSTALLED: t.Final = "2026-08-20T08:00:00Z"
+REGISTRY: t.Final = "image-registry.openshift-image-registry.svc:5000"
 NAMESPACES: t.Final = (
     "openshift",
     "openshift-cluster-node-tuning-operator",
@@ -33,35 +35,6 @@ OPERATORS: t.Final = (
     "node-tuning",
     "operator-lifecycle-manager",
 )
-# The API groups that the least-privilege identity may read. It may write nothing, and read no Secret.
-READABLE: t.Final = (
-    *(
-        "apps",
-        "batch",
-        "apiextensions.k8s.io",
-        "scheduling.k8s.io",
-        "policy",
-        "networking.k8s.io",
-        "rbac.authorization.k8s.io",
-        "node.k8s.io",
-    ),
-    *(
-        "config.openshift.io",
-        "machine.openshift.io",
-        "machineconfiguration.openshift.io",
-        "image.openshift.io",
-        "quota.openshift.io",
-    ),
-    *(
-        "operators.coreos.com",
-        "packages.operators.coreos.com",
-        "nfd.openshift.io",
-        "nfd.k8s-sigs.io",
-        "nvidia.com",
-        "tuned.openshift.io",
-    ),
-    *("monitoring.coreos.com", "security.openshift.io", "autoscaling.openshift.io", "certificates.k8s.io"),
-)
 
 
 def namespaces() -> list[Object]:
@@ -81,9 +54,9 @@ def objects(cluster: Object) -> list[Object]:
         *(machine_config(cluster, pool) for pool in counts(cluster)),
         *(machine_config_pool(cluster, pool, count) for pool, count in counts(cluster).items()),
         driver_toolkit(cluster),
-        *secrets(cluster),
-        *restricted_role(),
-        administrators(),
+        *access.secrets(cluster),
+        *access.restricted_role(),
+        access.administrators(),
     ]
 
 
@@ -276,63 +249,9 @@ def driver_toolkit(cluster: Object) -> Object:
         "metadata": {"name": "driver-toolkit", "namespace": "openshift"},
         "spec": spec,
         "status": {
-            "dockerImageRepository": "image-registry.openshift-image-registry.svc:5000/openshift/driver-toolkit",
+            "dockerImageRepository": f"{REGISTRY}/openshift/driver-toolkit",
             "tags": items,
         },
-    }
-
-
-def secrets(cluster: Object) -> list[Object]:
-    names = (platform_of(cluster).CREDENTIALS, "master-user-data", "worker-user-data")
-    template = {"apiVersion": "v1", "kind": "Secret", "stringData": {"userData": "{}"}}
-    return [template | {"metadata": {"name": name, "namespace": MACHINE_NAMESPACE}} for name in names]
-
-
-def restricted_role() -> list[Object]:
-    """Return the roles of the least-privilege identity:
-
-    it reads what a cluster reader reads, and writes nothing.
-    """
-    name, group = "sandbox-restricted", "rbac.authorization.k8s.io"
-    core = [
-        "nodes",
-        "namespaces",
-        "pods",
-        "pods/log",
-        "events",
-        "configmaps",
-        "services",
-        "serviceaccounts",
-        "resourcequotas",
-        "limitranges",
-    ]
-    verbs = ["get", "list", "watch"]
-    rules = [
-        {"apiGroups": [""], "resources": core, "verbs": verbs},
-        {"apiGroups": list(READABLE), "resources": ["*"], "verbs": verbs},
-    ]
-    subject = {"apiGroup": group, "kind": "User", "name": "restricted"}
-    return [
-        {"apiVersion": f"{group}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules},
-        {
-            "apiVersion": f"{group}/v1",
-            "kind": "ClusterRoleBinding",
-            "metadata": {"name": name},
-            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": name},
-            "subjects": [subject],
-        },
-    ]
-
-
-def administrators() -> Object:
-    """Return the binding of the group that kubeadmin belongs to."""
-    group = "rbac.authorization.k8s.io"
-    return {
-        "apiVersion": f"{group}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": "cluster-admins"},
-        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": "cluster-admin"},
-        "subjects": [{"apiGroup": group, "kind": "Group", "name": "system:cluster-admins"}],
     }
 
 

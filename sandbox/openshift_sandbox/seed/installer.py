@@ -76,9 +76,9 @@ def machine_sets(cluster: Object) -> list[Object]:
 
 
 def machines(cluster: Object, sets: t.Mapping[str, Object]) -> list[tuple[Object, Object]]:
-    """Return Nodes with their Machines:
+    """Return Nodes with their Machines.
 
-    the control plane over the zones in turn, then each zone's workers.
+    The control plane over the zones in turn, then each zone's workers.
     """
     where, zones = platform(cluster), cluster["zones"]
     control_plane, workers = cluster["control_plane"], cluster["workers"]

@@ -30,7 +30,7 @@ GUARDED: t.Final = {
         r"^machine\\.openshift\\.io|clusters?\\.x-k8s\\.io",
     ),
 }
-"""What else is locked: how it is called, and which keys."""
+"""What else is locked: its name, and the keys."""
 
 
 def names(cluster: Object) -> set[str]:
@@ -62,9 +62,31 @@ def mirrored(obj: Object) -> Object:
 
 
 def policies(cluster: Object) -> list[Object]:
+    """Return the policy and its binding; none without the feature set whose CRDs have the fields."""
     if cluster.get("feature_set") != TECH_PREVIEW:
         return []
-    spec = {
+    return [
+        {
+            "apiVersion": POLICY_API,
+            "kind": "ValidatingAdmissionPolicy",
+            "metadata": {"name": POLICY},
+            "spec": _rules(),
+        },
+        {
+            "apiVersion": POLICY_API,
+            "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": POLICY},
+            "spec": {
+                "policyName": POLICY,
+                "validationActions": ["Deny"],
+                "matchResources": {"namespaceSelector": _in(MACHINE_NAMESPACE)},
+            },
+        },
+    ]
+
+
+def _rules() -> Object:
+    return {
         "failurePolicy": "Fail",
         "matchConstraints": {
             "resourceRules": [
@@ -92,7 +114,10 @@ def policies(cluster: Object) -> list[Object]:
                 "expression": " && ".join(
                     f"object.spec.?{field} == oldObject.spec.?{field}" for field in FIELDS
                 ),
-                "message": f"You may only modify spec.authoritativeAPI. Any other change inside .spec is not allowed. {BECAUSE}",
+                "message": (
+                    "You may only modify spec.authoritativeAPI. Any other change inside .spec is not "
+                    f"allowed. {BECAUSE}"
+                ),
             },
             *(
                 {"expression": _kept(field), "message": f"Cannot add, modify or delete any {what}. {BECAUSE}"}
@@ -100,24 +125,6 @@ def policies(cluster: Object) -> list[Object]:
             ),
         ],
     }
-    return [
-        {
-            "apiVersion": POLICY_API,
-            "kind": "ValidatingAdmissionPolicy",
-            "metadata": {"name": POLICY},
-            "spec": spec,
-        },
-        {
-            "apiVersion": POLICY_API,
-            "kind": "ValidatingAdmissionPolicyBinding",
-            "metadata": {"name": POLICY},
-            "spec": {
-                "policyName": POLICY,
-                "validationActions": ["Deny"],
-                "matchResources": {"namespaceSelector": _in(MACHINE_NAMESPACE)},
-            },
-        },
-    ]
 
 
 def _made(cluster: Object, wanted: Object) -> Object:
@@ -138,7 +145,10 @@ def _kept(field: str) -> str:
         f"variables.old_{field}",
         f"k.matches('{GUARDED[field][1]}')",
     )
-    return f"{new}.all(k, !{guarded} || (k in {old} && {old}[k] == {new}[k])) && {old}.all(k, !{guarded} || k in {new})"
+    return (
+        f"{new}.all(k, !{guarded} || (k in {old} && {old}[k] == {new}[k])) && {old}.all(k, !{guarded} || k "
+        f"in {new})"
+    )
 
 
 def _in(namespace: str) -> Object:

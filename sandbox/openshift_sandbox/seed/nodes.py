@@ -41,18 +41,7 @@ def node_manifest(
     hardware = (
         described(description) if description else instance_type(instance_type_name) or UNKNOWN_HARDWARE
     )
-    annotations = {"machineconfiguration.openshift.io/state": "Done"} | (
-        {DESCRIPTION: description} if description else {}
-    )
-    annotations |= dict.fromkeys(
-        (
-            "machineconfiguration.openshift.io/currentConfig",
-            "machineconfiguration.openshift.io/desiredConfig",
-        ),
-        rendered(cluster, "worker" if role == "worker" else "master"),
-    )
-    if machine:
-        annotations["machine.openshift.io/machine"] = f"{MACHINE_NAMESPACE}/{machine}"
+    annotations = _node_annotations(cluster, role, machine, description)
     standard = node_labels(cluster, name, instance_type_name, zone, role, hardware.arch)
     return {
         "apiVersion": "v1",
@@ -63,6 +52,19 @@ def node_manifest(
             **({"taints": list(taints)} if taints else {}),
         },
         "status": node_status(cluster, hardware, name, address),
+    }
+
+
+def _node_annotations(
+    cluster: Object, role: str, machine: str | None, description: str | None
+) -> dict[str, str]:
+    configuration = rendered(cluster, "worker" if role == "worker" else "master")
+    return {
+        "machineconfiguration.openshift.io/state": "Done",
+        "machineconfiguration.openshift.io/currentConfig": configuration,
+        "machineconfiguration.openshift.io/desiredConfig": configuration,
+        **({DESCRIPTION: description} if description else {}),
+        **({"machine.openshift.io/machine": f"{MACHINE_NAMESPACE}/{machine}"} if machine else {}),
     }
 
 
@@ -188,34 +190,19 @@ def machine(
 ) -> Object:
     """Return a Machine that is Running, with its Node."""
     where = platform(cluster)
-    labels = {
-        "machine.openshift.io/cluster-api-cluster": cluster["infrastructure_name"],
-        **_role_labels(role),
-    }
-    told = {"region": cluster["region"] if zone else "", "zone": zone, "instance-type": kind}
-    labels |= {f"machine.openshift.io/{key}": value for key, value in told.items() if value}
-    metadata: Object = {
-        "name": name,
-        "namespace": MACHINE_NAMESPACE,
-        "labels": labels,
-        "annotations": where.machine_annotations(cluster, name),
-        "finalizers": ["machine.machine.openshift.io"],
-    }
-    if owner:
-        labels["machine.openshift.io/cluster-api-machineset"] = owner["metadata"]["name"]
-        reference = {
-            "apiVersion": MACHINE_API,
-            "kind": "MachineSet",
-            "name": owner["metadata"]["name"],
-            "uid": owner["metadata"]["uid"],
-        }
-        metadata["ownerReferences"] = [reference | {"controller": True, "blockOwnerDeletion": True}]
     provider_id = node["spec"].get("providerID", "")
     provider_status = where.provider_status(cluster, name, provider_id)
     return {
         "apiVersion": MACHINE_API,
         "kind": "Machine",
-        "metadata": metadata,
+        "metadata": {
+            "name": name,
+            "namespace": MACHINE_NAMESPACE,
+            "annotations": where.machine_annotations(cluster, name),
+            "finalizers": ["machine.machine.openshift.io"],
+            "labels": _machine_labels(cluster, role, zone, kind, owner),
+            **({"ownerReferences": [_owned_by(owner)]} if owner else {}),
+        },
         "spec": {
             "lifecycleHooks": {},
             "metadata": {},
@@ -228,6 +215,29 @@ def machine(
             "addresses": [one for one in node["status"]["addresses"] if one["type"] != "ExternalDNS"],
             **({"providerStatus": provider_status} if provider_status else {}),
         },
+    }
+
+
+def _machine_labels(cluster: Object, role: str, zone: str, kind: str, owner: Object | None) -> dict[str, str]:
+    told = {"region": cluster["region"] if zone else "", "zone": zone, "instance-type": kind}
+    labels: dict[str, str] = {
+        "machine.openshift.io/cluster-api-cluster": cluster["infrastructure_name"],
+        **_role_labels(role),
+        **{f"machine.openshift.io/{key}": value for key, value in told.items() if value},
+    }
+    if owner:
+        labels["machine.openshift.io/cluster-api-machineset"] = owner["metadata"]["name"]
+    return labels
+
+
+def _owned_by(machine_set: Object) -> Object:
+    return {
+        "apiVersion": MACHINE_API,
+        "kind": "MachineSet",
+        "name": machine_set["metadata"]["name"],
+        "uid": machine_set["metadata"]["uid"],
+        "controller": True,
+        "blockOwnerDeletion": True,
     }
 
 

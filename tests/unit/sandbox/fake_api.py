@@ -1,4 +1,4 @@
-"""An API in memory that behaves as far as stand-ins can tell: versions, generations, names, finalizers, the status subresource."""
+"""An API in memory: versions, generations, names, finalizers, the status subresource."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class FakeApi:
         return (200, {}) if self.objects.pop(("Pod", namespace, name), None) else (404, {})
 
     def impersonating(self, user: str, groups: t.Sequence[str]) -> FakeApi:
-        """The API server notes who made a certificate request; here everything that comes after is that user's."""
+        """Send everything from now on as another user: the API server notes who asks for a certificate."""
         self.user, self.groups = user, list(groups)
         return self
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import typing as t
 
-from openshift_sandbox.hardware.instance_types import DESCRIPTION, described
+from openshift_sandbox.hardware.instance_types import DESCRIPTION, InstanceType, described
 from openshift_sandbox.seed import names
 from openshift_sandbox.seed.platforms.external import UNKNOWN
 
@@ -136,11 +136,24 @@ def host(cluster: Object, wanted: Object, machine: str | None) -> Object:
 
     A host with a Machine was provisioned for it; the installer provisioned those of the control plane.
     """
+    return {
+        "apiVersion": "metal3.io/v1alpha1",
+        "kind": "BareMetalHost",
+        "metadata": {
+            "name": wanted["name"],
+            "namespace": NAMESPACE,
+            "labels": (wanted.get("labels") or {})
+            | ({"installer.openshift.io/role": "control-plane"} if wanted.get("role") == "master" else {}),
+            "annotations": {DESCRIPTION: wanted["hardware"]},
+        },
+        "spec": _host_spec(cluster, wanted, machine),
+        "status": status(cluster, wanted),
+    }
+
+
+def _host_spec(cluster: Object, wanted: Object, machine: str | None) -> Object:
     role = wanted.get("role")
     number = [one["name"] for one in cluster["hosts"]].index(wanted["name"]) + 1
-    labels = (wanted.get("labels") or {}) | (
-        {"installer.openshift.io/role": "control-plane"} if role == "master" else {}
-    )
     spec: Object = {
         "automatedCleaningMode": "metadata",
         "bmc": {
@@ -167,23 +180,12 @@ def host(cluster: Object, wanted: Object, machine: str | None) -> Object:
             "customDeploy": DEPLOY,
             "userData": {"name": "worker-user-data-managed", "namespace": NAMESPACE},
         }
-    return {
-        "apiVersion": "metal3.io/v1alpha1",
-        "kind": "BareMetalHost",
-        "metadata": {
-            "name": wanted["name"],
-            "namespace": NAMESPACE,
-            "labels": labels,
-            "annotations": {DESCRIPTION: wanted["hardware"]},
-        },
-        "spec": spec,
-        "status": status(cluster, wanted),
-    }
+    return spec
 
 
 def status(cluster: Object, wanted: Object) -> Object:
     """Return what inspection finds: processors, memory, disks and network cards, but no GPUs."""
-    name, state, made_of = wanted["name"], state_of(wanted), described(wanted["hardware"])
+    name, state = wanted["name"], state_of(wanted)
     number = [one["name"] for one in cluster["hosts"]].index(name)
     return {
         "errorCount": 0,
@@ -192,39 +194,43 @@ def status(cluster: Object, wanted: Object) -> Object:
         "poweredOn": state != "available",
         "provisioningFailCount": 0,
         "hardwareProfile": "unknown",
-        "hardware": {
-            "cpu": {
-                "arch": "x86_64",
-                "count": made_of.vcpus,
-                "clockMegahertz": 2800,
-                "model": "Intel(R) Xeon(R) Gold 6542Y",
-            },
-            "hostname": name,
-            "nics": [
-                {
-                    "name": "eno1",
-                    "mac": mac(name),
-                    "ip": address(cluster, "", number),
-                    "model": "0x15b3 0x1017",
-                    "pxe": True,
-                    "speedGbps": 25,
-                }
-            ],
-            "ramMebibytes": made_of.memory_gib * 1024,
-            "storage": [
-                {"name": HINTS["deviceName"], "sizeBytes": 1920383410176, "type": "NVME", "rotational": False}
-            ],
-            "systemVendor": {
-                "manufacturer": "Example",
-                "productName": "G2",
-                "serialNumber": names.identity(name)[:8].upper(),
-            },
-        },
+        "hardware": _hardware(name, address(cluster, "", number), described(wanted["hardware"])),
         "provisioning": {
             "ID": names.identity(name),
             "bootMode": "UEFI",
             "rootDeviceHints": HINTS,
             "state": state,
+        },
+    }
+
+
+def _hardware(name: str, ip: str, made_of: InstanceType) -> Object:
+    return {
+        "cpu": {
+            "arch": "x86_64",
+            "count": made_of.vcpus,
+            "clockMegahertz": 2800,
+            "model": "Intel(R) Xeon(R) Gold 6542Y",
+        },
+        "hostname": name,
+        "nics": [
+            {
+                "name": "eno1",
+                "mac": mac(name),
+                "ip": ip,
+                "model": "0x15b3 0x1017",
+                "pxe": True,
+                "speedGbps": 25,
+            }
+        ],
+        "ramMebibytes": made_of.memory_gib * 1024,
+        "storage": [
+            {"name": HINTS["deviceName"], "sizeBytes": 1920383410176, "type": "NVME", "rotational": False}
+        ],
+        "systemVendor": {
+            "manufacturer": "Example",
+            "productName": "G2",
+            "serialNumber": names.identity(name)[:8].upper(),
         },
     }
 

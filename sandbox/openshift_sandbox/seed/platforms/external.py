@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Platforms whose machines are made outside of the cluster:
+"""Platforms whose machines are made outside of the cluster.
 
-no platform, and external ones such as Oracle's.
+No platform, and external ones such as Oracle's.
 """
 
 from __future__ import annotations

@@ -79,9 +79,9 @@ def address(cluster: Object, zone: str, number: int) -> str:
 
 
 def host_name(cluster: Object, machine: str, address: str) -> str:
-    """Return the name of the Node:
+    """Return the name of the Node.
 
-    a name that is too long for a host is cut at its first dot, as RHCOS does.
+    A name that is too long for a host is cut at its first dot, as RHCOS does.
     """
     name = f"{machine}.c.{cluster['project']}.internal"
     return name if len(name) <= LONGEST_HOST else machine

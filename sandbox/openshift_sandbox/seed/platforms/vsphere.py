@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the installer writes about vSphere: failure domains, provider specifications, addresses and names of virtual machines."""
+"""What the installer writes about vSphere: failure domains, provider specifications, names, addresses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ GENERATED: t.Final = {
     "region": "generated-region",
     "zone": "generated-zone",
 }
-"""What a cluster without zones has: one failure domain, and no tag in vCenter that would make labels of it."""
+"""The failure domain of a cluster without zones: no tag in vCenter, so no labels."""
 CPUS: t.Final = 8
 MEMORY_MIB: t.Final = 32768
 NODE_TYPE: t.Final = "vsphere-vm.cpu-{cpus}.mem-{memory}gb.os-unknown"
@@ -48,7 +48,7 @@ def failure_domain(cluster: Object, zone: str) -> Object:
 
 
 def provider_spec(cluster: Object, role: str, zone: str, instance_type: str) -> Object:
-    """The size is in the specification itself: there are no instance types."""
+    """Return the provider specification. It contains the size, since there are no instance types."""
     domain = failure_domain(cluster, zone)
     topology = domain["topology"]
     return {
@@ -118,7 +118,7 @@ def node_labels(cluster: Object, zone: str) -> dict[str, str]:
 
 
 def node_type(cpus: int, memory_gib: int) -> dict[str, str]:
-    """A name made of the size, which is no instance type that could be asked for."""
+    """Return labels with a type made of the size: it is no instance type that a Machine could ask for."""
     return dict.fromkeys(
         ("beta.kubernetes.io/instance-type", "node.kubernetes.io/instance-type"),
         NODE_TYPE.format(cpus=cpus, memory=memory_gib),
@@ -126,17 +126,20 @@ def node_type(cpus: int, memory_gib: int) -> dict[str, str]:
 
 
 def tags(value: Object) -> tuple[str, str]:
-    """Region and zone of a provider specification: tags on the datacenter and on the compute cluster that it names, called as these are."""
+    """Return region and zone of a provider specification.
+
+    They are tags on its datacenter and its compute cluster, with the same names.
+    """
     workspace = value.get("workspace") or {}
     cell = (workspace.get("resourcePool") or "").removesuffix("/Resources").rpartition("/")[2]
     return ("", "") if cell in {"", UNTAGGED} else (str(workspace.get("datacenter")), cell)
 
 
 def _topology(cluster: Object, domain: Object) -> Object:
-    """A datacenter a region, a compute cluster a zone."""
+    """Return the topology: a datacenter is a region, a compute cluster a zone."""
     infrastructure, datacenter = cluster["infrastructure_name"], cluster["datacenter"]
     cell = domain["zone"] if domain is not GENERATED else UNTAGGED
-    compute = f"/{datacenter}/host/{cell}"
+    compute, (region, zone) = f"/{datacenter}/host/{cell}", (domain["region"], domain["zone"])
     return {
         "computeCluster": compute,
         "datacenter": datacenter,
@@ -144,5 +147,5 @@ def _topology(cluster: Object, domain: Object) -> Object:
         "folder": f"/{datacenter}/vm/{infrastructure}",
         "networks": [NETWORK],
         "resourcePool": f"{compute}/Resources",
-        "template": f"/{datacenter}/vm/{infrastructure}/{infrastructure}-rhcos-{domain['region']}-{domain['zone']}",
+        "template": f"/{datacenter}/vm/{infrastructure}/{infrastructure}-rhcos-{region}-{zone}",
     }

@@ -59,54 +59,39 @@ class Aws(Platform):
         ]
         if repeated:
             verdict.warnings.append(
-                f"providerSpec.tags: duplicated tag names ({','.join(repeated)}): only the first value will be used."
+                f"providerSpec.tags: duplicated tag names ({','.join(repeated)}): only the first value "
+                "will be used."
             )
         _choices(value, verdict)
 
 
 def _required(value: Object, machine: Object, context: Context, verdict: Verdict) -> None:
     if value["ami"].get("id") is None:
-        verdict.errors.append(
-            errors.required("providerSpec.ami", "expected providerSpec.ami.id to be populated")
-        )
+        verdict.errors.append(_missing("ami", "ami.id"))
     for field in ("arn", "filters"):
         if value["ami"].get(field) is not None:
             verdict.warnings.append(
                 f"can't use providerSpec.ami.{field}, only providerSpec.ami.id can be used to reference AMI"
             )
     if not value["placement"].get("region"):
-        verdict.errors.append(
-            errors.required(
-                "providerSpec.placement.region", "expected providerSpec.placement.region to be populated"
-            )
-        )
+        verdict.errors.append(_missing("placement.region"))
     if not value["instanceType"]:
-        verdict.errors.append(
-            errors.required("providerSpec.instanceType", "expected providerSpec.instanceType to be populated")
-        )
+        verdict.errors.append(_missing("instanceType"))
     user_data, credentials = value.get("userDataSecret"), value.get("credentialsSecret")
     if user_data is None:
-        verdict.errors.append(
-            errors.required(
-                "providerSpec.userDataSecret", "expected providerSpec.userDataSecret to be populated"
-            )
-        )
+        verdict.errors.append(_missing("userDataSecret"))
     elif not user_data.get("name"):
-        verdict.errors.append(
-            errors.required(
-                "providerSpec.userDataSecret.name", "expected providerSpec.userDataSecret.name to be provided"
-            )
-        )
+        verdict.errors.append(_missing("userDataSecret.name", verb="provided"))
     if credentials is None:
-        verdict.errors.append(
-            errors.required(
-                "providerSpec.credentialsSecret", "expected providerSpec.credentialsSecret to be populated"
-            )
-        )
+        verdict.errors.append(_missing("credentialsSecret"))
     else:
         credentials_warning(
             credentials.get("name") or "", machine["metadata"].get("namespace") or "", context, verdict
         )
+
+
+def _missing(field: str, expected: str = "", verb: str = "populated") -> str:
+    return errors.required(f"providerSpec.{field}", f"expected providerSpec.{expected or field} to be {verb}")
 
 
 def _references(value: Object, verdict: Verdict) -> None:
@@ -114,21 +99,25 @@ def _references(value: Object, verdict: Verdict) -> None:
     subnet, profile = value["subnet"], value.get("iamInstanceProfile")
     if all(subnet.get(field) is None for field in ("arn", "id", "filters")):
         verdict.warnings.append(
-            "providerSpec.subnet: No subnet has been provided. Instances may be created in an unexpected subnet and may not join the cluster."
+            "providerSpec.subnet: No subnet has been provided. Instances may be created in an "
+            "unexpected subnet and may not join the cluster."
         )
     if subnet.get("arn") is not None:
         verdict.warnings.append(
-            "can't use providerSpec.subnet.arn, only providerSpec.subnet.id or providerSpec.subnet.filters can be used to reference Subnet"
+            "can't use providerSpec.subnet.arn, only providerSpec.subnet.id or "
+            "providerSpec.subnet.filters can be used to reference Subnet"
         )
     if profile is None:
         verdict.warnings.append(
-            "providerSpec.iamInstanceProfile: no IAM instance profile provided: nodes may be unable to join the cluster"
+            "providerSpec.iamInstanceProfile: no IAM instance profile provided: nodes may be unable to "
+            "join the cluster"
         )
         return
     for field in ("arn", "filters"):
         if profile.get(field) is not None:
             verdict.warnings.append(
-                f"can't use providerSpec.iamInstanceProfile.{field}, only providerSpec.iamInstanceProfile.id can be used to reference IAMInstanceProfile"
+                f"can't use providerSpec.iamInstanceProfile.{field}, only "
+                "providerSpec.iamInstanceProfile.id can be used to reference IAMInstanceProfile"
             )
 
 
@@ -155,7 +144,10 @@ def _market(value: Object, verdict: Verdict) -> None:
 def _market_error(market: str, reservation: str, spot: bool) -> str:
     """Return the first error about market and reservation, or None."""
     if market == "CapacityBlock" and spot:
-        return "invalid marketType: marketType set to CapacityBlock and spotMarketOptions cannot be used together"
+        return (
+            "invalid marketType: marketType set to CapacityBlock and spotMarketOptions cannot be used "
+            "together"
+        )
     if market == "OnDemand" and spot:
         return (
             "invalid marketType: setting marketType to OnDemand and spotMarketOptions cannot be used together"

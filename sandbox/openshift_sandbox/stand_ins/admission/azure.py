@@ -62,13 +62,10 @@ class Azure(Platform):
                     "providerSpec.vmSize", "vmSize should be set to one of the supported Azure VM sizes"
                 )
             )
-        if value["publicIP"]:
-            say(
-                errors.forbidden(
-                    "providerSpec.publicIP",
-                    "publicIP is not allowed in Azure disconnected installation with publish strategy as internal",
-                )
-            )  # the sandbox's DNS names no public zone
+        if value["publicIP"]:  # the sandbox's DNS names no public zone
+            text = "publicIP is not allowed in Azure disconnected installation "
+            text += "with publish strategy as internal"
+            say(errors.forbidden("providerSpec.publicIP", text))
         if value.get("vnet") and not value["subnet"]:
             say(
                 errors.required(
@@ -126,7 +123,10 @@ def _image(image: Object) -> list[str]:
     if not any(image.values()):
         return [errors.required(path, "an image reference must be provided")]
     if image["resourceID"]:
-        text = "resourceID is already specified, other fields such as [Offer, Publisher, SKU, Version] should not be set"
+        text = (
+            "resourceID is already specified, other fields such as [Offer, Publisher, SKU, Version] should "
+            "not be set"
+        )
         return (
             [errors.required(f"{path}.resourceID", text)] if any(named.values()) or image.get("type") else []
         )
@@ -189,53 +189,32 @@ def _os_disk(disk: Object, verdict: Verdict) -> None:
 def _data_disks(disks: list[Object], machine: str, verdict: Verdict) -> None:
     numbers: set[int] = set()
     for place, disk in enumerate(disks):
-        path, say = f"providerSpec.dataDisks[{place}]", verdict.errors.append
+        path = f"providerSpec.dataDisks[{place}]"
         if len(f"{machine}_{disk['nameSuffix']}") > 80:
-            say(
-                errors.invalid(
-                    f"{path}.nameSuffix",
-                    disk["nameSuffix"],
-                    "too long, the overall disk name must not exceed 80 chars",
-                )
-            )
+            text = "too long, the overall disk name must not exceed 80 chars"
+            verdict.errors.append(errors.invalid(f"{path}.nameSuffix", disk["nameSuffix"], text))
         if disk["diskSizeGB"] < 4:
-            say(
-                errors.invalid(
-                    f"{path}.diskSizeGB",
-                    disk["diskSizeGB"],
-                    "diskSizeGB must be provided and at least 4GB in size",
-                )
-            )
+            text = "diskSizeGB must be provided and at least 4GB in size"
+            verdict.errors.append(errors.invalid(f"{path}.diskSizeGB", disk["diskSizeGB"], text))
         if not 0 <= disk["lun"] <= 63:
-            say(
-                errors.invalid(
-                    f"{path}.lun", disk["lun"], "must be greater than or equal to 0 and less than 64"
-                )
-            )
+            text = "must be greater than or equal to 0 and less than 64"
+            verdict.errors.append(errors.invalid(f"{path}.lun", disk["lun"], text))
         if disk["lun"] in numbers:
-            say(errors.invalid(f"{path}.lun", disk["lun"], "each Data Disk must have a unique lun"))
-        if not disk["deletionPolicy"]:
-            say(
-                errors.required(
-                    f"{path}.deletionPolicy",
-                    "deletionPolicy must be provided and must be either Delete or Detach",
-                )
-            )
-        elif disk["deletionPolicy"] not in {"Delete", "Detach"}:
-            say(
-                errors.invalid(
-                    f"{path}.deletionPolicy", disk["deletionPolicy"], "must be either Delete or Detach"
-                )
-            )
-        if (
-            disk["managedDisk"]["storageAccountType"] == "UltraSSD_LRS"
-            and (disk.get("cachingType") or "None") != "None"
-        ):
-            say(
-                errors.invalid(
-                    f"{path}.cachingType",
-                    disk["cachingType"],
-                    'must be "None" or omitted when storageAccountType is "UltraSSD_LRS"',
-                )
-            )
+            text = "each Data Disk must have a unique lun"
+            verdict.errors.append(errors.invalid(f"{path}.lun", disk["lun"], text))
+        verdict.errors += _disk_choices(disk, path)
         numbers.add(disk["lun"])
+
+
+def _disk_choices(disk: Object, path: str) -> list[str]:
+    found = []
+    policy, caching = disk["deletionPolicy"], disk.get("cachingType") or "None"
+    if not policy:
+        text = "deletionPolicy must be provided and must be either Delete or Detach"
+        found.append(errors.required(f"{path}.deletionPolicy", text))
+    elif policy not in {"Delete", "Detach"}:
+        found.append(errors.invalid(f"{path}.deletionPolicy", policy, "must be either Delete or Detach"))
+    if disk["managedDisk"]["storageAccountType"] == "UltraSSD_LRS" and caching != "None":
+        text = 'must be "None" or omitted when storageAccountType is "UltraSSD_LRS"'
+        found.append(errors.invalid(f"{path}.cachingType", caching, text))
+    return found

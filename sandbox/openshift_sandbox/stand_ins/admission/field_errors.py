@@ -26,7 +26,10 @@ def too_many(path: str, count: int, most: int) -> str:
 
 
 def unsupported(path: str, value: str, known: t.Iterable[str]) -> str:
-    return f"{path}: Unsupported value: {go_value(value)}: supported values: {', '.join(go_value(one) for one in sorted(known))}"
+    return (
+        f"{path}: Unsupported value: {go_value(value)}: supported values: "
+        f"{', '.join(go_value(one) for one in sorted(known))}"
+    )
 
 
 def go_value(value: t.Any) -> str:

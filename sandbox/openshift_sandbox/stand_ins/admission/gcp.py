@@ -94,36 +94,30 @@ class Gcp(Platform):
             )
         _shielded(value["shieldedInstanceConfig"], verdict)
         _confidential(value, verdict)
-        if (restart := value.get("restartPolicy") or "") not in {"", "Always", "Never"}:
-            say(
-                errors.invalid(
-                    "providerSpec.restartPolicy", restart, "restartPolicy must be either Never or Always."
-                )
-            )
-        model = value.get("provisioningModel")
-        if model not in {None, "Spot"}:
-            say(
-                errors.invalid(
-                    "providerSpec.provisioningModel",
-                    model,
-                    'provisioningModel must be "Spot" or omit for standard provisioning',
-                )
-            )
-        if value.get("preemptible") and model == "Spot":
-            say(
-                errors.forbidden(
-                    "providerSpec.provisioningModel",
-                    'preemptible cannot be used together with "Spot" provisioning model',
-                )
-            )
+        _scheduling(value, verdict)
         if (value.get("gpus") or value["machineType"].startswith("a2-")) and maintenance == "Migrate":
-            text = "When GPUs are specified or using machineType with pre-attached GPUs(A2 machine family), onHostMaintenance must be set to Terminate."
+            text = (
+                "When GPUs are specified or using machineType with pre-attached GPUs(A2 machine family), "
+                "onHostMaintenance must be set to Terminate."
+            )
             say(errors.forbidden("providerSpec.onHostMaintenance", text))
         _networks(value.get("networkInterfaces") or [], verdict)
         _disks(value.get("disks") or [], verdict)
         verdict.errors += _gpus(value.get("gpus") or [], value["machineType"])
         _accounts(value.get("serviceAccounts") or [], verdict)
         secret_checks(value, machine, context, verdict)
+
+
+def _scheduling(value: Object, verdict: Verdict) -> None:
+    path, say = "providerSpec.provisioningModel", verdict.errors.append
+    if (restart := value.get("restartPolicy") or "") not in {"", "Always", "Never"}:
+        text = "restartPolicy must be either Never or Always."
+        say(errors.invalid("providerSpec.restartPolicy", restart, text))
+    model = value.get("provisioningModel")
+    if model not in {None, "Spot"}:
+        say(errors.invalid(path, model, 'provisioningModel must be "Spot" or omit for standard provisioning'))
+    if value.get("preemptible") and model == "Spot":
+        say(errors.forbidden(path, 'preemptible cannot be used together with "Spot" provisioning model'))
 
 
 def _shielded(config: Object, verdict: Verdict) -> None:
@@ -150,14 +144,20 @@ def _confidential(value: Object, verdict: Verdict) -> None:
     if wanted in {"", "Disabled"}:
         return
     if maintenance != "Terminate":
-        text = f"ConfidentialCompute {wanted} requires OnHostMaintenance to be set to Terminate, the current value is: {maintenance}"
+        text = (
+            f"ConfidentialCompute {wanted} requires OnHostMaintenance to be set to Terminate, the current "
+            f"value is: {maintenance}"
+        )
         verdict.errors.append(errors.invalid("providerSpec.onHostMaintenance", maintenance, text))
     if wanted not in CONFIDENTIAL:
         known = ["Enabled", "Disabled", *list(CONFIDENTIAL)[1:]]
         text = f"ConfidentialCompute must be {', '.join(known[:-1])}, or {known[-1]}"
         verdict.errors.append(errors.invalid("providerSpec.confidentialCompute", wanted, text))
     elif kind.partition("-")[0] not in CONFIDENTIAL[wanted]:
-        text = f"ConfidentialCompute {wanted} requires a machine type in the following series: {','.join(CONFIDENTIAL[wanted])}"
+        text = (
+            f"ConfidentialCompute {wanted} requires a machine type in the following series: "
+            f"{','.join(CONFIDENTIAL[wanted])}"
+        )
         verdict.errors.append(errors.invalid("providerSpec.machineType", kind, text))
 
 

@@ -109,14 +109,18 @@ def _sizes(value: Object, verdict: Verdict) -> None:
     for field in ("vcpuSockets", "vcpusPerSocket"):
         if value[field] < 1:
             verdict.warnings.append(
-                f"providerSpec.{field}: {value[field]} is missing or less than the minimum value (1): nodes may not boot correctly"
+                f"providerSpec.{field}: {value[field]} is missing or less than the minimum value (1): "
+                "nodes may not boot correctly"
             )
     memory, disk = amount(value["memorySize"]), amount(value["systemDiskSize"])
     if memory < 2048 * MIB:
         text = "is missing or less than the recommended minimum value (2048): nodes may not boot correctly"
         verdict.warnings.append(f"providerSpec.memorySize: {int(memory // MIB)} {text}")
     if disk < 20 * GIB:
-        text = "is missing or less than the recommended minimum (20): nodes may fail to start if disk size is too low"
+        text = (
+            "is missing or less than the recommended minimum (20): nodes may fail to start if disk size is "
+            "too low"
+        )
         verdict.warnings.append(f"providerSpec.systemDiskSize: {int(disk // GIB)} {text}")
 
 

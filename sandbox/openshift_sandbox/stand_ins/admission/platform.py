@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the admission webhook of the Machine API knows of one platform's provider specifications."""
+"""What the admission webhook knows about the provider specifications of one platform."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GROUPS: t.Final = ("machine.openshift.io",)
 
 @dataclass(frozen=True)
 class Context:
-    """What the webhook looks up about the cluster; `has_secret` takes name and namespace."""
+    """What the webhook reads from the cluster; `has_secret` takes name and namespace."""
 
     cluster_id: str
     region: str = ""
@@ -31,7 +31,7 @@ class Context:
 
 @dataclass
 class Verdict:
-    """Errors refuse, warnings are told to the client."""
+    """Errors, which refuse an object, and warnings for the client."""
 
     errors: list[str]
     warnings: list[str]
@@ -49,10 +49,11 @@ class Platform(abc.ABC):
 
     @abc.abstractmethod
     def default(self, value: Object, context: Context) -> None:
-        """Fills in what is missing."""
+        """Fill in what is missing."""
 
     @abc.abstractmethod
-    def validate(self, value: Object, machine: Object, context: Context, verdict: Verdict) -> None: ...
+    def validate(self, value: Object, machine: Object, context: Context, verdict: Verdict) -> None:
+        """Add errors and warnings about a specification to the verdict."""
 
     def kind_warning(self, value: Object) -> str | None:
         group, _slash, version = (value.get("apiVersion") or "").rpartition("/")
@@ -60,11 +61,14 @@ class Platform(abc.ABC):
             value.get("kind") == self.kind and group in self.groups and version in {"v1", "v1beta1"}
         ):
             return None
-        return f"incorrect GroupVersionKind for {self.kind} object: {group}/{version}, Kind={value.get('kind') or ''}"
+        return (
+            f"incorrect GroupVersionKind for {self.kind} object: {group}/{version}, "
+            f"Kind={value.get('kind') or ''}"
+        )
 
 
 def secret_checks(value: Object, machine: Object, context: Context, verdict: Verdict) -> None:
-    """The two Secrets, as most platforms want them."""
+    """Check the two Secrets, as most platforms need them."""
     user_data, credentials = value.get("userDataSecret"), value.get("credentialsSecret")
     if user_data is None:
         verdict.errors.append(

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The fields of provider specifications, as the Machine API's Go types have them (openshift/api of release 4.22)."""
+"""The fields of provider specifications, as in the Machine API's Go types (openshift/api, release 4.22)."""
 
 from __future__ import annotations
 

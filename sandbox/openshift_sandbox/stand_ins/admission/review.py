@@ -1,10 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the admission webhook of the Machine API: what it makes of one Machine or MachineSet, and whether it lets it pass.
+"""Stand in for the admission webhook of the Machine API: rewrite or refuse one Machine or MachineSet.
 
-A created object is first rewritten: its provider specification goes through a Go type, so that unknown fields are lost without a word. Only an update of
-one that has them (with the webhook away when it was made, or by the update itself) is warned of.
+Like the real one it first rewrites a new object: the provider specification goes through a Go type, which
+loses unknown fields without a message. Only an update of an object with unknown fields gets a warning.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ PLATFORMS: t.Final[dict[str, Platform]] = {
     "VSphere": VSphere(),
     "Nutanix": Nutanix(),
 }
-"""On any other, bare metal, OpenStack and IBM Cloud among them, the webhook looks at no provider specification."""
+"""The webhook checks no provider specification of other platforms, such as bare metal and OpenStack."""
 CLUSTER: t.Final = "machine.openshift.io/cluster-api-cluster"
 VALUE: t.Final = "providerSpec.value"
 
 
 def defaulted(platform: Platform | None, obj: Object, context: Context) -> tuple[Object, list[str]]:
-    """The object as it goes on, or errors."""
+    """Return the object with defaults, and errors."""
     made = copy.deepcopy(obj)
     spec = made["spec"]["template"]["spec"] if made["kind"] == "MachineSet" else made["spec"]
     if made["kind"] == "Machine":
@@ -52,6 +52,7 @@ def defaulted(platform: Platform | None, obj: Object, context: Context) -> tuple
 
 
 def validated(platform: Platform | None, obj: Object, old: Object | None, context: Context) -> Verdict:
+    """Return errors and warnings about an object."""
     verdict = Verdict([], [])
     if obj["kind"] == "MachineSet":
         verdict.errors += _selector_errors(obj, old)
@@ -123,7 +124,7 @@ def _selects(selector: Object, labels: dict[str, str]) -> bool:
 
 
 def _hook_errors(obj: Object, old: Object | None) -> list[str]:
-    """A hook may leave a Machine that is being deleted; none may come or change."""
+    """Return errors about hooks: those of a Machine that is being deleted may only be removed."""
     if not obj["metadata"].get("deletionTimestamp") or old is None:
         return []
     found = []
@@ -134,7 +135,10 @@ def _hook_errors(obj: Object, old: Object | None) -> list[str]:
         ]
         if changed:
             hooks = " ".join(f"{{Name:{hook['name']} Owner:{hook['owner']}}}" for hook in changed)
-            text = f"{word} hooks are immutable when machine is marked for deletion: the following hooks are new or changed: [{hooks}]"
+            text = (
+                f"{word} hooks are immutable when machine is marked for deletion: the following hooks are "
+                f"new or changed: [{hooks}]"
+            )
             found.append(errors.forbidden(f"spec.lifecycleHooks.{stage}", text))
     return found
 

@@ -1,9 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the server of the Machine API's admission webhooks; really the machine-set controller serves them, behind a Service.
+"""Stand in for the server of the Machine API's admission webhooks, and answer look-ups of images.
 
-It answers look-ups of images as well (image_imports). A process of its own, since the API server asks it about the Machines that a new sandbox is filled with.
+The real webhooks are part of the machine-set controller, behind a Service. This is a process of its own,
+since the API server asks it about the Machines that a new sandbox starts with.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from openshift_sandbox.stand_ins.api_server import image_imports
 
 
 class Server(ThreadingHTTPServer):
+    """The server of the webhooks."""
+
     daemon_threads = True
 
     def __init__(self, sandbox: Sandbox) -> None:
@@ -33,7 +36,7 @@ class Server(ThreadingHTTPServer):
         pki = sandbox.run / "pki"
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(pki / f"{admission.NAME}.crt", pki / f"{admission.NAME}.key")
-        # The handshake belongs to the connection's own thread: a client that is slow with it holds up nobody.
+        # Each connection does its handshake in its own thread: a slow client delays no other.
         self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
         self.client = Client(sandbox.component_kubeconfig("stand-ins"), "openshift-stand-ins")
         self.scenario = LiveScenario(sandbox.directory)
@@ -42,7 +45,7 @@ class Server(ThreadingHTTPServer):
         self.context = Context(cluster["infrastructure_name"], cluster["region"], self._has_secret)
 
     def answer(self, path: str, request: Object) -> Object:
-        """The response of an AdmissionReview."""
+        """Return the response of an AdmissionReview."""
         obj, response = request["object"], {"uid": request["uid"], "allowed": True}
         if path == admission.IMAGES:
             problem = image_imports.refusal(obj["spec"], bool(request.get("dryRun")))
@@ -70,7 +73,7 @@ class Server(ThreadingHTTPServer):
         return self.client.get("v1", "secrets", name, namespace) is not None
 
     def handle_error(self, request: t.Any, client_address: t.Any) -> None:
-        """Clients that go away are nothing to write home about."""
+        """Ignore clients that close the connection."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -95,7 +98,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: t.Any) -> None:
-        """The API server's audit log tells enough."""
+        """Log nothing: the API server's audit log has every request."""
 
 
 def _patched(operations: list[Object]) -> Object:

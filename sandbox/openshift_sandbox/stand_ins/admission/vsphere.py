@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for what the admission webhook of the Machine API says about vSphere."""
+"""Stand in for the admission webhook of the Machine API, as far as it knows vSphere.
+
+The real webhook is part of the machine-set controller.
+"""
 
 from __future__ import annotations
 
@@ -48,11 +51,13 @@ class VSphere(Platform):
         for field, least, text in MINIMA:
             if value.get(field, 0) < least:
                 verdict.warnings.append(
-                    f"providerSpec.{field}: {value.get(field, 0)} is missing or less than {text.format(least)}"
+                    f"providerSpec.{field}: {value.get(field, 0)} is missing or less than "
+                    f"{text.format(least)}"
                 )
         if value.get("cloneMode") == "linkedClone" and value.get("diskGiB", 0) > 0:
             verdict.warnings.append(
-                "linkedClone clone mode is set. DiskGiB parameter will be ignored, disk size from template will be used."
+                "linkedClone clone mode is set. DiskGiB parameter will be ignored, disk size from "
+                "template will be used."
             )
         tags = value.get("tagIDs") or []
         if len(tags) > 10:
@@ -76,7 +81,8 @@ def _workspace(workspace: Object | None, verdict: Verdict) -> None:
     center, folder = workspace.get("datacenter") or "", workspace.get("folder") or ""
     if not center:
         verdict.warnings.append(
-            f"{path}.datacenter: datacenter is unset: if more than one datacenter is present, VMs cannot be created"
+            f"{path}.datacenter: datacenter is unset: if more than one datacenter is present, VMs "
+            "cannot be created"
         )
     if folder and not folder.startswith(f"/{center}/vm/"):
         verdict.errors.append(
@@ -119,7 +125,10 @@ def _data_disks(disks: list[Object], verdict: Verdict) -> None:
         if not name:
             say(errors.required(f"{path}.name", "data disk name must be set"))
         elif not DISK_NAME.fullmatch(name):
-            text = "data disk name must consist only of alphanumeric characters, hyphens and underscores, and must start and end with an alphanumeric character."
+            text = (
+                "data disk name must consist only of alphanumeric characters, hyphens and underscores, and "
+                "must start and end with an alphanumeric character."
+            )
             say(errors.invalid(f"{path}.name", name, text))
         if not size:
             say(errors.required(f"{path}.sizeGiB", "data disk size must be set"))

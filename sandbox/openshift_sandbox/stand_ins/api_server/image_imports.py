@@ -1,10 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the part of openshift-apiserver that looks images up; the real one asks registries, this one the scenario, and it imports nothing.
+"""Stand in for the part of openshift-apiserver that looks images up.
 
-A registry has whatever pods can pull here: everything that no trouble takes away. The real server answers a look-up without an image stream for it and
-ignores `dryRun`; here a POST without it would be stored, so it is refused.
+The real one asks registries; here a registry has every image that no trouble removes. The real server answers
+a look-up without an image stream, and ignores `dryRun`; here a POST without `dryRun` would be stored, so it
+is refused.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ import typing as t
 from openshift_sandbox.scenario import Scenario
 
 Object = dict[str, t.Any]
-# How a tag of a precompiled driver is told from others.
+# The tag of a precompiled driver.
 _KERNEL: t.Final = re.compile(r"-\d+\.\d+\.\d+-\S+\.(?:x86_64|aarch64)\S*")
 _CODES: t.Final = {"NotFound": 404, "Unauthorized": 401, "Forbidden": 403, "InternalError": 500}
 
 
 def refusal(spec: Object, dry_run: bool) -> str:
-    """What this stand-in cannot do."""
+    """Return what this stand-in cannot do; an empty text when it can answer."""
     return (
         "" if dry_run and not spec["import"] else "the sandbox looks images up by dry runs, and imports none"
     )

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for an API server that is rolled out in the middle of the work (api_outage); a real one refuses connections, this one is only silent."""
+"""Stand in for an API server that restarts in the middle of the work (api_outage).
+
+The real one refuses connections; this one only stops answering.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ SERVER: t.Final = "kube-apiserver"
 
 
 class ApiOutage(Reconciler):
-    """Once a sandbox: when the first Subscription is there, the API server is stopped and goes on later."""
+    """Stop the API server once per sandbox, when the first Subscription exists; continue it later."""
 
     kinds = ("Subscription",)
 

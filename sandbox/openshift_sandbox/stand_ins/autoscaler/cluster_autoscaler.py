@@ -109,9 +109,9 @@ class ClusterAutoscaler(Reconciler):
         return [one for one in found if one is not None]
 
     def _give_up(self, cluster: Cluster, spec: Object, groups: list[Group], now: float) -> bool:
-        """Take back what the cloud did not deliver;
+        """Take back what the cloud did not deliver.
 
-        leave the group alone for a while. Return whether it gave up.
+        Leave the group alone for a while. Return whether it gave up.
         """
         patience, wall = seconds(spec.get("maxNodeProvisionTime"), 15 * MINUTES), datetime.now(UTC)
         changed = False

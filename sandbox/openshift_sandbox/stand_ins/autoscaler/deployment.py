@@ -75,24 +75,6 @@ def manifest(autoscaler: Object) -> Object:
         "name": metadata["name"],
         "uid": metadata["uid"],
     }
-    container = {
-        "name": "cluster-autoscaler",
-        "image": "quay.io/openshift-release-dev/ocp-v4.0-art-dev:cluster-autoscaler",
-        "command": ["cluster-autoscaler"],
-        "args": arguments(autoscaler.get("spec") or {}),
-        "ports": [{"name": "metrics", "containerPort": 8085}],
-        "resources": {"requests": {"cpu": "10m", "memory": "20Mi"}},
-    }
-    pod = {
-        "serviceAccountName": SERVICE_ACCOUNT,
-        "priorityClassName": "system-cluster-critical",
-        "nodeSelector": {"node-role.kubernetes.io/master": "", "beta.kubernetes.io/os": "linux"},
-        "tolerations": [
-            {"key": "CriticalAddonsOnly", "operator": "Exists"},
-            {"key": "node-role.kubernetes.io/master", "operator": "Exists", "effect": "NoSchedule"},
-        ],
-        "containers": [container],
-    }
     return {
         "apiVersion": "apps/v1",
         "kind": "Deployment",
@@ -104,8 +86,29 @@ def manifest(autoscaler: Object) -> Object:
         "spec": {
             "replicas": 1,
             "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": pod},
+            "template": {"metadata": {"labels": labels}, "spec": _pod(autoscaler)},
         },
+    }
+
+
+def _pod(autoscaler: Object) -> Object:
+    container = {
+        "name": "cluster-autoscaler",
+        "image": "quay.io/openshift-release-dev/ocp-v4.0-art-dev:cluster-autoscaler",
+        "command": ["cluster-autoscaler"],
+        "args": arguments(autoscaler.get("spec") or {}),
+        "ports": [{"name": "metrics", "containerPort": 8085}],
+        "resources": {"requests": {"cpu": "10m", "memory": "20Mi"}},
+    }
+    return {
+        "serviceAccountName": SERVICE_ACCOUNT,
+        "priorityClassName": "system-cluster-critical",
+        "nodeSelector": {"node-role.kubernetes.io/master": "", "beta.kubernetes.io/os": "linux"},
+        "tolerations": [
+            {"key": "CriticalAddonsOnly", "operator": "Exists"},
+            {"key": "node-role.kubernetes.io/master", "operator": "Exists", "effect": "NoSchedule"},
+        ],
+        "containers": [container],
     }
 
 

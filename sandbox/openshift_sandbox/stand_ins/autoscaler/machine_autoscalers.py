@@ -28,7 +28,8 @@ OWNER: t.Final = "autoscaling.openshift.io/machineautoscaler"
 TARGET_API: t.Final = "machine.openshift.io/v1beta1"
 LABEL_VALUE: t.Final = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?")
 ARTICLE: t.Final = (
-    "This is not an error but may cause issues when using GPU resource limits with the Cluster Autoscaler. For more information on the proper use of"
+    "This is not an error but may cause issues when using GPU resource limits with the Cluster "
+    "Autoscaler. For more information on the proper use of"
     " these values, please see https://access.redhat.com/solutions/6055181"
 )
 

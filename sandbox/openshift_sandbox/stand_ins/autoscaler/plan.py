@@ -39,7 +39,10 @@ class Plan:
     @property
     def triggered(self) -> str:
         assert self.group is not None
-        return f"pod triggered scale-up: [{{{self.group.id} {self.group.target}->{self.size} (max: {self.group.maximum})}}]"
+        return (
+            f"pod triggered scale-up: [{{{self.group.id} {self.group.target}->{self.size} (max: "
+            f"{self.group.maximum})}}]"
+        )
 
 
 def unschedulable(pods: t.Sequence[Object], cutoff: int = CUTOFF) -> list[Object]:

@@ -40,7 +40,7 @@ CLIENTS_ERRORS: t.Final = {
     "subnet_full": aws_errors.SUBNET_FULL,
     "unauthorized": aws_errors.UNAUTHORIZED,
 }
-"""Trouble -> what EC2 says of it."""
+"""Trouble -> what EC2 says about it."""
 
 
 class Aws(Cloud):

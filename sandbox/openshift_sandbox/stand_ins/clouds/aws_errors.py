@@ -14,13 +14,16 @@ REQUEST: t.Final = "request id: 6f2b1c0e-3d4a-4b5c-9e8f-7a6b5c4d3e2f"
 
 CAPACITY: t.Final = (
     "We currently do not have sufficient {type} capacity in the Availability Zone"
-    " you requested ({zone}). Our system will be working on provisioning additional capacity. You can currently get {type} capacity by not"
+    " you requested ({zone}). Our system will be working on provisioning additional capacity. You can "
+    "currently get {type} capacity by not"
     " specifying an Availability Zone in your request or choosing another one."
 )
 NO_SPOT: t.Final = "There is no Spot capacity available that matches your request."
 QUOTA: t.Final = (
-    "You have requested more vCPU capacity than your current vCPU limit of {limit} allows for the instance bucket that"
-    " the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/ec2-request to request an adjustment to this limit."
+    "You have requested more vCPU capacity than your current vCPU limit of {limit} allows for the "
+    "instance bucket that"
+    " the specified instance type belongs to. Please visit http://aws.amazon.com/contact-us/"
+    "ec2-request to request an adjustment to this limit."
 )
 UNSUPPORTED: t.Final = (
     "Your requested instance type ({type}) is not supported in your requested Availability Zone ({zone})."
@@ -32,10 +35,16 @@ RESERVATION: t.Final = (
 SUBNET_FULL: t.Final = (
     "There are not enough free addresses in subnet '{subnet}' to satisfy the requested number of instances."
 )
-UNAUTHORIZED: t.Final = "You are not authorized to perform this operation. Encoded authorization failure message: dGhpcyBpcyBhIHNhbmRib3g"
+UNAUTHORIZED: t.Final = (
+    "You are not authorized to perform this operation. Encoded authorization failure message: "
+    "dGhpcyBpcyBhIHNhbmRib3g"
+)
 IMAGE: t.Final = "The image id '[{image}]' does not exist"
 SPOT_LIMITS: t.Final = {
-    "SpotMaxPriceTooLow": "Your Spot request price of {price} is lower than the minimum required Spot request fulfillment price of {minimum}.",
+    "SpotMaxPriceTooLow": (
+        "Your Spot request price of {price} is lower than the minimum required Spot request fulfillment "
+        "price of {minimum}."
+    ),
     "MaxSpotInstanceCountExceeded": "Max spot instance count exceeded",
 }
 
@@ -54,5 +63,8 @@ def no_image(image: str, has_disks: bool) -> str:
     """Return the error about an image that does not exist; the provider reads it only for its root disk."""
     text = IMAGE.format(image=image)
     if has_disks:
-        return f"error getting blockDeviceMappings: error describing AMI: InvalidAMIID.NotFound: {text}\n\tstatus code: 400, {REQUEST}"
+        return (
+            "error getting blockDeviceMappings: error describing AMI: InvalidAMIID.NotFound: "
+            f"{text}\n\tstatus code: 400, {REQUEST}"
+        )
     return launching(text)

@@ -38,22 +38,31 @@ SUBNET: t.Final = ipaddress.IPv4Network("10.0.128.0/17")
 CREATING: t.Final = "Creating"
 RULE: t.Final = "-" * 80
 QUOTA: t.Final = (
-    "Operation could not be completed as it results in exceeding approved {family} Cores quota. Additional details - Deployment Model: Resource Manager,"
-    " Location: {region}, Current Limit: {limit}, Current Usage: {usage}, Additional Required: {vcpus}, (Minimum) New Limit Required: {needed}."
+    "Operation could not be completed as it results in exceeding approved {family} Cores quota. "
+    "Additional details - Deployment Model: Resource Manager,"
+    " Location: {region}, Current Limit: {limit}, Current Usage: {usage}, Additional Required: "
+    "{vcpus}, (Minimum) New Limit Required: {needed}."
     " Setup Alerts when Quota reaches threshold. Learn more at https://aka.ms/quotamonitoringalerting ."
 )
 RESTRICTED: t.Final = (
-    "The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: {type}' is currently not available in location '{region}'."
-    " Please try another size or deploy to a different location or different zone. See https://aka.ms/azureskunotavailable for details."
+    "The requested VM size for resource 'Following SKUs have failed for Capacity Restrictions: {type}' "
+    "is currently not available in location '{region}'."
+    " Please try another size or deploy to a different location or different zone. See "
+    "https://aka.ms/azureskunotavailable for details."
 )
 UNSUPPORTED: t.Final = (
-    "The requested size for resource '{resource}' is currently not available in location '{region}' zones '{zone}' for subscription '{subscription}'."
-    " Please try another size or deploy to a different location or zones. See https://aka.ms/azureskunotavailable for details."
+    "The requested size for resource '{resource}' is currently not available in location '{region}' "
+    "zones '{zone}' for subscription '{subscription}'."
+    " Please try another size or deploy to a different location or zones. See "
+    "https://aka.ms/azureskunotavailable for details."
 )
 UNKNOWN: t.Final = (
     "failed to obtain instance type information for VMSize '{type}' from Azure: resource not found"
 )
-INVALID_SIZE: t.Final = "The value {type} provided for the VM size is not valid. Find out more on the valid VM sizes in each region at https://aka.ms/azure-regions."
+INVALID_SIZE: t.Final = (
+    "The value {type} provided for the VM size is not valid. Find out more on the valid VM sizes in each "
+    "region at https://aka.ms/azure-regions."
+)
 
 
 class Azure(Cloud):

@@ -21,11 +21,15 @@ ERRORS: t.Final = {
     "preparation error": "preparing",
     "provisioning error": "provisioning",
 }
-"""Where a host stands while it has an error of that type."""
+"""The state of a host while it has an error of that type."""
 TEXTS: t.Final = {
-    "registration error": "Failed to get power state for node {node}. Error: Redfish exception occurred. Error: HTTP GET {bmc} returned code 401.",
+    "registration error": (
+        "Failed to get power state for node {node}. Error: Redfish exception occurred. Error: HTTP GET "
+        "{bmc} returned code 401."
+    ),
     "inspection error": "timeout reached while inspecting the node",
-    "provisioning error": "Image provisioning failed (url: ): Timeout reached while waiting for callback for node {node}",
+    "provisioning error": "Image provisioning failed (url: ): Timeout reached while waiting for callback "
+    "for node {node}",
 }
 
 
@@ -155,9 +159,9 @@ def wanted(host: Object) -> bool:
 
 
 def _struck(host: Object, state: str, kind: str) -> bool:
-    """Return whether a trouble applies:
+    """Return whether a trouble applies.
 
-    provisioning fails half-way; earlier errors keep a host from becoming free.
+    Provisioning fails half-way; earlier errors keep a host from becoming free.
     """
     return (
         state == "provisioning"

@@ -28,7 +28,7 @@ class Wanted:
     region: str
     interruptible: bool = False
     description: str | None = None
-    """The hardware, where the instance type does not tell it."""
+    """The hardware, where the instance type does not describe it."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Instance:
     node_name: str
     state: str
     provisioned: bool = True
-    """Whether the provider is content with it; its Machine stays Provisioning otherwise."""
+    """Whether the provider accepts its state; otherwise its Machine stays Provisioning."""
 
     @property
     def address(self) -> str:
@@ -57,9 +57,9 @@ class Refusal:
     """What the provider's condition says."""
     reason: str | None = None
     error: str | None = None
-    """The Machine's errorMessage, where it is not that of the condition."""
+    """The Machine's errorMessage, where it differs from the text of the condition."""
     condition: bool = True
-    """Some refusals are the machine controller's own, and no condition tells of them."""
+    """Whether a condition reports it: the machine controller's own refusals appear in none."""
 
 
 @dataclass(frozen=True)
@@ -88,18 +88,19 @@ class Cloud(abc.ABC):
     state_field: str = "instanceState"
     running: str = "running"
     keeps_status: bool = True
-    """Whether the provider writes a providerStatus at all."""
+    """Whether the provider writes a providerStatus."""
     events_from: str = ""
-    """The component by whose events the provider tells of refusals, where it is known; on the Machine they are told anyhow."""
+    """The component whose events report refusals, where it is known; the Machine reports them in any case."""
     tells_gpus: bool = True
-    """Whether a MachineSet is told its GPUs and architecture besides its processors and memory."""
+    """Whether the annotations of a MachineSet have GPUs and architecture, besides processors and memory."""
 
     @abc.abstractmethod
     def wanted(self, value: Object) -> Wanted:
         """Return what a provider specification asks for."""
 
     @abc.abstractmethod
-    def launch(self, cluster: Cluster, machine: Object) -> Instance | Refusal | Waiting: ...
+    def launch(self, cluster: Cluster, machine: Object) -> Instance | Refusal | Waiting:
+        """Ask for an instance of a Machine."""
 
     @abc.abstractmethod
     def describe(self, cluster: Cluster, machine: Object) -> Instance:

@@ -95,7 +95,10 @@ class Gcp(Cloud):
             return _own(gcp_errors.NO_TYPE.format(type=kind, zone=wanted.zone))
         accelerator = gpus[0]["type"] if gpus else gcp_errors.BUILT_IN_ACCELERATOR[kind.rpartition("-")[0]]
         if unsupported or (gpus and accelerator not in ACCELERATORS):
-            resource = f"projects/{cluster.scenario.cluster['project']}/zones/{wanted.zone}/acceleratorTypes/{accelerator}"
+            resource = (
+                f"projects/{cluster.scenario.cluster['project']}/zones/{wanted.zone}/acceleratorTypes/"
+                f"{accelerator}"
+            )
             return _own(
                 gcp_errors.NO_ACCELERATOR_TYPE.format(
                     accelerator=accelerator, zone=wanted.zone, resource=resource

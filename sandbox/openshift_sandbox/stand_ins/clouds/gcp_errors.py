@@ -16,20 +16,33 @@ RESTART: t.Final = (
 TOO_MANY: t.Final = (
     "More than one type of accelerator provided. Instances support only one accelerator type at a time."
 )
-PRE_ATTACHED: t.Final = "A2 and A3 Machine types have pre-attached guest accelerators. Adding additional guest accelerators is not supported"
-NO_ACCELERATORS: t.Final = "MachineType {type} does not support accelerators. Only A2, A3 and N1 machine type families support guest accelerators."
+PRE_ATTACHED: t.Final = (
+    "A2 and A3 Machine types have pre-attached guest accelerators. Adding additional guest accelerators is "
+    "not supported"
+)
+NO_ACCELERATORS: t.Final = (
+    "MachineType {type} does not support accelerators. Only A2, A3 and N1 machine type families support "
+    "guest accelerators."
+)
 NO_TYPE: t.Final = "MachineType {type} is not available in the zone {zone}."
-NO_ACCELERATOR_TYPE: t.Final = "AcceleratorType {accelerator} not available in the zone {zone} : googleapi: Error 404: The resource '{resource}' was not found, notFound"
+NO_ACCELERATOR_TYPE: t.Final = (
+    "AcceleratorType {accelerator} not available in the zone {zone} : googleapi: Error 404: The resource "
+    "'{resource}' was not found, notFound"
+)
 OWN_QUOTA: t.Final = "Quota exceeded. Metric: {metric}. Usage: {usage}. Limit: {limit}."
 
 # Errors of Compute Engine.
 NO_SUCH_TYPE: t.Final = (
-    "Invalid value for field 'resource.machineType': 'https://compute.googleapis.com/compute/v1/projects/{project}/zones/{zone}/machineTypes/{type}'."
+    "Invalid value for field 'resource.machineType': 'https://compute.googleapis.com/"
+    "compute/v1/projects/{project}/zones/{zone}/machineTypes/{type}'."
     " Machine type with name '{type}' does not exist in zone '{zone}'."
 )
 LIVE_MIGRATION: t.Final = "Instances with guest accelerators do not support live migration."
 QUOTA: t.Final = "Quota '{metric}' exceeded.  Limit: {limit} {scope}."
-STOCKOUT: t.Final = "The zone 'projects/{project}/zones/{zone}' does not have enough resources available to fulfill the request.  '(resource type:compute)'."
+STOCKOUT: t.Final = (
+    "The zone 'projects/{project}/zones/{zone}' does not have enough resources available to fulfill the "
+    "request.  '(resource type:compute)'."
+)
 
 BUILT_IN_ACCELERATOR: t.Final = {
     "a2-highgpu": "nvidia-tesla-a100",
@@ -54,9 +67,9 @@ def metric(machine_type: str) -> str:
 
 
 def rejected(code: int, text: str, reason: str) -> Refusal:
-    """Return the refusal of a wrong request (4xx) in the words of Google's client library:
+    """Return the refusal of a wrong request (4xx) in the words of Google's client library.
 
-    the Machine is Failed.
+    The Machine is Failed.
     """
     said = f"googleapi: Error {code}: {text}, {reason}"
     return Refusal(said, INVALID, f"error launching instance: {said}")

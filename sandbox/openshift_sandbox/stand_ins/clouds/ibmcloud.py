@@ -33,8 +33,11 @@ from openshift_sandbox.stand_ins.core.loop import Cluster, Object
 
 SUBNET: t.Final = ipaddress.IPv4Network("10.243.0.0/16")
 BROKEN: t.Final = "failed"
-"""Status of a server that its zone had no room for; why (cannot_start_capacity) is in its status reasons, which the provider does not read."""
-OVER_QUOTA: t.Final = "Creating a new instance will put the user over quota. Allocated: {usage}, Requested: {vcpus}, Quota: {limit}"
+"""Status of a server without room in its zone. The reason is in a field that the provider does not read."""
+OVER_QUOTA: t.Final = (
+    "Creating a new instance will put the user over quota. Allocated: {usage}, Requested: {vcpus}, Quota: "
+    "{limit}"
+)
 UNKNOWN_PROFILE: t.Final = "could not find instance profile: {type}"
 
 
@@ -47,9 +50,9 @@ class IbmCloud(Cloud):
         return Wanted(value.get("profile") or "", value.get("zone") or "", value.get("region") or "")
 
     def launch(self, cluster: Cluster, machine: Object) -> Instance | Refusal:
-        """Ask for a server:
+        """Ask for a server.
 
-        what the API refuses is tried again for ever; what it accepts and cannot start stays.
+        What the API refuses is tried again for ever; what it accepts and cannot start stays.
         """
         wanted = self.wanted(provider_spec(machine))
         size = TYPES.get(wanted.instance_type)
@@ -75,7 +78,10 @@ class IbmCloud(Cloud):
     def _instance(self, machine: Object, address: str, state: str) -> Instance:
         name, labels = machine["metadata"]["name"], machine["metadata"].get("labels") or {}
         identity = ibmcloud.instance_id(digest(machine))
-        provider_id = f"ibm://{ibmcloud.ACCOUNT}///{labels.get('machine.openshift.io/cluster-api-cluster', '')}/{identity}"
+        provider_id = (
+            f"ibm://{ibmcloud.ACCOUNT}///{labels.get('machine.openshift.io/cluster-api-cluster', '')}/"
+            f"{identity}"
+        )
         addresses = (("InternalDNS", name), ("InternalIP", address))
         wanted = self.wanted(provider_spec(machine))
         return Instance(

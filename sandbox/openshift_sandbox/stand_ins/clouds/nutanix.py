@@ -34,11 +34,12 @@ from openshift_sandbox.stand_ins.core.loop import Cluster, Object
 SUBNET: t.Final = ipaddress.IPv4Network("10.0.128.0/17")
 REGION: t.Final = "prism-central"
 PRISM_GPUS: t.Final = {"Tesla T4": "T4", "Ampere 40": "A40", "Ampere 100": "A100-PCIE", "Ada L40S": "L40S"}
-"""GPUs by the name that this Prism shows; every other Prism has its own."""
+"""GPUs by the names of this Prism; every Prism has its own names."""
 MIB: t.Final = {"Mi": 1, "Gi": 1024}
 NO_GPU: t.Final = "no available GPU found that matches required GPU inputs"
 NO_MEMORY: t.Final = (
-    "failed to create VM: {name} failed to create the vm: error_detail: No host has enough available memory for VM {name} that uses {cpus} vCPUs"
+    "failed to create VM: {name} failed to create the vm: error_detail: No host has enough available "
+    "memory for VM {name} that uses {cpus} vCPUs"
     " and {memory} MB of memory, progress_message: create_vm_intentful"
 )
 
@@ -121,9 +122,9 @@ def model_of(gpu: Object) -> str | None:
 
 
 def gpu_errors(value: Object, all_used: bool) -> list[str]:
-    """Return errors about GPUs:
+    """Return errors about GPUs.
 
-    the provider says the same about used GPUs and about names that do not exist.
+    The provider says the same about used GPUs and about names that do not exist.
     """
     field = {"Name": "name", "DeviceID": "deviceID"}
     found = []

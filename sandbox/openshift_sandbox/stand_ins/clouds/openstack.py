@@ -35,7 +35,7 @@ from openshift_sandbox.stand_ins.core.loop import Cluster, Object
 
 SUBNET: t.Final = ipaddress.IPv4Network("10.0.128.0/17")
 BROKEN: t.Final = "ERROR"
-"""State of a server that no host took; why ("No valid host was found.") is in its fault, which the provider does not read."""
+"""State of a server that no host took. The reason is in its fault, which the provider does not read."""
 UNKNOWN_FLAVOR: t.Final = "Machine validation failed: Unable to find flavor with name {type}"
 UNKNOWN_ZONE: t.Final = "Machine validation failed: could not find compute availability zone: {zone}"
 REGION: t.Final = "regionOne"

@@ -113,9 +113,9 @@ class Cluster:
     def patch(
         self, kind: str, name: str, namespace: str | None, body: Object, subresource: str | None = None
     ) -> Object | None:
-        """Send a merge patch;
+        """Send a merge patch.
 
-        return None when the object is gone or is newer than the resourceVersion in the body.
+        Return None when the object is gone or is newer than the resourceVersion in the body.
         """
         api_version, plural = TABLE[kind]
         try:

@@ -25,9 +25,9 @@ def condition(
 
 
 def merged(known: list[Condition], wanted: list[Condition]) -> list[Condition]:
-    """Return the known conditions with the wanted ones in their places;
+    """Return the known conditions with the wanted ones in their places.
 
-    equal to the known ones without news.
+    Equal to the known ones without news.
     """
     result = {one["type"]: one for one in known}
     for one in wanted:

@@ -22,7 +22,7 @@ COMPONENT: t.Final = "machine-drain-controller"
 MIRROR: t.Final = "kubernetes.io/config.mirror"
 TOO_MANY_REQUESTS: t.Final = 429
 LONGEST_PAUSE: t.Final = 200.0
-"""In pauses of the first length: the real ones are 5 s, then twice as long each time, and never longer than 1000 s."""
+"""In units of the first pause. The real pauses begin with 5 s, double each time, and end at 1000 s."""
 
 
 class Drains:
@@ -101,7 +101,8 @@ def failure(left: list[Object], refused: list[Object]) -> str:
             texts.append(f'error when evicting pods/"{name}" -n "{namespace}": global timeout reached: 20s')
         else:
             texts.append(
-                f'error when waiting for pod "{name}" in namespace "{namespace}" to terminate: context deadline exceeded'
+                f'error when waiting for pod "{name}" in namespace "{namespace}" to terminate: context '
+                "deadline exceeded"
             )
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 

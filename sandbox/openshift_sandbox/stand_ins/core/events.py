@@ -20,40 +20,42 @@ def record(
     cluster: Cluster, about: Object, component: str, reason: str, message: str, kind: str = "Normal"
 ) -> None:
     """Create an Event about an object, in its namespace (`default` for an object without one)."""
-    metadata = about["metadata"]
     digest = hashlib.sha256(
-        "/".join((metadata.get("uid") or "", component, reason, message)).encode()
+        "/".join((about["metadata"].get("uid") or "", component, reason, message)).encode()
     ).hexdigest()[:16]
     written = _WRITTEN.setdefault(cluster, set())
     if digest in written:
         return
-    namespace = metadata.get("namespace") or "default"
-    reference = {
-        "apiVersion": about["apiVersion"],
-        "kind": about["kind"],
-        "name": metadata["name"],
-        "namespace": metadata.get("namespace"),
-    }
-    event = {
-        "apiVersion": "v1",
-        "kind": "Event",
-        "metadata": {"name": f"{metadata['name'][:200]}.{digest}", "namespace": namespace},
-        "involvedObject": {
-            key: value for key, value in (reference | {"uid": metadata.get("uid")}).items() if value
-        },
-        "reason": reason,
-        "message": message,
-        "type": kind,
-        "count": 1,
-        "firstTimestamp": timestamp(),
-        "lastTimestamp": timestamp(),
-        "source": {"component": component},
-        "reportingComponent": component,
-        "reportingInstance": "",
-    }
     try:
-        cluster.create(event)
+        cluster.create(
+            _about(about, digest)
+            | {"reason": reason, "message": message, "type": kind}
+            | {"source": {"component": component}, "reportingComponent": component, "reportingInstance": ""}
+        )
     except ApiError as error:
         if error.status not in {404, 409}:  # the event exists already, or its namespace is being deleted
             raise
     written.add(digest)
+
+
+def _about(obj: Object, digest: str) -> Object:
+    metadata, now = obj["metadata"], timestamp()
+    reference = {
+        "apiVersion": obj["apiVersion"],
+        "kind": obj["kind"],
+        "name": metadata["name"],
+        "namespace": metadata.get("namespace"),
+        "uid": metadata.get("uid"),
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {
+            "name": f"{metadata['name'][:200]}.{digest}",
+            "namespace": metadata.get("namespace") or "default",
+        },
+        "involvedObject": {key: value for key, value in reference.items() if value},
+        "count": 1,
+        "firstTimestamp": now,
+        "lastTimestamp": now,
+    }

@@ -60,9 +60,9 @@ class Index:
             return {place: revision(obj) for place, obj in self._objects.items()}
 
     def resync(self, listed: list[Object], before: dict[Key, int]) -> bool:
-        """Take a full list:
+        """Take a full list.
 
-        objects known before the list began and not in it are gone. Return whether anything changed.
+        Objects known before the list began and not in it are gone. Return whether anything changed.
         """
         changed = sum(self.put(obj) for obj in listed) > 0
         missing = set(before) - {key(obj) for obj in listed}

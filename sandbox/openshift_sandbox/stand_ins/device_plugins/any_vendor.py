@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for device plugins other than NVIDIA's and their kubelet: a Ready pod's arguments say what its node offers; real plugins find devices."""
+"""Stand in for device plugins of other vendors than NVIDIA, and for their kubelet.
+
+The real ones find devices; here the arguments of a Ready pod say what its node offers.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ DEVICES: t.Final = "--devices="
 
 
 def offered(pod: Object) -> tuple[str, int] | None:
-    """Resource and number of devices, as the arguments of a plugin's container have them."""
+    """Return resource and number of devices from the arguments of a plugin's container, or None."""
     for container in pod["spec"]["containers"]:
         found = {
             start: one.removeprefix(start)
@@ -52,7 +55,7 @@ class DevicePlugins(Reconciler):
                 )
 
     def _advertise(self, cluster: Cluster, node: Object, wanted: t.Mapping[str, int | None]) -> None:
-        """A kubelet that once knew a plugin keeps its resource at zero."""
+        """Write the resources of a node: a kubelet that once knew a plugin keeps its resource at zero."""
         status = node.get("status") or {}
         capacity, allocatable = {}, {}
         for resource, number in wanted.items():

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the small operator of an FPGA vendor: FpgaStack to a DaemonSet and conditions; there is no such product, real ones also flash images."""
+"""Stand in for the operator of an FPGA vendor: it turns an FpgaStack into a DaemonSet and conditions.
+
+This product does not exist; the real ones of vendors also flash images.
+"""
 
 from __future__ import annotations
 

@@ -34,7 +34,10 @@ _RULES: t.Final[dict[str, tuple[str, list[Object]]]] = {
             },
             {
                 "alert": "GPUOperatorReconciliationFailedNfdLabelsMissing",
-                "expr": "gpu_operator_reconciliation_status != 1 AND gpu_operator_reconciliation_has_nfd_labels == 0",
+                "expr": (
+                    "gpu_operator_reconciliation_status != 1 AND "
+                    "gpu_operator_reconciliation_has_nfd_labels == 0"
+                ),
                 "for": "30m",
                 "labels": {"severity": "warning"},
             },

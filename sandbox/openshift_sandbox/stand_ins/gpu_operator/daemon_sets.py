@@ -32,9 +32,9 @@ class ImageError(Exception):
 
 
 def image_path(operand: Operand, part: Object) -> str:
-    """Return an image as the operator does:
+    """Return an image as the operator does.
 
-    all three parts from the ClusterPolicy, or its own default. Raises ImageError.
+    All three parts from the ClusterPolicy, or its own default. Raises ImageError.
     """
     repository, image, version = (str(part.get(key) or "") for key in ("repository", "image", "version"))
     if not repository and not version:

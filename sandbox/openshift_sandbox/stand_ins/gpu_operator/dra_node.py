@@ -82,9 +82,9 @@ class DraNode(Reconciler):
             self._publish(cluster, node, node["metadata"]["name"] in plugins)
 
     def _publish(self, cluster: Cluster, node: Object, running: bool) -> None:
-        """Publish the slice, or delete it with its plugin:
+        """Publish the slice, or delete it with its plugin.
 
-        the kubelet removes slices of drivers that are gone.
+        The kubelet removes slices of drivers that are gone.
         """
         made_of, name = instance_types.of_node(node), f"{node['metadata']['name']}-{DRIVER}"
         if made_of is None or not made_of.has_nvidia_gpus:

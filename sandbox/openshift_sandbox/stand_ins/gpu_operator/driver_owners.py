@@ -16,7 +16,10 @@ from openshift_sandbox.stand_ins.gpu_operator.operands import Object
 OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
 UPGRADE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
 SKIP: t.Final = "nvidia.com/gpu-driver-upgrade.skip"
-UNFINISHED: t.Final = "NVIDIADriver upgrade has not completed; one or more NVIDIADriver-owned Nodes are marked pending, in-progress, or failed"
+UNFINISHED: t.Final = (
+    "NVIDIADriver upgrade has not completed; one or more NVIDIADriver-owned Nodes are marked pending, "
+    "in-progress, or failed"
+)
 
 
 def labels(node: Object) -> dict[str, str]:

@@ -64,9 +64,9 @@ def after(state: str, stale: bool, ready: bool, due: bool | None = None) -> str:
 
 
 def _is_seen(pod: Object) -> bool:
-    """Return whether the upgrade of the policy's driver counts a pod:
+    """Return whether the upgrade of the policy's driver counts a pod.
 
-    its own, and others with the toolkit's label.
+    Its own, and others with the toolkit's label.
     """
     owners = pod["metadata"].get("ownerReferences") or []
     return any(owner["name"].startswith(PLAIN) for owner in owners) or TOOLKIT.items() <= labels(pod).items()
@@ -123,9 +123,9 @@ class DriverUpgrade(Reconciler):
                 )
 
     def _ruled(self, cluster: Cluster, driver: Object) -> list[tuple[Object, list[Object]]]:
-        """Return nodes with their rules:
+        """Return nodes with their rules.
 
-        each NVIDIADriver has its own, and upgrades automatically by default.
+        Each NVIDIADriver has its own, and upgrades automatically by default.
         """
         nodes = [node for node in cluster.objects("Node") if labels(node).get(PRESENT) == "true"]
         if not driver.get("useNvidiaDriverCRD"):

@@ -64,14 +64,11 @@ def daemon_set(gpu_cluster: Object, name: str, namespace: str) -> Object:
     }
     if name == PLUGIN:
         pod["initContainers"] = [{"name": "driver-validation", "image": IMAGES[VALIDATOR]}]
-    template = {
-        "metadata": {"labels": labels, "annotations": {HOLD: "init" if name == PLUGIN else "ready"}},
-        "spec": pod,
-    }
+    hold = {HOLD: "init" if name == PLUGIN else "ready"}
     spec = {
         "selector": {"matchLabels": labels},
         "updateStrategy": {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "100%"}},
-        "template": template,
+        "template": {"metadata": {"labels": labels, "annotations": hold}, "spec": pod},
     }
     owner = {
         "apiVersion": "nvidia.com/v1alpha1",

@@ -21,9 +21,9 @@ RESOURCE: t.Final = "nvidia.com/gpu"
 
 
 def resources(present: int, lost: int, plugin_ready: bool, before: Object) -> tuple[str | None, str | None]:
-    """Return the new capacity and allocatable:
+    """Return the new capacity and allocatable.
 
-    a kubelet that once knew a plugin keeps its resource at zero.
+    A kubelet that once knew a plugin keeps its resource at zero.
     """
     if plugin_ready:
         return str(present), str(max(present - lost, 0))

@@ -129,9 +129,9 @@ class OperandPods(Reconciler):
         return bad and initialized(pod)
 
     def _may_start(self, pod: Object, node: Object, drivers: set[str], toolkits: set[str]) -> bool:
-        """Return whether a pod's init containers may end:
+        """Return whether a pod's init containers may end.
 
-        they wait for files of the driver and the toolkit.
+        They wait for files of the driver and the toolkit.
         """
         name = node["metadata"]["name"]
         if app_of(pod) == TOOLKIT:

@@ -49,9 +49,9 @@ def completed_version(cluster_version: Object | None) -> str | None:
 
 
 def toolkit_images(stream: Object | None, nodes: t.Iterable[Object]) -> dict[str, str | None]:
-    """Return the Driver Toolkit image of each RHCOS version on GPU nodes;
+    """Return the Driver Toolkit image of each RHCOS version on GPU nodes.
 
-    none when the toolkit cannot be used.
+    None when the toolkit cannot be used.
     """
     if stream is None:
         return {}
@@ -157,7 +157,8 @@ class GpuOperator(Reconciler):
         for other in cluster.objects("GPUCluster"):
             name = other["metadata"]["name"]
             raise ReconcileError(
-                f'conflicting GPUCluster resource "{name}" detected; ClusterPolicy and GPUCluster cannot co-exist'
+                f'conflicting GPUCluster resource "{name}" detected; ClusterPolicy and GPUCluster '
+                "cannot co-exist"
             )
         if completed_version(cluster.find("ClusterVersion", "version")) is None:
             raise ReconcileError("failed to find Completed Cluster Version")
@@ -203,9 +204,9 @@ class GpuOperator(Reconciler):
         namespace: str,
         versions: dict[str, str | None] | None,
     ) -> bool:
-        """Apply the DaemonSets of an operand;
+        """Apply the DaemonSets of an operand.
 
-        return whether they are ready. Without versions it is switched off.
+        Return whether they are ready. Without versions it is switched off.
         """
         if versions is None or cluster.trouble("operand_missing", operand=operand.name):
             desired = []
@@ -260,9 +261,9 @@ class GpuOperator(Reconciler):
                 cluster.delete("DaemonSet", metadata["name"], namespace, orphan=left)
 
     def _apply_assets(self, cluster: Cluster, state: str, policy: Object, namespace: str) -> None:
-        """Apply the other objects, once in the life of a ClusterPolicy;
+        """Apply the other objects, once in the life of a ClusterPolicy.
 
-        the real operator also repairs them later.
+        The real operator also repairs them later.
         """
         mark = (policy["metadata"]["uid"], state)
         if mark in self._applied:

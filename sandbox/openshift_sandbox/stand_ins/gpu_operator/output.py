@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What programs on a GPU print:
+"""What programs on a GPU print.
 
-nvidia-smi, CUDA's vectorAdd, a matrix multiplication, the driver container.
+Nvidia-smi, CUDA's vectorAdd, a matrix multiplication, the driver container.
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def nvidia_smi(gpu: Gpu, devices: t.Sequence[int], driver: str, cuda: str) -> li
             f"| {number:>3}  {gpu.name[:36]:<36} On   | 00000000:{0x1E + index:02X}:00.0 Off |{'0':>7} |"
         )
         lines.append(
-            f"| N/A   34C    P8    12W /  70W | {'0MiB':>9} / {f'{gpu.memory_mib}MiB':>9} |      0%      Default |"
+            f"| N/A   34C    P8    12W /  70W | {'0MiB':>9} / {f'{gpu.memory_mib}MiB':>9} |      0%    "
+            "  Default |"
         )
     return [*lines, edge]
 
@@ -62,7 +63,10 @@ def matmul(gpu: Gpu) -> list[str]:
     seconds = 2 * SIZE**3 * ROUNDS / gpu.fp16_tflops / 1e12
     name = gpu.name.replace(" ", "-")
     return [
-        f"matmul device={name} size={SIZE} dtype=float16 rounds={ROUNDS} seconds={seconds:.3f} tflops={gpu.fp16_tflops:.1f} finite=true"
+        (
+            f"matmul device={name} size={SIZE} dtype=float16 rounds={ROUNDS} seconds={seconds:.3f} "
+            f"tflops={gpu.fp16_tflops:.1f} finite=true"
+        )
     ]
 
 

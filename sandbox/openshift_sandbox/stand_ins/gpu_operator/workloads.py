@@ -11,6 +11,7 @@ from __future__ import annotations
 import typing as t
 
 from openshift_sandbox.hardware import instance_types
+from openshift_sandbox.hardware.gpus import Gpu
 from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
 from openshift_sandbox.stand_ins.core.pod_logs import PodLogs
 from openshift_sandbox.stand_ins.core.troubles import on_node
@@ -108,56 +109,44 @@ class GpuWorkloads(Reconciler):
     def _workload(self, cluster: Cluster, pod: Object, node: Object, pods: list[Object]) -> None:
         annotations = pod["metadata"].get("annotations") or {}
         made_of = instance_types.of_node(node)
-        if (
-            EXIT_CODE in annotations
-            or pod["status"].get("phase") != "Running"
-            or made_of is None
-            or made_of.gpu is None
-        ):
+        if EXIT_CODE in annotations or pod["status"].get("phase") != "Running":
             return
-        if DEVICES not in annotations:
-            wanted = devices_wanted(pod)
-            devices = (
-                self._allocate(node["metadata"]["name"], wanted, made_of.gpus, pods)
-                if wanted
-                else devices_claimed(cluster, pod)
-            )
-            if not devices:
-                return
-            cluster.patch(
-                "Pod",
-                pod["metadata"]["name"],
-                pod["metadata"]["namespace"],
-                _annotated({DEVICES: ",".join(map(str, devices))}),
-            )
+        if made_of is None or made_of.gpu is None:
             return
-        devices = [int(one) for one in annotations[DEVICES].split(",") if one]
-        trouble = on_node(cluster, "cuda_fails", node)
-        lines = output(
-            program(pod),
-            made_of.gpu,
-            node["metadata"]["name"],
-            devices,
-            driver_version(pods, node["metadata"]["name"]),
+        if DEVICES in annotations:
+            devices = [int(one) for one in annotations[DEVICES].split(",") if one]
+            driver = driver_version(pods, node["metadata"]["name"])
+            self._run(cluster, pod, node, made_of.gpu, devices, driver)
+            return
+        wanted = devices_wanted(pod)
+        devices = (
+            self._allocate(node["metadata"]["name"], wanted, made_of.gpus, pods)
+            if wanted
+            else devices_claimed(cluster, pod)
         )
+        if devices:
+            _annotate(cluster, pod, {DEVICES: ",".join(map(str, devices))})
+
+    def _run(
+        self, cluster: Cluster, pod: Object, node: Object, gpu: Gpu, devices: list[int], driver: str
+    ) -> None:
+        """Print what the program prints, and end it after its time."""
+        name = node["metadata"]["name"]
+        trouble = on_node(cluster, "cuda_fails", node)
+        lines = output(program(pod), gpu, name, devices, driver)
         if trouble:
-            lines = [
-                *gpu_output.device_list(made_of.gpu, node["metadata"]["name"], devices),
-                *trouble.get("text", gpu_output.CUDA_FAILURE).splitlines(),
-            ]
+            text = trouble.get("text", gpu_output.CUDA_FAILURE)
+            lines = [*gpu_output.device_list(gpu, name, devices), *text.splitlines()]
         self._logs.write(cluster, pod, lines)
-        if pod["spec"].get("restartPolicy") in ("Never", "OnFailure") and cluster.due(
-            pod["metadata"]["uid"], "workload", 0.3
-        ):
+        ends = pod["spec"].get("restartPolicy") in ("Never", "OnFailure")
+        if ends and cluster.due(pod["metadata"]["uid"], "workload", 0.3):
             code = str(trouble.get("exit_code", 1)) if trouble else "0"
-            cluster.patch(
-                "Pod", pod["metadata"]["name"], pod["metadata"]["namespace"], _annotated({EXIT_CODE: code})
-            )
+            _annotate(cluster, pod, {EXIT_CODE: code})
 
     def _allocate(self, node: str, count: int, present: int, pods: list[Object]) -> list[int]:
-        """Return the devices for a pod;
+        """Return the devices for a pod.
 
-        pods of one run get different devices, even when they only follow each other.
+        Pods of one run get different devices, even when they only follow each other.
         """
         users: dict[int, int] = {}
         for pod in pods:
@@ -172,5 +161,6 @@ class GpuWorkloads(Reconciler):
         return chosen
 
 
-def _annotated(annotations: dict[str, str]) -> Object:
-    return {"metadata": {"annotations": annotations}}
+def _annotate(cluster: Cluster, pod: Object, annotations: dict[str, str]) -> None:
+    metadata = pod["metadata"]
+    cluster.patch("Pod", metadata["name"], metadata["namespace"], {"metadata": {"annotations": annotations}})

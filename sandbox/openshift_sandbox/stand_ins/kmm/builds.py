@@ -1,7 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for OpenShift's Builds, as KMM makes them to build and sign: a pod each, and its end as their phase. Real ones run the Dockerfile."""
+"""Stand in for OpenShift's Builds with which KMM builds and signs: a pod each, whose end is the Build's
+phase.
+
+The real ones run the Dockerfile.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +28,7 @@ _LOGS: t.Final = PodLogs()
 
 
 def done(cluster: Cluster, module: Object, step: str, mapping: Object, kernel: str) -> bool:
-    """Whether the Build of this step is Complete; it is taken away then."""
+    """Return whether the Build of a step is Complete; delete it then."""
     namespace, module_name = modules.place(module)
     name = f"{module_name}-{STEPS[step]}-{modules.dns_safe(kernel)}"
     secrets = _secrets(cluster, namespace, mapping["sign"]) if step == "SignImage" else ()
@@ -51,7 +55,10 @@ def done(cluster: Cluster, module: Object, step: str, mapping: Object, kernel: s
 
 
 def _secrets(cluster: Cluster, namespace: str, sign: Object) -> tuple[bytes, bytes] | None:
-    """None where KMM makes no Build: a Secret or its key is missing, which only its own log says."""
+    """Return both keys, or None where KMM makes no Build.
+
+    Then a Secret or its key is missing, which only KMM's own log says.
+    """
     found = []
     for field, key in (("keySecret", "key"), ("certSecret", "cert")):
         secret = cluster.find("Secret", sign[field]["name"], namespace)
@@ -62,7 +69,7 @@ def _secrets(cluster: Cluster, namespace: str, sign: Object) -> tuple[bytes, byt
 
 
 def unusable(secrets: t.Sequence[bytes]) -> str:
-    """What sign-file says to a file that is no key, or no certificate."""
+    """Return what sign-file says about a file that is no key, or no certificate."""
     if secrets and b"PRIVATE KEY" not in secrets[0]:
         return "sign-file: /run/secrets/key/key"
     if secrets and not (secrets[1].startswith(b"\x30") or b"BEGIN CERTIFICATE" in secrets[1]):
@@ -116,7 +123,10 @@ def _pod(module: Object, build: Object) -> Object:
 
 
 def _follow(cluster: Cluster, module: Object, build: Object, step: str, text: str) -> None:
-    """A Build of the same name may have been there before; its pod goes a moment after it."""
+    """Follow the pod of a Build.
+
+    The pod of an earlier Build of the same name may still exist for a moment.
+    """
     metadata = build["metadata"]
     pod = cluster.find("Pod", f"{metadata['name']}-build", metadata["namespace"])
     if pod is None:

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for KMM's DeviceClasses and the DRA drivers of its Modules: a Ready pod's argument --devices is the slice; real ones find devices."""
+"""Stand in for KMM's DeviceClasses, and for the DRA drivers of its Modules.
+
+The real drivers find devices; here the argument --devices of a Ready pod is the slice.
+"""
 
 from __future__ import annotations
 

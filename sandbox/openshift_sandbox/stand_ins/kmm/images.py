@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for KMM's images: pulled, else built and signed by Builds. Real ones push; no ModuleImagesConfig and ModuleBuildSignConfig is written."""
+"""Stand in for KMM's images: pulled, or built and signed by Builds.
+
+The real KMM pushes images, and writes ModuleImagesConfigs and ModuleBuildSignConfigs.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,12 @@ TYPE: t.Final = f"{modules.PREFIX}/pull-pod-type"
 ONCE, UNTIL = "one-time-pull", "until-success"
 EXISTS, NEEDS_BUILDING, NEEDS_SIGNING = "Exists", "NeedsBuilding", "NeedsSigning"
 
-# What the registries hold: image -> the Secret of the certificate that its modules are signed for, empty for unsigned ones.
+# The images in the registries, each with the Secret of the certificate for its modules; empty when unsigned.
 REGISTRY: t.Final[dict[str, str]] = {}
 
 
 class Images:
-    """The state of each Module's images. One that was there once is never built or signed anew, whatever the Module says later."""
+    """The state of each Module's images. An image that existed once is never built or signed again."""
 
     def __init__(self) -> None:
         self._states: dict[tuple[str, int, str], str] = {}
@@ -44,7 +47,7 @@ class Images:
         return state == EXISTS
 
     def _pull(self, cluster: Cluster, module: Object, mapping: Object, image: str, kernel: str) -> str:
-        """A pod that pulls the image, until it can or, where it can be built or signed, once."""
+        """Pull the image with a pod, until it works; only once where the image can be built or signed."""
         made = bool(mapping.get("build") or mapping.get("sign"))
         missing = cluster.trouble("kmm_image_missing", image=image, kernel=kernel) is not None or (
             made and image not in REGISTRY

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What KMM makes of a Module for one kernel; the real one knows more variables, and builds with whatever the ConfigMap says."""
+"""What KMM makes of a Module for one kernel.
+
+The real one knows more variables, and builds whatever the ConfigMap says.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def _place(module: t.Mapping[str, t.Any]) -> tuple[str, str]:
 
 
 def dns_safe(kernel: str) -> str:
-    """As labels and names of Builds have a kernel."""
+    """Return a kernel in the form of labels and of names of Builds."""
     return re.sub(r"[^a-z0-9]", "-", kernel.lower()).strip("-")
 
 
@@ -53,7 +56,7 @@ def container(module: Object) -> Object:
 
 
 def mapping_for(module: Object, kernel: str) -> Object | None:
-    """The first that fits; what it leaves out is the container's."""
+    """Return the first mapping that fits a kernel, or None; the container has what the mapping omits."""
     loader = container(module)
     for mapping in loader.get("kernelMappings") or []:
         literal, pattern = mapping.get("literal"), mapping.get("regexp")
@@ -70,7 +73,7 @@ def image_for(mapping: Object, kernel: str) -> str:
 
 
 def config_for(module: Object, kernel: str) -> Object | None:
-    """What a NodeModulesConfig says for a node with this kernel."""
+    """Return the part of a NodeModulesConfig for a node with this kernel, or None."""
     mapping = mapping_for(module, kernel)
     if mapping is None:
         return None
@@ -117,7 +120,7 @@ def pod(
     node: str | None,
     command: t.Sequence[str],
 ) -> Object:
-    """Only pods of workers are labelled with their Module."""
+    """Return a pod; only pods of workers have the label of their Module."""
     namespace, module_name = place(module)
     spec: Object = {
         "restartPolicy": "Never",

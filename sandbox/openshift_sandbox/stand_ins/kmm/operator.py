@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for KMM 2.6 with the dra of 2.7: Module to NodeModulesConfigs, device plugin and numbers. The real one also orders upgrades by its own labels."""
+"""Stand in for KMM 2.6 with the DRA of 2.7: it turns Modules into NodeModulesConfigs and device plugins.
+
+The real one also orders upgrades by labels of its own.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ PLUGINS: t.Final = (("devicePlugin", "device-plugin"), ("dra", "dra"))
 
 
 def matching(module: Object, nodes: t.Iterable[Object]) -> list[Object]:
-    """Nodes that the selector finds and whose taints are tolerated; the others do not exist for KMM."""
+    """Return the nodes that the selector matches and whose taints are tolerated; KMM ignores the others."""
     selector, tolerations = module["spec"]["selector"], module["spec"].get("tolerations") or []
     found = [node for node in nodes if selector.items() <= (node["metadata"].get("labels") or {}).items()]
     hard = ("NoSchedule", "NoExecute")
@@ -44,7 +47,7 @@ def entry(module: Object, config: Object) -> Object:
 
 
 def plugin(module: Object, key: str, role: str) -> Object:
-    """A DaemonSet for nodes on which the kernel module of this version is loaded."""
+    """Return the DaemonSet for nodes that have loaded the kernel module of this version."""
     (namespace, name), version = modules.place(module), modules.container(module).get("version")
     part, loaded = module["spec"][key], {modules.ready_label(module): ""}
     labels = {modules.MODULE: name, f"{modules.PREFIX}/role": role} | (
@@ -111,7 +114,10 @@ class KmmOperator(Reconciler):
             self._patch(cluster, module, {"status": status}, "status")
 
     def _schedule(self, cluster: Cluster, module: Object, node: Object) -> None:
-        """A node of another version keeps what it has; one without a version label loses it."""
+        """Write the configuration of a node.
+
+        A node of another version keeps its own; a node without a version label loses it.
+        """
         kernel, name = modules.kernel_of(node), node["metadata"]["name"]
         version, mapping = modules.container(module).get("version"), modules.mapping_for(module, kernel)
         label = (node["metadata"].get("labels") or {}).get(modules.version_label(module))
@@ -189,7 +195,7 @@ class KmmOperator(Reconciler):
         return {"nodesMatchingSelectorNumber": count, "desiredNumber": count, "availableNumber": ready}
 
     def _leave(self, cluster: Cluster, module: Object) -> None:
-        """Plugins first, then every node unloads, then the Module may go."""
+        """Delete the plugins, let every node unload, then let the Module go."""
         for live in cluster.objects("DaemonSet", module["metadata"]["namespace"]):
             if any(
                 one["uid"] == module["metadata"]["uid"]
@@ -227,7 +233,7 @@ def find(entries: list[Object] | None, module: Object) -> Object | None:
 
 
 def _alike(one: list[Object], other: list[Object]) -> bool:
-    """Whatever their order: entries of several Modules, and what the API server added to them."""
+    """Return whether two lists of entries are the same, in any order, whatever the API server added."""
     return len(one) == len(other) and all(any(_within(wanted, there) for there in one) for wanted in other)
 
 

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for PreflightValidation of KMM 2.4 and later: each Module against a kernel to come. The real one pulls, builds and signs for it."""
+"""Stand in for the PreflightValidation of KMM 2.4 and later: it checks each Module for a future kernel.
+
+The real one pulls, builds and signs for that kernel.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ KINDS: t.Final = ("PreflightValidation", "PreflightValidationOCP")
 
 
 def verdict(cluster: Cluster, module: Object, spec: Object) -> tuple[str, str]:
-    """Status and reason, in KMM's words."""
+    """Return status and reason, in KMM's words."""
     kernel = spec["kernelVersion"]
     mapping = modules.mapping_for(module, kernel)
     if mapping is None:

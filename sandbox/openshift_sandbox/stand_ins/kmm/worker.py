@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for KMM's workers: NodeModulesConfig to pods that load and unload, its status, and the nodes' ready labels. No module is ever loaded."""
+"""Stand in for KMM's workers: pods that load and unload, the status, and the ready labels of nodes.
+
+The real ones load kernel modules.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +72,7 @@ class KmmWorkers(Reconciler):
         )
 
     def _worked(self, cluster: Cluster, node: Object, entry: Object, action: str) -> bool:
-        """Whether its pod has succeeded; the pod is taken away then."""
+        """Return whether the pod of a worker has succeeded; delete it then."""
         name = f"kmm-worker-{node['metadata']['name']}-{entry['name']}"
         live = cluster.find("Pod", name, entry["namespace"])
         if live is None:
@@ -129,7 +132,10 @@ class KmmWorkers(Reconciler):
 
 
 def _refusal(cluster: Cluster, node: Object, entry: Object) -> str:
-    """What modprobe says where it fails. A node with Secure Boot wants modules that are signed, for a certificate that it trusts."""
+    """Return what modprobe says where it fails.
+
+    A node with Secure Boot wants modules that are signed for a certificate it trusts.
+    """
     config, signed = entry["config"], REGISTRY.get(entry["config"]["containerImage"], "")
     if trouble := on_node(cluster, "kmm_worker_fails", node):
         return str(trouble.get("text", REFUSED.format(config["modprobe"]["moduleName"], UNSIGNED)))

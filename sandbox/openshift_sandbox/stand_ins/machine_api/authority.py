@@ -13,9 +13,9 @@ from openshift_sandbox.stand_ins.core.loop import Cluster, Object
 
 
 def paused(cluster: Cluster, obj: Object) -> bool:
-    """Return whether a Machine or MachineSet must be left alone;
+    """Return whether a Machine or MachineSet must be left alone.
 
-    write so in its status where the CRD has the fields.
+    Write so in its status where the CRD has the fields.
     """
     wanted, status = obj["spec"].get("authoritativeAPI"), obj.get("status") or {}
     authority = status.get("authoritativeAPI") or wanted

@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""CertificateSigningRequests of kubelets:
+"""CertificateSigningRequests of kubelets.
 
-what they ask for, for which node, and whether they are approved.
+What they ask for, for which node, and whether they are approved.
 """
 
 from __future__ import annotations

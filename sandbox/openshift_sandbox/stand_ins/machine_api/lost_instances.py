@@ -66,9 +66,9 @@ class LostInstances:
 
 
 def chosen(trouble: Object, cloud: Cloud, machines: t.Sequence[Object]) -> set[str]:
-    """Return the uids of the Machines that a trouble takes, the oldest first;
+    """Return the uids of the Machines that a trouble takes, the oldest first.
 
-    control plane Machines only by name.
+    Control plane Machines only by name.
     """
     found = [one for one in machines if one["spec"].get("providerID") and _meant(trouble, cloud, one)]
     found.sort(key=lambda one: (one["metadata"]["creationTimestamp"], one["metadata"]["name"]))

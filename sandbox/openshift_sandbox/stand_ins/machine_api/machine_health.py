@@ -170,7 +170,10 @@ def tolerated(limit: int | str, total: int) -> int | None:
 
 def _numbers(check: Object, counts: Object) -> str:
     total = counts["expectedMachines"]
-    return f"total: {total}, unhealthy: {total - counts['currentHealthy']}, maxUnhealthy: {check['spec'].get('maxUnhealthy', '100%')}"
+    return (
+        f"total: {total}, unhealthy: {total - counts['currentHealthy']}, maxUnhealthy: "
+        f"{check['spec'].get('maxUnhealthy', '100%')}"
+    )
 
 
 def _state(node: Object, kind: str) -> Object:

@@ -81,9 +81,9 @@ class MachineSets(Reconciler):
 
 
 def scale_from_zero(cloud: Cloud | None, machine_set: Object) -> dict[str, str]:
-    """Return the annotations for scaling from zero;
+    """Return the annotations for scaling from zero.
 
-    a label that somebody else put into the list stays and wins.
+    A label that somebody else put into the list stays and wins.
     """
     known = cloud.scale_from_zero(provider_spec(machine_set["spec"]["template"])) if cloud else None
     if known is None:

@@ -132,9 +132,9 @@ class Machines(Reconciler):
         )
 
     def _lost(self, cluster: Cluster, cloud: Cloud, machine: Object, lost: Lost) -> None:
-        """Make the Machine Failed;
+        """Make the Machine Failed.
 
-        delete the Node of a lost instance, as the cloud's node controller does.
+        Delete the Node of a lost instance, as the cloud's node controller does.
         """
         if not cluster.due(machine["metadata"]["uid"], "instance_lost", 1.0):
             return

@@ -55,9 +55,9 @@ class Nodelink(Reconciler):
         )
 
     def _link(self, cluster: Cluster, machine: Object, node: Object) -> None:
-        """Give labels, taints and the annotation to the Node, never remove them;
+        """Give labels, taints and the annotation to the Node, never remove them.
 
-        give the Machine its nodeRef.
+        Give the Machine its nodeRef.
         """
         name, changes = node["metadata"]["name"], handed_over(machine, node)
         if changes and cluster.patch("Node", name, None, changes) is None:
@@ -100,9 +100,9 @@ def joining_node(cluster: Cluster, machine: Object) -> Object:
 
 
 def handed_over(machine: Object, node: Object) -> Object:
-    """Return the merge patch that gives a Node what its Machine says;
+    """Return the merge patch that gives a Node what its Machine says.
 
-    empty when there is nothing to change.
+    Empty when there is nothing to change.
     """
     metadata, spec = node["metadata"], machine["spec"]
     owner = f"{machine['metadata']['namespace']}/{machine['metadata']['name']}"

@@ -62,9 +62,9 @@ def aws(value: Object, update: Object, known: t.Collection[object]) -> Object | 
 
 
 def azure(value: Object, update: Object, known: t.Collection[object]) -> Object | None:
-    """Return the new specification:
+    """Return the new specification.
 
-    from an uploaded image to the marketplace; confidential machines stay as they are.
+    From an uploaded image to the marketplace; confidential machines stay as they are.
     """
     if ((value.get("securityProfile") or {}).get("settings") or {}).get("securityType"):
         return None

@@ -38,9 +38,9 @@ class MachineConfigDaemon(Reconciler):
                 self._roll(cluster, update, name, nodes)
 
     def _roll(self, cluster: Cluster, update: Object, name: str, nodes: list[Object]) -> None:
-        """Update one node of a pool at a time, the default of maxUnavailable;
+        """Update one node of a pool at a time, the default of maxUnavailable.
 
-        a paused pool starts with none.
+        A paused pool starts with none.
         """
         pools = cluster.objects("MachineConfigPool")
         pool = cluster.find("MachineConfigPool", name)

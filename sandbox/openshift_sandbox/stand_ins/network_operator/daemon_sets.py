@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The NVIDIA Network Operator's DaemonSets; the real ones carry host mounts, init containers and probes besides."""
+"""The NVIDIA Network Operator's DaemonSets.
+
+The real ones also have host mounts, init containers and probes.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,8 @@ RDMA, SRIOV, NV_IPAM, DISCOVERY = (
     "nv-ipam-node",
     "nic-feature-discovery-ds",
 )
-# State of the policy's status -> (key of its spec, its DaemonSet), in the operator's order; those without a key are never wanted here.
+# State in the status -> (key in the spec, DaemonSet), in the operator's order. No policy wants states without
+# a key here.
 STATES: t.Final[dict[str, tuple[str, str]]] = {
     "state-multus-cni": ("", ""),
     "state-container-networking-plugins": ("", ""),
@@ -49,7 +53,7 @@ class ImageError(Exception):
 def daemon_sets(
     policy: Object, key: str, name: str, namespace: str, nodes: t.Iterable[Object]
 ) -> list[Object]:
-    """Those of one component: the driver has one per kernel of its nodes, everything else one."""
+    """Return the DaemonSets of a component: one per kernel of its nodes for the driver, else one."""
     part = policy["spec"][key]
     if key != "ofedDriver":
         waits = {WAIT: "false"} if key in ("rdmaSharedDevicePlugin", "sriovDevicePlugin") else {}
@@ -84,25 +88,20 @@ def _daemon_set(
     containers: t.Sequence[str],
     ending: str = "",
 ) -> Object:
-    """ending: what the operator adds to the driver's tag, for each operating system has an image of its own."""
+    """Return a DaemonSet. `ending` is what the operator adds to the driver's tag for an operating system."""
     driver = DRIVER_LABEL in labels
-    pod = {
-        "nodeSelector": selector,
-        "tolerations": [
-            {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
-            *(policy["spec"].get("tolerations") or []),
-        ],
-        "priorityClassName": "system-node-critical",
-        "containers": [
-            {"name": one, "image": image_path(policy, part, ending), "env": part.get("env") or []}
-            for one in containers
-        ],
-    }
-    template = {"metadata": {"labels": labels, "annotations": {HOLD: "ready"} if driver else {}}, "spec": pod}
+    hold = {HOLD: "ready"} if driver else {}
+    images = [
+        {"name": one, "image": image_path(policy, part, ending), "env": part.get("env") or []}
+        for one in containers
+    ]
     spec = {
         "selector": {"matchLabels": labels},
         "updateStrategy": {"type": "OnDelete" if driver else "RollingUpdate"},
-        "template": template,
+        "template": {
+            "metadata": {"labels": labels, "annotations": hold},
+            "spec": _pod(policy, selector, images),
+        },
     }
     owner = {
         "apiVersion": "mellanox.com/v1alpha1",
@@ -117,10 +116,21 @@ def _daemon_set(
         "ownerReferences": [owner | {"controller": True, "blockOwnerDeletion": True}],
     }
     made: Object = {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata, "spec": spec}
-    metadata["annotations"] = {
-        APPLIED: hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:10]
-    }
+    digest = hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()
+    metadata["annotations"] = {APPLIED: digest[:10]}
     return made
+
+
+def _pod(policy: Object, selector: dict[str, str], containers: list[Object]) -> Object:
+    return {
+        "nodeSelector": selector,
+        "tolerations": [
+            {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"},
+            *(policy["spec"].get("tolerations") or []),
+        ],
+        "priorityClassName": "system-node-critical",
+        "containers": containers,
+    }
 
 
 def image_path(policy: Object, part: Object, ending: str = "") -> str:

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the network operator's driver upgrade: node by node, told by a label; the real one drains each node and knows more rules."""
+"""Stand in for the network operator's driver upgrade, which moves from node to node by a label.
+
+The real one drains each node and knows more rules.
+"""
 
 from __future__ import annotations
 

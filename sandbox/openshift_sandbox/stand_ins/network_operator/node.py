@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the network operator's pods on a node: driver build, labels, devices in allocatable. The real driver takes minutes to build."""
+"""Stand in for the network operator's pods on a node: driver build, labels, allocatable devices.
+
+The real driver takes minutes to build.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +26,11 @@ from openshift_sandbox.stand_ins.gpu_operator.operand_pods import (
 from openshift_sandbox.stand_ins.network_operator.daemon_sets import DRIVER_LABEL, PRESENT, RDMA, SRIOV, WAIT
 from openshift_sandbox.stand_ins.network_operator.operator import NAME
 
-BUILD_FAILURE: t.Final = "cat: /run/mellanox/drivers/.driver-ready: No such file or directory; cannot access '/run/mellanox/drivers/.driver-ready'"
-# The resource's prefix where the configuration names none.
+BUILD_FAILURE: t.Final = (
+    "cat: /run/mellanox/drivers/.driver-ready: No such file or directory; cannot access "
+    "'/run/mellanox/drivers/.driver-ready'"
+)
+# The prefix of a resource where the configuration names none.
 PREFIXES: t.Final = {RDMA: "rdma", SRIOV: "nvidia.com"}
 
 
@@ -33,7 +39,9 @@ def is_nic_driver(pod: Object) -> bool:
 
 
 def devices(app: str, config: str, nic: instance_types.Nic, ports: int) -> dict[str, str]:
-    """Resource -> number that a plugin with this configuration offers on a node with these ports."""
+    """Return the number of each resource that a plugin with this configuration offers on a node with these
+    ports.
+    """
     data = json.loads(config or "{}")
     offered = {}
     for entry in data.get("configList" if app == RDMA else "resourceList") or []:
@@ -92,13 +100,13 @@ class NicNode(Reconciler):
             self._annotate(cluster, pod, {HOLD: None})
 
     def _label(self, cluster: Cluster, node: Object, policy: Object | None, loaded: bool) -> None:
-        """The label is taken away with the policy; without a driver to wait for nothing waits."""
+        """Write the label; remove it with the policy. Without a driver nothing waits."""
         wanted = None if policy is None else str("ofedDriver" in policy["spec"] and not loaded).lower()
         if (node["metadata"].get("labels") or {}).get(WAIT) != wanted:
             cluster.patch("Node", node["metadata"]["name"], None, {"metadata": {"labels": {WAIT: wanted}}})
 
     def _advertise(self, cluster: Cluster, node: Object, offered: dict[str, str], running: bool) -> None:
-        """A kubelet that once knew a plugin keeps its resource at zero."""
+        """Write the resources of a node: a kubelet that once knew a plugin keeps its resource at zero."""
         known = (node.get("status") or {}).get("allocatable") or {}
         wanted = {
             name: number if running else "0" for name, number in offered.items() if running or name in known

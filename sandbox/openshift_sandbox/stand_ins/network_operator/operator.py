@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the NVIDIA Network Operator: NicClusterPolicy to DaemonSets and status. The real one also brings networks, IPAM pools and other kinds."""
+"""Stand in for the NVIDIA Network Operator: it turns a NicClusterPolicy into DaemonSets and a status.
+
+The real one also serves networks, IPAM pools and other kinds.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from openshift_sandbox.stand_ins.network_operator.daemon_sets import APPLIED, ST
 
 OPERATOR: t.Final = "nvidia-network-operator-controller-manager"
 NAME: t.Final = "nic-cluster-policy"
-# Conditions came with this release; before it only appliedStates tell.
+# This release added conditions; earlier ones have only appliedStates.
 CONDITIONS_SINCE: t.Final = (26, 7)
 CONDITIONS: t.Final = {
     "state-OFED": "OFEDDriverReady",
@@ -41,7 +44,10 @@ class NetworkOperator(Reconciler):
             ):
                 continue
             if name != NAME:
-                reason = f"Unsupported NicClusterPolicy instance {name}. Only instance with predefined name {NAME} is supported"
+                reason = (
+                    f"Unsupported NicClusterPolicy instance {name}. Only instance with predefined name "
+                    f"{NAME} is supported"
+                )
                 self._write(cluster, policy, {"state": "ignore", "reason": reason})
                 continue
             found = {
@@ -58,7 +64,7 @@ class NetworkOperator(Reconciler):
     def _state(
         self, cluster: Cluster, policy: Object, key: str, daemon_set: str, namespace: str
     ) -> tuple[str, str]:
-        """What appliedStates says of one component."""
+        """Return the state of one component, as appliedStates has it."""
         if not key or key not in policy["spec"]:
             self._remove(cluster, policy, key, daemon_set, namespace, set())
             return "ignore", ""
@@ -85,7 +91,7 @@ class NetworkOperator(Reconciler):
     def _remove(
         self, cluster: Cluster, policy: Object, key: str, name: str, namespace: str, keep: set[str]
     ) -> None:
-        """DaemonSets of a component that is not asked for any more, and of kernels that no node has."""
+        """Delete DaemonSets of components that are not wanted, and of kernels that no node has."""
         for live in cluster.objects("DaemonSet", namespace):
             metadata = live["metadata"]
             ours = any(
@@ -103,14 +109,14 @@ class NetworkOperator(Reconciler):
 
 
 def daemon_set_ready(daemon_set: Object) -> bool:
-    """Numbers alone, of whichever generation; none wanted is taken for not counted yet."""
+    """Return whether the numbers say ready, for any generation; zero wanted pods are not counted yet."""
     status = daemon_set.get("status") or {}
     wanted, there = status.get("desiredNumberScheduled", 0), status.get("numberAvailable", 0)
     return bool(wanted and wanted == there == status.get("updatedNumberScheduled", 0))
 
 
 def version_of(deployment: Object) -> tuple[int, ...]:
-    """The release, from the operator's own image."""
+    """Return the release, by the operator's image."""
     tag = (
         deployment["spec"]["template"]["spec"]["containers"][0]["image"].rpartition(":")[2].removeprefix("v")
     )

@@ -25,9 +25,9 @@ class Local(t.NamedTuple):
 
 
 def by_node(cluster: Cluster) -> dict[str, Local]:
-    """Return the files by node:
+    """Return the files by node.
 
-    a pod with features.d as hostPath copies its ConfigMaps there while it runs.
+    A pod with features.d as hostPath copies its ConfigMaps there while it runs.
     """
     found: dict[str, Local] = {}
     for pod in cluster.objects("Pod"):

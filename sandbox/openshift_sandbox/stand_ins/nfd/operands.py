@@ -16,9 +16,9 @@ PORTS: t.Final = {MASTER: 8080, WORKER: 8080, GC: 8080}
 
 
 def operands(cr: Object) -> list[Object]:
-    """Return them in the order of creation;
+    """Return them in the order of creation.
 
-    the CR owns each, so that the garbage collector can delete them.
+    The CR owns each, so that the garbage collector can delete them.
     """
     operand = cr["spec"].get("operand") or {}
     made = [_service_account(name) for name in (MASTER, GC, WORKER)]

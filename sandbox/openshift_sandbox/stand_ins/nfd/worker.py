@@ -51,9 +51,9 @@ ON_EVERY_INSTANCE: t.Final = (
 
 
 def kind_of_features(cluster: Cluster) -> str:
-    """Return the kind that the NFD of this cluster reads and writes:
+    """Return the kind that the NFD of this cluster reads and writes.
 
-    up to 4.18 only that of the older group.
+    Up to 4.18 only that of the older group.
     """
     return (
         "NodeFeature"
@@ -120,38 +120,13 @@ def node_feature(
     cluster: Cluster, node: Object, instance: Instance, daemon_set: Object, local: Local
 ) -> Object:
     name = node["metadata"]["name"]
-    os_release, kernel, cpu = os_release_of(cluster, node), kernel_of(node), cpu_of(node)
+    os_release = os_release_of(cluster, node)
     if not instance.is_openshift:
-        os_release = {
-            key: value
-            for key, value in os_release.items()
-            if not key.endswith(("TREE_VERSION", "RHEL_VERSION", "SHIFT_VERSION"))
-        }
+        fork = ("TREE_VERSION", "RHEL_VERSION", "SHIFT_VERSION")
+        os_release = {key: value for key, value in os_release.items() if not key.endswith(fork)}
     labels = {f"system-os_release.{key}": value for key, value in os_release.items()}
-    labels |= {f"kernel-version.{key}": value for key, value in kernel.items()}
+    labels |= {f"kernel-version.{key}": value for key, value in kernel_of(node).items()}
     labels |= labels_of(node) | pci_labels(devices_of(node), instance.config)
-    features = {
-        "attributes": {
-            "kernel.version": {"elements": kernel},
-            "system.osrelease": {"elements": os_release},
-            "system.name": {"elements": {"nodename": name}},
-            "cpu.model": {"elements": cpu},
-            "cpu.topology": {"elements": {"hardware_multithreading": labels["cpu-hardware_multithreading"]}},
-            "memory.numa": {
-                "elements": {
-                    "is_numa": str(has_numa(node)).lower(),
-                    "node_count": "2" if has_numa(node) else "1",
-                }
-            },
-            "kernel.selinux": {"elements": {"enabled": "true"}},
-            "local.label": {"elements": local.labels},
-            "local.feature": {"elements": local.features},
-        },
-        "flags": {"cpu.cpuid": {"elements": {flag: {} for flag in cpuid_of(node)}}},
-        "instances": {
-            "pci.device": {"elements": [{"attributes": device.attributes} for device in devices_of(node)]}
-        },
-    }
     lost = {trouble["label"] for trouble in cluster.troubles("nfd_label_lost", node=name)}
     published = {PREFIX + key: value for key, value in labels.items() if not lost & {"*", key, PREFIX + key}}
     published |= {key if "/" in key else PREFIX + key: value for key, value in local.labels.items()}
@@ -161,24 +136,50 @@ def node_feature(
         "name": instance.worker,
         "uid": daemon_set["metadata"]["uid"],
     }
-    metadata = {
-        "name": name,
-        "namespace": daemon_set["metadata"]["namespace"],
-        "labels": {NODE_NAME: name},
-        "ownerReferences": [owner],
-    }
     return {
         "apiVersion": TABLE[kind_of_features(cluster)][0],
         "kind": "NodeFeature",
-        "metadata": metadata,
-        "spec": {"features": features, "labels": published},
+        "metadata": {
+            "name": name,
+            "namespace": daemon_set["metadata"]["namespace"],
+            "labels": {NODE_NAME: name},
+            "ownerReferences": [owner],
+        },
+        "spec": {
+            "features": _features(node, os_release, labels["cpu-hardware_multithreading"], local),
+            "labels": published,
+        },
+    }
+
+
+def _features(node: Object, os_release: dict[str, str], multithreading: str, local: Local) -> Object:
+    numa = {
+        "is_numa": str(has_numa(node)).lower(),
+        "node_count": "2" if has_numa(node) else "1",
+    }
+    attributes = {
+        "kernel.version": kernel_of(node),
+        "system.osrelease": os_release,
+        "system.name": {"nodename": node["metadata"]["name"]},
+        "cpu.model": cpu_of(node),
+        "cpu.topology": {"hardware_multithreading": multithreading},
+        "memory.numa": numa,
+        "kernel.selinux": {"enabled": "true"},
+        "local.label": local.labels,
+        "local.feature": local.features,
+    }
+    devices = [{"attributes": device.attributes} for device in devices_of(node)]
+    return {
+        "attributes": {name: {"elements": elements} for name, elements in attributes.items()},
+        "flags": {"cpu.cpuid": {"elements": {flag: {} for flag in cpuid_of(node)}}},
+        "instances": {"pci.device": {"elements": devices}},
     }
 
 
 def pci_labels(devices: list[Device], config: str) -> dict[str, str]:
-    """Return the labels of devices whose class begins with an allowed prefix;
+    """Return the labels of devices whose class begins with an allowed prefix.
 
-    a configured value replaces the default.
+    A configured value replaces the default.
     """
     pci = (((yaml.safe_load(config) or {}).get("sources") or {}).get("pci") or {}) if config else {}
     classes = [str(one).lower() for one in pci.get("deviceClassWhitelist") or DEFAULT_CLASSES]

@@ -1,10 +1,12 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for OpenShift's OAuth server and OAuth API; really the API server answers the well-known path, and the OAuth server has another address and CA.
+"""Stand in for OpenShift's OAuth server and OAuth API.
 
-Here one server does both: whatever is not about logging in it passes on to the sandbox's API server as it is, so that its address is the `host` of a
-cluster with OAuth. Client certificates and upgraded connections (exec, port-forward) do not pass; the API server's own address is for them.
+The real API server answers the well-known path, and the real OAuth server has another address and CA; here
+one server does both. It passes every other request on to the sandbox's API server, so that its address is the
+`host` of a cluster with OAuth. Client certificates and upgraded connections (exec, port-forward) do not pass;
+use the API server's own address for them.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ Query = dict[str, str]
 
 
 class Server(ThreadingHTTPServer):
-    """tokens: what is remembered. api: the API server behind this one."""
+    """The server. `tokens` is what it remembers; `api` is the API server behind it."""
 
     daemon_threads = True
 
@@ -56,7 +58,7 @@ class Server(ThreadingHTTPServer):
         pki = sandbox.run / "pki"
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(pki / f"{oauth.NAME}.crt", pki / f"{oauth.NAME}.key")
-        # The handshake belongs to the connection's own thread: a client that is slow with it holds up nobody.
+        # Each connection does its handshake in its own thread: a slow client delays no other.
         self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
         self.pool = urllib3.PoolManager(
             maxsize=32,
@@ -66,7 +68,7 @@ class Server(ThreadingHTTPServer):
         )
 
     def handle_error(self, request: t.Any, client_address: t.Any) -> None:
-        """Clients that go away are nothing to write home about."""
+        """Ignore clients that close the connection."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -95,7 +97,7 @@ class Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do_HEAD = do_OPTIONS = handle_any
 
     def log_message(self, format: str, *args: t.Any) -> None:
-        """Paths of requests are in the audit log, and codes must not be in any."""
+        """Log nothing: the audit log has the paths of requests, and no log may have codes."""
 
     def _metadata(self) -> dict[str, t.Any]:
         return {
@@ -115,7 +117,10 @@ class Handler(BaseHTTPRequestHandler):
         }
 
     def _authorize(self, query: Query) -> None:
-        """The challenging client: Basic credentials and a CSRF header in, a redirect with a code or a token out."""
+        """Serve the challenging client.
+
+        It sends Basic credentials and a CSRF header, and gets a redirect with a code or a token.
+        """
         login, password = _basic(self.headers.get("Authorization", ""))
         if query.get("client_id") != CLIENT:
             self._answer(400, {"error": "unauthorized_client"})
@@ -124,7 +129,10 @@ class Handler(BaseHTTPRequestHandler):
                 401,
                 {},
                 {
-                    "Warning": '199 OpenShift "A non-empty X-CSRF-Token header is required to receive basic-auth challenges"'
+                    "Warning": (
+                        '199 OpenShift "A non-empty X-CSRF-Token header is required to receive basic-auth '
+                        'challenges"'
+                    )
                 },
             )
         elif not self.server.tokens.is_known(login, password):
@@ -163,7 +171,10 @@ class Handler(BaseHTTPRequestHandler):
         self._answer(200, {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "status": status})
 
     def _access_token(self, path: list[str]) -> None:
-        """A user's own tokens. The real API has more verbs, and shows and deletes those of others to administrators."""
+        """Serve a user's own tokens.
+
+        The real API has more verbs, and gives administrators access to those of others.
+        """
         resource, name = path[0], path[1] if len(path) == 2 else ""
         caller = self.server.tokens.user(self.headers.get("Authorization", "").removeprefix("Bearer "))
         if caller is None:
@@ -200,7 +211,7 @@ class Handler(BaseHTTPRequestHandler):
             )
 
     def _pass_on(self, body: bytes) -> None:
-        """As it comes, piece by piece: a watch stays a watch."""
+        """Pass a request on and its answer back, piece by piece: a watch stays a watch."""
         headers = {
             name: value for name, value in self.headers.items() if name.lower() not in HOP_BY_HOP | {"host"}
         }
@@ -230,7 +241,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.wfile.write(b"%x\r\n%b\r\n" % (len(piece), piece))
             self.wfile.write(b"" if bare else b"0\r\n\r\n")
         except (urllib3.exceptions.HTTPError, OSError):
-            self.close_connection = True  # cut off on one side, so on the other
+            self.close_connection = True  # one side closed the connection, so close the other
         finally:
             answer.close() if self.close_connection else answer.release_conn()
 

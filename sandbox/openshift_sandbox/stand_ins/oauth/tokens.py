@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for what OpenShift's OAuth server remembers: users, codes, tokens; the real one keeps hashes of them in etcd, this one all of it in memory."""
+"""Stand in for what OpenShift's OAuth server remembers: users, codes, tokens.
+
+The real one keeps hashes of them in etcd; this one keeps all of it in memory.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,13 @@ Users = t.Mapping[str, t.Mapping[str, t.Any]]
 
 
 def object_name(token: str) -> str:
-    """The name of a token's OAuthAccessToken: with it nobody can sign in."""
+    """Return the name of the OAuthAccessToken of a token; nobody can sign in with it."""
     digest = hashlib.sha256(token.removeprefix(PREFIX).encode()).digest()
     return PREFIX + base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
 class Tokens:
-    """users: login name to password, user and groups. Safe to share between threads."""
+    """Users by login name (password, user, groups), and their tokens. Several threads may share it."""
 
     def __init__(self, users: Users, clock: t.Callable[[], float] = time.time) -> None:
         self._users = users
@@ -46,7 +49,7 @@ class Tokens:
         return code
 
     def redeem(self, code: str) -> str | None:
-        """A token for a code, once."""
+        """Return a token for a code, once."""
         with self._lock:
             login = self._codes.pop(code, None)
         return self.issue(login) if login else None
@@ -58,7 +61,7 @@ class Tokens:
         return token
 
     def user(self, token: str) -> dict[str, t.Any] | None:
-        """Who signs in with it, as a TokenReview says it; None when the token is unknown, revoked or expired."""
+        """Return the user of a token as a TokenReview has it; None when it is unknown, revoked or expired."""
         with self._lock:
             login, end = self._owners.get(object_name(token), ("", 0.0))
         if not login or self._clock() >= end:
@@ -67,7 +70,7 @@ class Tokens:
         return {"username": facts["user"], "uid": object_name(login), "groups": list(facts["groups"])}
 
     def of(self, uid: str) -> list[str]:
-        """The names of a user's tokens."""
+        """Return the names of a user's tokens."""
         with self._lock:
             return sorted(name for name, (login, _end) in self._owners.items() if object_name(login) == uid)
 

@@ -30,9 +30,9 @@ def image_of(pod: Object) -> str:
 
 
 def refused(pod: Object) -> Object:
-    """Return the status of a pod with an init container whose image no registry has;
+    """Return the status of a pod with an init container whose image no registry has.
 
-    the ones before it are done.
+    The ones before it are done.
     """
     found, image = [], image_of(pod)
     repository, _at, digest = image.partition("@")
@@ -45,7 +45,10 @@ def refused(pod: Object) -> Object:
             "restartCount": 0,
             "started": False,
         }
-        text = f'Back-off pulling image "{image}": ErrImagePull: {MISSING.format(digest=digest, repository=repository)}'
+        text = (
+            f'Back-off pulling image "{image}": ErrImagePull: '
+            f"{MISSING.format(digest=digest, repository=repository)}"
+        )
         waiting = {"waiting": {"reason": BACK_OFF, "message": text}}
         found.append(
             {

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for whoever edits labels of nodes and DaemonSets by hand, or leaves them behind (node_label, operand_unwanted); taken back with the trouble."""
+"""Stand in for somebody who edits labels of nodes and DaemonSets by hand (node_label, operand_unwanted).
+
+The edit ends with the trouble; the real person forgets it.
+"""
 
 from __future__ import annotations
 

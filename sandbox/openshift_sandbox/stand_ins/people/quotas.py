@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for a colleague who caps a namespace by hand, where a scenario says so (namespace_quota); a real one tells nobody."""
+"""Stand in for a colleague who limits a namespace by hand (namespace_quota).
+
+The real one tells nobody.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for a colleague who taints nodes by hand, where a scenario says so (node_taint); a real one tells nobody."""
+"""Stand in for a colleague who taints nodes by hand (node_taint).
+
+The real one tells nobody.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stands in for the Special Resource Operator of 2022: a chart becomes one DaemonSet. The real one rendered Helm charts; it has no Deployment here."""
+"""Stand in for the Special Resource Operator of 2022: it turns a chart into one DaemonSet.
+
+The real one rendered Helm charts, and had a Deployment.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ API: t.Final = "sro.openshift.io/v1beta1"
 
 
 def daemon_set(special: Object) -> Object:
-    """What the chart `simple-kmod` rendered: a container that keeps the kernel module loaded while it runs."""
+    """Return what the chart `simple-kmod` rendered.
+
+    A container that keeps a kernel module loaded while it runs.
+    """
     metadata, spec = special["metadata"], special["spec"]
     chart, labels = (
         spec["chart"],

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The reconcilers that stand in for the Special Resource Operator, in the order in which the loop calls them."""
+"""The reconcilers that stand in for the Special Resource Operator, in the order of the loop."""
 
 from __future__ import annotations
 

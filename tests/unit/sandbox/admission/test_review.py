@@ -55,7 +55,8 @@ class TestMachines:
         hook = {"name": "wait", "owner": "somebody"}
         verdict = validated(PLATFORMS["AWS"], self.machine([hook]), self.machine([]), CONTEXT)
         assert verdict.errors == [
-            "spec.lifecycleHooks.preDrain: Forbidden: pre-drain hooks are immutable when machine is marked for deletion:"
+            "spec.lifecycleHooks.preDrain: Forbidden: pre-drain hooks are immutable when machine is "
+            "marked for deletion:"
             " the following hooks are new or changed: [{Name:wait Owner:somebody}]"
         ]
         assert validated(PLATFORMS["AWS"], self.machine([]), self.machine([hook]), CONTEXT).errors == []

@@ -31,19 +31,28 @@ def test_what_a_rule_lets_pass(platform: str, over: Data) -> None:
         (
             "AWS",
             {"capacityReservation": RESERVATION},
-            'providerSpec.value: Unsupported value: "capacityReservation": Unknown field (capacityReservation) will be ignored',
+            (
+                'providerSpec.value: Unsupported value: "capacityReservation": Unknown field '
+                "(capacityReservation) will be ignored"
+            ),
         ),
         ("AWS", {"placement": {"partition": 1}}, "Unknown field (partition) will be ignored"),
         (
             "AWS",
             {"kind": "AzureMachineProviderSpec"},
-            "incorrect GroupVersionKind for AWSMachineProviderConfig object: machine.openshift.io/v1beta1, Kind=Azure",
+            (
+                "incorrect GroupVersionKind for AWSMachineProviderConfig object: "
+                "machine.openshift.io/v1beta1, Kind=Azure"
+            ),
         ),
         ("AWS", {"subnet": {"filters": None}}, "providerSpec.subnet: No subnet has been provided."),
         (
             "AWS",
             {"iamInstanceProfile": None},
-            "providerSpec.iamInstanceProfile: no IAM instance profile provided: nodes may be unable to join the cluster",
+            (
+                "providerSpec.iamInstanceProfile: no IAM instance profile provided: nodes may be unable to "
+                "join the cluster"
+            ),
         ),
         (
             "AWS",
@@ -53,12 +62,18 @@ def test_what_a_rule_lets_pass(platform: str, over: Data) -> None:
         (
             "GCP",
             {"serviceAccounts": []},
-            "providerSpec.serviceAccounts: no service account provided: nodes may be unable to join the cluster",
+            (
+                "providerSpec.serviceAccounts: no service account provided: nodes may be unable to join "
+                "the cluster"
+            ),
         ),
         (
             "VSphere",
             {"numCPUs": 1},
-            "providerSpec.numCPUs: 1 is missing or less than the minimum value (2): nodes may not boot correctly",
+            (
+                "providerSpec.numCPUs: 1 is missing or less than the minimum value (2): nodes may not boot "
+                "correctly"
+            ),
         ),
         (
             "VSphere",
@@ -80,5 +95,8 @@ def test_what_is_only_warned_of(platform: str, over: Data, text: str) -> None:
 
 def test_a_secret_that_is_missing_is_warned_of() -> None:
     verdict = judged("GCP", {}, Context("demo-x7k2p", has_secret=lambda _name, _namespace: False))
-    text = 'providerSpec.credentialsSecret: Invalid value: "gcp-cloud-credentials": not found. Expected CredentialsSecret to exist'
+    text = (
+        'providerSpec.credentialsSecret: Invalid value: "gcp-cloud-credentials": not found. Expected '
+        "CredentialsSecret to exist"
+    )
     assert verdict == Verdict([], [text])

@@ -1,4 +1,4 @@
-"""Our own CRDs against reference CRDs, when present: each path of ours is there with the same type, enum, required fields and scope."""
+"""Our own CRDs have the paths, types, enums, required fields and scope of reference CRDs."""
 
 from __future__ import annotations
 

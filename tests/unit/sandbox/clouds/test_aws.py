@@ -15,17 +15,26 @@ class TestAws:
             (
                 aws(capacityReservationId=RESERVATION),
                 {"type": "reservation_exceeded"},
-                "error launching instance: The requested reservation does not have sufficient compatible and available capacity for this request.",
+                (
+                    "error launching instance: The requested reservation does not have sufficient "
+                    "compatible and available capacity for this request."
+                ),
             ),
             (
                 aws(),
                 {"type": "subnet_full", "subnet": "subnet-1"},
-                "error launching instance: There are not enough free addresses in subnet 'subnet-1' to satisfy the requested number of instances.",
+                (
+                    "error launching instance: There are not enough free addresses in subnet 'subnet-1' to "
+                    "satisfy the requested number of instances."
+                ),
             ),
             (
                 aws(),
                 {"type": "unauthorized"},
-                "error launching instance: You are not authorized to perform this operation. Encoded authorization failure message: ",
+                (
+                    "error launching instance: You are not authorized to perform this operation. Encoded "
+                    "authorization failure message: "
+                ),
             ),
             (
                 aws(),
@@ -35,7 +44,10 @@ class TestAws:
             (
                 aws(blockDevices=[{"ebs": {"volumeSize": 120}}]),
                 {"type": "image_missing"},
-                "error getting blockDeviceMappings: error describing AMI: InvalidAMIID.NotFound: The image id '[ami-1]' does not exist",
+                (
+                    "error getting blockDeviceMappings: error describing AMI: InvalidAMIID.NotFound: The "
+                    "image id '[ami-1]' does not exist"
+                ),
             ),
             (
                 aws(spotMarketOptions={}),
@@ -45,7 +57,10 @@ class TestAws:
             (
                 aws(marketType="Spot", spotMarketOptions={"maxPrice": "0.50"}),
                 {"type": "spot_unavailable", "code": "SpotMaxPriceTooLow"},
-                "error launching instance: Your Spot request price of 0.50 is lower than the minimum required Spot request fulfillment price of",
+                (
+                    "error launching instance: Your Spot request price of 0.50 is lower than the minimum "
+                    "required Spot request fulfillment price of"
+                ),
             ),
         ],
     )
@@ -80,9 +95,9 @@ class TestAws:
         machine = outcome(world, aws(spotMarketOptions={}))
         assert machine["status"]["phase"] == "Provisioning"
         assert (
-            "InsufficientInstanceCapacity: There is no Spot capacity available that matches your request.\n\tstatus code: 500"
-            in creation_text(machine)[2]
-        )
+            "InsufficientInstanceCapacity: There is no Spot capacity available that matches your "
+            "request.\n\tstatus code: 500"
+        ) in creation_text(machine)[2]
         assert outcome(world, aws(), "on-demand")["status"]["phase"] == "Running"
         world.scenario.now.troubles.clear()
         world.settle(6)

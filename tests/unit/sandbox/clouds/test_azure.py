@@ -65,7 +65,8 @@ class TestAzure:
         status = machine["status"]
         assert (status["phase"], status["errorReason"]) == ("Failed", "InvalidConfiguration")
         assert status["errorMessage"].startswith(
-            'failed to reconcile machine "gpu-1": failed to create vm gpu-1: failed to create VM: cannot create vm: PUT https'
+            'failed to reconcile machine "gpu-1": failed to create vm gpu-1: failed to create VM: '
+            "cannot create vm: PUT https"
         )
         assert f"\nERROR CODE: {code}\n" in status["errorMessage"]
         assert text in status["errorMessage"]
@@ -78,9 +79,9 @@ class TestAzure:
     def test_an_unknown_size_is_told_by_its_network_card(self) -> None:
         status = outcome(make("azure"), azure("Standard_X1"))["status"]
         assert (
-            "failed to create nic gpu-1-nic for machine gpu-1: failed to obtain instance type information for VMSize 'Standard_X1'"
-            in status["errorMessage"]
-        )
+            "failed to create nic gpu-1-nic for machine gpu-1: failed to obtain instance type "
+            "information for VMSize 'Standard_X1'"
+        ) in status["errorMessage"]
 
     def test_no_capacity_shows_late_and_without_a_reason(self) -> None:
         world = make("azure", {"type": "no_capacity", "zone": "1"})

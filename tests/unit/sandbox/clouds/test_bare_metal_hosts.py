@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Machines on bare metal: a host is claimed, provisioned, and given back; where none is left a Machine waits with an error that is not final."""
+"""Machines on bare metal claim a host, wait for it, and give it back.
+
+Without a free host a Machine waits with an error that is not final.
+"""
 
 from __future__ import annotations
 

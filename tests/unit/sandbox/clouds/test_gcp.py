@@ -27,7 +27,10 @@ class TestGcp:
             (gcp("a2-highgpu-1g", **T4), "A2 and A3 Machine types have pre-attached guest accelerators."),
             (
                 gcp(**T4),
-                "MachineType g2-standard-4 does not support accelerators. Only A2, A3 and N1 machine type families support guest accelerators.",
+                (
+                    "MachineType g2-standard-4 does not support accelerators. Only A2, A3 and N1 machine "
+                    "type families support guest accelerators."
+                ),
             ),
             (
                 gcp("n1-standard-5", **T4),
@@ -40,7 +43,10 @@ class TestGcp:
             (gcp("n1-standard-4", gpus=[T4, T4]), "More than one type of accelerator provided."),
             (
                 gcp(preemptible=True, restartPolicy="Always"),
-                "failed to determine restart policy: preemptible/spot instances cannot be automatically restarted",
+                (
+                    "failed to determine restart policy: preemptible/spot instances cannot be "
+                    "automatically restarted"
+                ),
             ),
         ],
     )
@@ -71,7 +77,10 @@ class TestGcp:
             (
                 gcp(onHostMaintenance="Terminate"),
                 {"type": "quota_exceeded"},
-                "Error 403: Quota 'NVIDIA_L4_GPUS' exceeded.  Limit: 0.0 in region us-central1., quotaExceeded",
+                (
+                    "Error 403: Quota 'NVIDIA_L4_GPUS' exceeded.  Limit: 0.0 in region us-central1., "
+                    "quotaExceeded"
+                ),
             ),
             (
                 gcp("n1-standard-4", **T4),

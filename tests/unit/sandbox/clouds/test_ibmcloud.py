@@ -23,9 +23,8 @@ class TestIbmCloud:
         machine = outcome(world, value("ibmcloud", profile="gx3-16x80x1l4"))
         assert machine["status"]["phase"] == "Provisioning"
         assert creation(machine)["type"] == "MachineCreated"
-        assert (
-            creation(machine)["message"]
-            == "Creating a new instance will put the user over quota. Allocated: 200, Requested: 16, Quota: 200"
+        assert creation(machine)["message"] == (
+            "Creating a new instance will put the user over quota. Allocated: 200, Requested: 16, Quota: 200"
         )
         world.scenario.now.troubles.clear()
         world.settle(8)

@@ -22,7 +22,8 @@ class TestNutanix:
         machine = outcome(world, value("nutanix"))
         assert machine["status"]["phase"] == "Provisioning"
         assert creation(machine)["message"].startswith(
-            "failed to create VM: gpu-1 failed to create the vm: error_detail: No host has enough available memory"
+            "failed to create VM: gpu-1 failed to create the vm: error_detail: No host has enough "
+            "available memory"
         )
         states = {one["type"]: one["status"] for one in machine["status"]["providerStatus"]["conditions"]}
         assert states == {"MachineCreation": "False", "MachineInstanceReady": "False"}

@@ -129,7 +129,8 @@ def test_no_provider_here_tells_the_autoscaler_of_gpus(
         (
             "nutanix",
             {"gpus": [{"type": "Name", "name": "Hopper"}]},
-            "gpu-1: failed in validating machine providerSpec: spec.providerSpec.value.gpus.name: Invalid value:"
+            "gpu-1: failed in validating machine providerSpec: spec.providerSpec.value.gpus.name: "
+            "Invalid value:"
             ' "Hopper": no available GPU found that matches required GPU inputs',
         ),
         ("ibmcloud", {"profile": "gx9-1x1x1"}, "could not find instance profile: gx9-1x1x1"),

@@ -1,4 +1,4 @@
-"""The loop under the stand-ins: newest version wins, a bad stand-in stops no other, delays wake it in time."""
+"""The loop: the newest version wins, a broken stand-in stops no other, delays wake it in time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The stand-in of the NVIDIADriver controller on an API in memory: owners, DaemonSets, states as they were recorded."""
+"""What the NVIDIADriver controller makes: owners, DaemonSets and states."""
 
 from __future__ import annotations
 

@@ -50,7 +50,8 @@ def test_a_cluster_in_order_becomes_reconciled() -> None:
     state, reason, message = verdict(world)
     assert (state, reason) == ("notReady", "OperandNotReady")
     assert message.startswith(
-        "ClusterPolicy is not ready; states not ready: [state-driver state-container-toolkit state-operator-validation state-device-plugin"
+        "ClusterPolicy is not ready; states not ready: [state-driver state-container-toolkit "
+        "state-operator-validation state-device-plugin"
     )
     run_daemon_sets(world)
     assert verdict(world)[:2] == ("ready", "Reconciled")

@@ -11,8 +11,8 @@ from openshift_sandbox.stand_ins.kmm import modules
 from openshift_sandbox.stand_ins.kmm.dra import KmmDra
 
 
-def test_a_dra_driver_publishes_what_its_arguments_say_and_takes_it_back(tmp_path: Path) -> None:
-    made = World(KmmDra(), directory=tmp_path, troubles=[])
+def module_with_a_driver(directory: Path) -> World:
+    made = World(KmmDra(), directory=directory, troubles=[])
     made.api.create(
         {
             "apiVersion": "v1",
@@ -45,6 +45,11 @@ def test_a_dra_driver_publishes_what_its_arguments_say_and_takes_it_back(tmp_pat
     }
     made.api.create(pod)
     made.settle(1.0)
+    return made
+
+
+def test_a_dra_driver_publishes_what_its_arguments_say_and_takes_it_back(tmp_path: Path) -> None:
+    made = module_with_a_driver(tmp_path)
     (found,) = made.api.all("ResourceSlice")
     assert (found["spec"]["driver"], found["spec"]["nodeName"], len(found["spec"]["devices"])) == (
         "card.example.com",

@@ -6,6 +6,7 @@ import base64
 from pathlib import Path
 
 import pytest
+from unit.sandbox.fake_api import World
 from unit.sandbox.kmm.builders import READY, SPACE, advance, world
 
 from openshift_sandbox.stand_ins.kmm import builds
@@ -23,8 +24,8 @@ def test_an_image_that_is_missing_stays_in_back_off_until_it_is_there(tmp_path: 
     assert "containerStatuses" not in (pod.get("status") or {})
 
 
-def test_an_image_is_looked_for_then_built_then_signed(tmp_path: Path) -> None:
-    REGISTRY.clear()
+def built_and_signed(directory: Path) -> World:
+    """A Module whose image is built and signed, on a node with Secure Boot."""
     sign = {"keySecret": {"name": "k"}, "certSecret": {"name": "c"}, "filesToSign": ["/opt/a.ko"]}
     mapping = {
         "regexp": "^5",
@@ -33,7 +34,7 @@ def test_an_image_is_looked_for_then_built_then_signed(tmp_path: Path) -> None:
         "sign": sign,
     }
     made = world(
-        tmp_path,
+        directory,
         {"type": "kmm_secure_boot"},
         moduleLoader={"container": {"modprobe": {"moduleName": "card"}, "kernelMappings": [mapping]}},
     )
@@ -47,6 +48,12 @@ def test_an_image_is_looked_for_then_built_then_signed(tmp_path: Path) -> None:
                 "data": encoded,
             }
         )
+    return made
+
+
+def test_an_image_is_looked_for_then_built_then_signed(tmp_path: Path) -> None:
+    REGISTRY.clear()
+    made = built_and_signed(tmp_path)
     earlier = {
         "apiVersion": builds.API,
         "kind": "Build",

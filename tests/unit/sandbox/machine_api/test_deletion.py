@@ -92,7 +92,10 @@ class TestDeletion:
             ),
             (
                 "preTerminate",
-                "Terminate operation currently blocked by: [{Name:wait Owner:somebody} {Name:more Owner:other}]",
+                (
+                    "Terminate operation currently blocked by: [{Name:wait Owner:somebody} {Name:more "
+                    "Owner:other}]"
+                ),
             ),
         ],
     )

@@ -1,4 +1,4 @@
-"""The MachineHealthCheck controller's stand-in: whom it takes for unhealthy, when it may act, and what it says."""
+"""Which Machines a MachineHealthCheck calls unhealthy, when it may act, and what it says."""
 
 from __future__ import annotations
 
@@ -133,7 +133,8 @@ class TestAllowance:
             "Warning",
         )
         assert condition["message"] == (
-            "Remediation is not allowed, the number of not started or unhealthy machines exceeds maxUnhealthy (total: 4, unhealthy: 3, maxUnhealthy: 40%)"
+            "Remediation is not allowed, the number of not started or unhealthy machines exceeds "
+            "maxUnhealthy (total: 4, unhealthy: 3, maxUnhealthy: 40%)"
         )
 
     def test_what_is_left_of_it(self) -> None:
@@ -148,9 +149,8 @@ class TestRemediation:
         assert left(world) == ["gpu-1"]
         [event] = world.api.all("Event")
         assert (event["reason"], event["involvedObject"]["name"]) == ("MachineDeleted", "gpu-2")
-        assert (
-            event["message"]
-            == f"Machine {NAMESPACE}/gpu/gpu-2/gpu-2 has been remediated by requesting to delete Machine object"
+        assert event["message"] == (
+            f"Machine {NAMESPACE}/gpu/gpu-2/gpu-2 has been remediated by requesting to delete Machine object"
         )
 
     def test_the_status_is_written_once(self) -> None:

@@ -124,7 +124,8 @@ class TestRefusals:
         assert "errorReason" not in found["status"]
         assert (creation(found)["status"], creation(found)["reason"]) == ("False", "MachineCreationFailed")
         assert creation(found)["message"].startswith(
-            "error creating EC2 instance: InsufficientInstanceCapacity: We currently do not have sufficient p4d.24xlarge capacity"
+            "error creating EC2 instance: InsufficientInstanceCapacity: We currently do not have "
+            "sufficient p4d.24xlarge capacity"
             " in the Availability Zone you requested (us-east-2a)."
         )
         world.scenario.now.troubles.clear()
@@ -152,7 +153,10 @@ class TestRefusals:
             (
                 "p5.48xlarge",
                 {"type": "unsupported_zone"},
-                "Your requested instance type (p5.48xlarge) is not supported in your requested Availability Zone",
+                (
+                    "Your requested instance type (p5.48xlarge) is not supported in your requested "
+                    "Availability Zone"
+                ),
             ),
             ("g99.xlarge", {"type": "nothing"}, "Invalid value 'g99.xlarge' for InstanceType"),
         ],

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The network operator's stand-in on an API in memory: DaemonSets, states, conditions by release, and what a node offers."""
+"""What the network operator makes: DaemonSets, states, conditions by release, and devices on nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The NFD operator's stand-in: operands, conditions with the operator's own reasons, removal, copied rules."""
+"""What the NFD operator makes: operands, conditions with its own reasons, removal, copied rules."""
 
 from __future__ import annotations
 

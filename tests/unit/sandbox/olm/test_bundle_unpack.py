@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pods that unpack bundles: the image is there and is extracted once, whatever the pod does meanwhile, or it is not, and the pod waits."""
+"""Pods that unpack bundles: an image that exists is extracted once; without it the pod waits."""
 
 from __future__ import annotations
 

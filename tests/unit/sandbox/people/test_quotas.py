@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A colleague's quota: made once, in a namespace that may not be there yet, and only where a scenario says so."""
+"""A colleague's quota: created once, also in a namespace that appears later, only where a scenario asks."""
 
 from __future__ import annotations
 

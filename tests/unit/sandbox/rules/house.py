@@ -36,7 +36,7 @@ def docstring(path: Path) -> str:
 
 
 def module(path: Path) -> str:
-    """Return the dotted name of a file inside the sandbox's package; the name of a folder for its `__init__`."""
+    """Return the dotted name of a file in the sandbox's package; for `__init__` that of its folder."""
     parts = path.relative_to(CODE).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -48,7 +48,7 @@ def modules() -> dict[str, Path]:
 
 
 def imported(path: Path) -> set[str]:
-    """Return the dotted names of the sandbox's modules that a file imports, anywhere in it, in functions too."""
+    """Return the dotted names of the sandbox's modules that a file imports, also inside functions."""
     found: set[str] = set()
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == NAME:

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The clusters of platforms that are no public cloud: what their installer leaves, and what nobody makes there."""
+"""Clusters on platforms that are no public cloud: what their installer writes, and what does not exist."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Provider specifications of AWS that the webhook refuses, with its words, and those that it accepts."""
+"""Provider specifications of AWS: those that the webhook refuses, and those that it accepts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ REFUSED: list[tuple[str, Data, str]] = [
     (
         "AWS",
         {"placement": {"region": None}},
-        "providerSpec.placement.region: Required value: expected providerSpec.placement.region to be populated",
+        (
+            "providerSpec.placement.region: Required value: expected providerSpec.placement.region to be "
+            "populated"
+        ),
     ),
     (
         "AWS",
@@ -28,17 +31,26 @@ REFUSED: list[tuple[str, Data, str]] = [
     (
         "AWS",
         {"credentialsSecret": None},
-        "providerSpec.credentialsSecret: Required value: expected providerSpec.credentialsSecret to be populated",
+        (
+            "providerSpec.credentialsSecret: Required value: expected providerSpec.credentialsSecret to be "
+            "populated"
+        ),
     ),
     (
         "AWS",
         {"capacityReservationId": "cr-1"},
-        'providerSpec.capacityReservationId: Invalid value: "cr-1": invalid value for capacityReservationId: "cr-1", it must start with \'cr-\' and be',
+        (
+            'providerSpec.capacityReservationId: Invalid value: "cr-1": invalid value for '
+            "capacityReservationId: \"cr-1\", it must start with 'cr-' and be"
+        ),
     ),
     (
         "AWS",
         {"marketType": "CapacityBlock"},
-        'providerSpec.marketType: Invalid value: "CapacityBlock": capacityReservationID is required when CapacityBlock',
+        (
+            'providerSpec.marketType: Invalid value: "CapacityBlock": capacityReservationID is required '
+            "when CapacityBlock"
+        ),
     ),
     (
         "AWS",
@@ -78,7 +90,10 @@ REFUSED: list[tuple[str, Data, str]] = [
     (
         "AWS",
         {"placement": {"tenancy": "mine"}},
-        'providerSpec.tenancy: Invalid value: "mine": Invalid providerSpec.tenancy, the only allowed options are: default',
+        (
+            'providerSpec.tenancy: Invalid value: "mine": Invalid providerSpec.tenancy, the only allowed '
+            "options are: default"
+        ),
     ),
     (
         "AWS",

@@ -1,4 +1,4 @@
-"""Provider specifications of Azure that the webhook refuses, with its words, and those that it accepts."""
+"""Provider specifications of Azure: those that the webhook refuses, and those that it accepts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ REFUSED: list[tuple[str, Data, str]] = [
     (
         "Azure",
         {"publicIP": True},
-        "providerSpec.publicIP: Forbidden: publicIP is not allowed in Azure disconnected installation with publish strategy as internal",
+        (
+            "providerSpec.publicIP: Forbidden: publicIP is not allowed in Azure disconnected installation "
+            "with publish strategy as internal"
+        ),
     ),
     (
         "Azure",
@@ -48,7 +51,10 @@ REFUSED: list[tuple[str, Data, str]] = [
     (
         "Azure",
         {"osDisk": {"diskSizeGB": 0}},
-        "providerSpec.osDisk.diskSizeGB: Invalid value: 0: diskSizeGB must be greater than zero and less than 32768",
+        (
+            "providerSpec.osDisk.diskSizeGB: Invalid value: 0: diskSizeGB must be greater than zero and "
+            "less than 32768"
+        ),
     ),
     (
         "Azure",

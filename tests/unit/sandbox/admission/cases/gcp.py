@@ -1,4 +1,4 @@
-"""Provider specifications of Google Cloud that the webhook refuses, with its words, and those that it accepts."""
+"""Provider specifications of Google Cloud: those that the webhook refuses, and those that it accepts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ REFUSED: list[tuple[str, Data, str]] = [
     (
         "GCP",
         {"machineType": ""},
-        "providerSpec.machineType: Required value: machineType should be set to one of the supported GCP machine types",
+        (
+            "providerSpec.machineType: Required value: machineType should be set to one of the supported "
+            "GCP machine types"
+        ),
     ),
     ("GCP", {"onHostMaintenance": "Stop"}, "onHostMaintenance must be either Migrate or Terminate."),
     ("GCP", {"restartPolicy": "Often"}, "restartPolicy must be either Never or Always."),

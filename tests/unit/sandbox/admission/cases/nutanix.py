@@ -1,4 +1,4 @@
-"""Provider specifications of Nutanix that the webhook refuses, with its words, and those that it accepts."""
+"""Provider specifications of Nutanix: those that the webhook refuses, and those that it accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Provider specifications of vSphere that the webhook refuses, with its words, and those that it accepts."""
+"""Provider specifications of vSphere: those that the webhook refuses, and those that it accepts."""
 
 from __future__ import annotations
 
