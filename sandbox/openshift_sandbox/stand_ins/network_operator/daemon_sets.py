@@ -90,7 +90,6 @@ def _daemon_set(
 ) -> Object:
     """Return a DaemonSet. `ending` is what the operator adds to the driver's tag for an operating system."""
     driver = DRIVER_LABEL in labels
-    hold = {HOLD: "ready"} if driver else {}
     images = [
         {"name": one, "image": image_path(policy, part, ending), "env": part.get("env") or []}
         for one in containers
@@ -99,7 +98,7 @@ def _daemon_set(
         "selector": {"matchLabels": labels},
         "updateStrategy": {"type": "OnDelete" if driver else "RollingUpdate"},
         "template": {
-            "metadata": {"labels": labels, "annotations": hold},
+            "metadata": {"labels": labels, "annotations": {HOLD: "ready"} if driver else {}},
             "spec": _pod(policy, selector, images),
         },
     }
