@@ -41,7 +41,7 @@ $(READY): requirements.txt requirements-dev.txt sandbox/pyproject.toml
 	@echo "setup: ready ($$($(BIN)/ansible --version | sed -n 1p))"
 
 demo: setup ## a pool of GPU nodes on the sandbox, from nothing to validated; SCENARIO= and POOLS= choose
-	@$(BIN)/sandbox build
+	@$(BIN)/sandbox build --scenario $(SCENARIO)
 	@if [ -e .sandbox/scenario.json ] && ! grep -q '"name": "$(basename $(notdir $(SCENARIO)))"' .sandbox/scenario.json; then \
 	  echo 'demo: another scenario is up, it makes way'; $(BIN)/sandbox down; \
 	fi
@@ -85,7 +85,7 @@ build: setup ## the collection's tarball, under .build/dist
 sandbox-build: setup
 	@$(BIN)/sandbox build
 
-sandbox: sandbox-build ## build (once, 8-9 minutes on two cores) and start the local control plane; SCENARIO= chooses
+sandbox: sandbox-build ## build (once, about 13 minutes on two cores) and start the local control plane; SCENARIO= chooses
 	@$(BIN)/sandbox up --scenario $(SCENARIO)
 
 clean: ## stop the sandbox and remove everything that was made here

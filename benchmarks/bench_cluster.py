@@ -11,9 +11,12 @@ import time
 import typing as t
 from pathlib import Path
 
-from openshift_sandbox import audit, control_plane, crds, kwok, lifecycle, oauth, scenario, seed
+from openshift_sandbox import audit, lifecycle, scenario
+from openshift_sandbox.catalogue import crds
 from openshift_sandbox.client import Client
+from openshift_sandbox.programs import control_plane, kwok, oauth
 from openshift_sandbox.sandbox import Sandbox
+from openshift_sandbox.seed import installer
 
 FLUSH_SECONDS: t.Final = 10.0
 OPERATORS: t.Final = ("nfd", "gpu-operator-certified")
@@ -91,7 +94,7 @@ def bare(directory: Path) -> contextlib.AbstractContextManager[BenchCluster]:
 def installed(directory: Path) -> t.Iterator[BenchCluster]:
     """With everything that OpenShift's installer leaves, and no controller that would act on it."""
     with plain(directory) as cluster:
-        seed.seed(cluster.client, cluster.sandbox.scenario)
+        installer.seed(cluster.client, cluster.sandbox.scenario)
         yield cluster
 
 

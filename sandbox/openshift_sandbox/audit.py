@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The apiserver's audit log, read by tests: what was really sent, by whom, with what body."""
+"""Read the apiserver's audit log: what was really sent, by whom, with what body."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from urllib.parse import parse_qs, urlsplit
 Data = dict[str, t.Any]
 
 WRITES: t.Final = {"create", "update", "patch", "delete", "deletecollection"}
-# Writes in form only: questions about rights, and requests for tokens.
+# These are writes in form only: questions about rights, and requests for tokens.
 QUESTIONS: t.Final = {"authorization.k8s.io", "authentication.k8s.io"}
 
 
 @dataclass(frozen=True)
 class Request:
-    """One completed request (or the start of a watch)."""
+    """One completed request, or the start of a watch."""
 
     event: Data
 
@@ -46,7 +46,7 @@ class Request:
 
     @property
     def resource(self) -> str:
-        """`plural.group`, with the subresource after a slash."""
+        """Return `plural.group`, with the subresource after a slash."""
         reference = self.event.get("objectRef", {})
         name = ".".join(
             part for part in (reference.get("resource", ""), reference.get("apiGroup", "")) if part
@@ -71,27 +71,33 @@ class Request:
 
     @property
     def dry_run(self) -> bool:
-        """As the apiserver sees it: of a DELETE with a body only the body counts."""
+        """Return whether the apiserver treats the request as a dry run.
+
+        Of a DELETE with a body only the body counts.
+        """
         if self.verb == "delete" and isinstance(self.body, dict):
             return bool(self.body.get("dryRun"))
         return "dryRun" in self.query or (isinstance(self.body, dict) and bool(self.body.get("dryRun")))
 
     @property
     def writes(self) -> bool:
-        """Whether it changed, or tried to change, what the cluster holds."""
+        """Return whether the request changed, or tried to change, what the cluster holds."""
         reference = self.event.get("objectRef", {})
         question = reference.get("apiGroup") in QUESTIONS or reference.get("subresource") == "token"
         return self.verb in WRITES and not self.dry_run and not question
 
 
 def read(path: Path, offset: int = 0, user_agent: str | None = None) -> list[Request]:
-    """The requests written after that byte, of the user agents that begin with that text. A half-written last line is left out."""
+    """Return the requests logged after a byte offset, of the user agents that begin with a text.
+
+    A last line that is not complete yet is left out.
+    """
     if not path.exists():
         return []
     with path.open("rb") as file:
         file.seek(offset)
         lines = file.read().split(b"\n")[:-1]
-    # A long run's log has tens of megabytes, and almost none of it is asked for.
+    # The log of a long run has tens of megabytes, and callers want almost nothing of it.
     told = lines if user_agent is None else [line for line in lines if user_agent.encode() in line]
     requests = (Request(json.loads(line)) for line in told)
     return [
@@ -100,7 +106,7 @@ def read(path: Path, offset: int = 0, user_agent: str | None = None) -> list[Req
 
 
 def position(path: Path) -> int:
-    """Where the log ends now: the `offset` for what comes next."""
+    """Return the byte offset where the log ends now: pass it to `read` to see only what comes next."""
     return path.stat().st_size if path.exists() else 0
 
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Builds the control plane and OLM from their pinned go.mod folders, once, and collects the CRDs that their modules carry."""
+"""Build the sandbox's programs from their pinned go.mod folders, once; collect the CRDs in their modules."""
 
 from __future__ import annotations
 
@@ -15,8 +15,12 @@ import typing as t
 from dataclasses import dataclass
 from pathlib import Path
 
-from openshift_sandbox import crds, go_toolchain, kwok, modules
+from openshift_sandbox.catalogue import crds
+from openshift_sandbox.go import modules, toolchain
+from openshift_sandbox.go.progress import Progress, duration
+from openshift_sandbox.programs import control_plane, kwok, olm
 from openshift_sandbox.sandbox import BUILD, SOURCES, SandboxError, say
+from openshift_sandbox.scenario import Scenario
 
 PROGRESS_SECONDS: t.Final = 10.0
 TIMEOUT_SECONDS: t.Final = 3600.0
@@ -25,11 +29,10 @@ _VERSION: t.Final = "k8s.io/component-base/version"
 
 @dataclass(frozen=True)
 class Family:
-    """One folder under sandbox/build: programs that share their dependencies' versions."""
+    """A folder under sandbox/build: programs that share the versions of their dependencies."""
 
     name: str
     programs: tuple[str, ...]
-    minutes: str
     ldflags: str = "-s -w"
     tags: str = ""
 
@@ -48,7 +51,7 @@ class Family:
 
 FAMILIES: t.Final = (
     Family(
-        "control-plane",
+        control_plane.FAMILY,
         (
             "server",
             "kube-apiserver",
@@ -58,33 +61,42 @@ FAMILIES: t.Final = (
             "kwok",
             "nfd-master",
         ),
-        "5-6",
         ldflags=f"-s -w -X {_VERSION}.gitVersion=v1.36.1 -X {_VERSION}.gitMajor=1 -X {_VERSION}.gitMinor=36",
     ),
-    Family(
-        "olm", ("olm", "catalog", "opm"), "3-4", tags="containers_image_openpgp exclude_graphdriver_btrfs"
-    ),
+    Family(olm.FAMILY, ("olm", "catalog", "opm"), tags="containers_image_openpgp exclude_graphdriver_btrfs"),
 )
 
 
-def build() -> None:
-    """Everything that is not there yet or whose pins changed."""
+def families_of(scenario: Scenario) -> tuple[Family, ...]:
+    """Return the families that a scenario's cluster needs: OLM only where the cluster has it."""
+    return tuple(one for one in FAMILIES if one.name != olm.FAMILY or olm.wanted(scenario))
+
+
+def build(families: t.Sequence[Family] = FAMILIES) -> None:
+    """Build the families whose programs are missing or whose pins changed; collect the CRDs likewise.
+
+    Raises SandboxError when a build fails or a Go module is not available.
+    """
     BUILD.mkdir(exist_ok=True)
     with (BUILD / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        stale = [family for family in FAMILIES if not _current(family)]
+        stale = [family for family in families if not _current(family)]
         collected = _collected_current()
         if not stale and collected:
             return
-        go = go_toolchain.find()
+        go = toolchain.find()
+        started = time.monotonic()
+        progress = Progress([family.name for family in stale])
         for family in stale:
-            _compile(go, family)
+            _compile(go, family, progress, started)
         if not collected:
             _collect(go)
+        if stale:
+            say(f"the sandbox's programs are built; this took {duration(time.monotonic() - started)}")
 
 
 def stamp(family: Family) -> str:
-    """Changes whenever the binaries would."""
+    """Return a digest of everything that the programs depend on: flags and pins."""
     digest = hashlib.sha256(" ".join(family.flags).encode())
     for name in ("go.mod", "go.sum"):
         digest.update((family.source / name).read_bytes())
@@ -110,13 +122,11 @@ def _current(family: Family) -> bool:
     )
 
 
-def _compile(go: Path, family: Family) -> None:
+def _compile(go: Path, family: Family, progress: Progress, build_started: float) -> None:
     family.target.mkdir(parents=True, exist_ok=True)
     (BUILD / "logs").mkdir(exist_ok=True)
     log = BUILD / "logs" / f"build-{family.name}.log"
-    say(
-        f"building {family.name} ({', '.join(family.programs)}): about {family.minutes} minutes on two cores the first time; log: {log}"
-    )
+    say(f"building {family.name} ({', '.join(family.programs)}); log: {log}")
     started = time.monotonic()
     argv = [str(go), "build", "-v", *family.flags, "-o", f"{family.target}/", "tool"]
     with log.open("w") as output:
@@ -128,28 +138,32 @@ def _compile(go: Path, family: Family) -> None:
             stdout=output,
             stderr=output,
         )
-        status = _followed(child, family, log, started)
+        status = _followed(child, family, log, progress, build_started)
     if status:
         raise SandboxError(
             f"go build of {family.name} failed ({status}); the last lines of {log}:\n"
             + "\n".join(log.read_text().splitlines()[-15:])
         )
     (family.target / "stamp").write_text(stamp(family))
-    say(f"{family.name} built", started)
+    progress.finish(family.name)
+    say(f"{family.name} built in {duration(time.monotonic() - started)}")
 
 
-def _followed(child: subprocess.Popen[bytes], family: Family, log: Path, started: float) -> int:
-    """One line every ten seconds; the child never outlives us."""
+def _followed(
+    child: subprocess.Popen[bytes], family: Family, log: Path, progress: Progress, build_started: float
+) -> int:
+    """Print one line every ten seconds until the compiler ends; return its exit status.
+
+    The compiler is ended when this function leaves early.
+    """
+    deadline = time.monotonic() + TIMEOUT_SECONDS
     try:
-        while time.monotonic() - started < TIMEOUT_SECONDS:
+        while time.monotonic() < deadline:
             try:
                 return child.wait(PROGRESS_SECONDS)
             except subprocess.TimeoutExpired:
-                lines = log.read_text().splitlines()
-                doing = (
-                    f"{len(lines)} packages compiled, now {lines[-1]}" if lines else "nothing to compile yet"
-                )
-                say(f"{family.name}: {doing}", started)
+                seconds = time.monotonic() - build_started
+                say(progress.describe(family.name, log.read_text().splitlines(), seconds), build_started)
         raise SandboxError(
             f"go build of {family.name} took more than {TIMEOUT_SECONDS / 60:.0f} minutes: see {log}"
         )

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command `sandbox`."""
+"""The command `sandbox`: its arguments, and what each subcommand calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import sys
 import typing as t
 from pathlib import Path
 
-from openshift_sandbox import build, crds, faults, lifecycle, scenario
+from openshift_sandbox import build, faults, lifecycle, scenario
+from openshift_sandbox.catalogue import crds
 from openshift_sandbox.client import ApiError
 from openshift_sandbox.processes import ProcessDied
 from openshift_sandbox.sandbox import DEFAULT, Sandbox, SandboxError, say
@@ -20,6 +21,7 @@ Arguments = argparse.Namespace
 
 
 def main(argv: t.Sequence[str] | None = None) -> int:
+    """Run the command; return its exit status: 0, 1 after an error, 130 after Ctrl-C."""
     arguments = parser().parse_args(argv)
     try:
         return int(arguments.action(arguments) or 0)
@@ -33,15 +35,18 @@ def main(argv: t.Sequence[str] | None = None) -> int:
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="sandbox", description="A local, OpenShift-shaped control plane.")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
-    _command(commands, "build", "build the programs and collect the CRDs, once", _build, directory=False)
-    up = _command(commands, "up", "bring a sandbox up, or repair the one that is there", _up)
+    built = _command(
+        commands, "build", "build the programs and collect the CRDs, once", _build, directory=False
+    )
+    built.add_argument("--scenario", help="build only what this scenario needs (default: everything)")
+    up = _command(commands, "up", "start a sandbox, or repair the one that is there", _up)
     up.add_argument(
         "--scenario", default="aws", help=f"one of {', '.join(scenario.names())}, or the path of a .yml file"
     )
-    up.add_argument("--fresh", action="store_true", help="throw away the sandbox that is there")
+    up.add_argument("--fresh", action="store_true", help="remove the sandbox that is there first")
     _command(commands, "down", "end every process of the sandbox and remove its directory", _down)
     _command(commands, "reset", "down, and up again with the same scenario", _reset)
-    _command(commands, "status", "the sandbox's processes; exit status 1 when one is missing", _status)
+    _command(commands, "status", "list the sandbox's processes; exit with 1 when one is missing", _status)
     env = _command(commands, "env", "print the line that points a shell at the sandbox", _env)
     env.add_argument(
         "--path",
@@ -75,25 +80,26 @@ def _command(
 
 
 def _fault(commands: t.Any) -> None:
-    faults_of = commands.add_parser("fault", help="trouble in the running sandbox").add_subparsers(
+    faults_of = commands.add_parser("fault", help="cause trouble in the running sandbox").add_subparsers(
         metavar="TROUBLE", required=True
     )
-    add = _command(faults_of, "add", "add a trouble that the stand-ins act on", _fault_add)
+    add = _command(faults_of, "add", "add a trouble", _fault_add)
     add.add_argument("type")
     add.add_argument("fields", nargs="*", metavar="KEY=VALUE")
-    clear = _command(faults_of, "clear", "take troubles away", _fault_clear)
+    clear = _command(faults_of, "clear", "remove troubles", _fault_clear)
     clear.add_argument("type", nargs="?")
     clear.add_argument("fields", nargs="*", metavar="KEY=VALUE")
-    _command(faults_of, "list", "the troubles there are", _fault_list)
-    api = _command(faults_of, "api-down", "take the API away for a while", _fault_api)
+    _command(faults_of, "list", "list the troubles", _fault_list)
+    api = _command(faults_of, "api-down", "stop the API server for a while", _fault_api)
     api.add_argument("--seconds", type=float, default=20.0)
     api.add_argument(
         "--hang", action="store_true", help="accept connections and never answer, instead of refusing them"
     )
 
 
-def _build(_arguments: Arguments) -> None:
-    build.build()
+def _build(arguments: Arguments) -> None:
+    chosen = arguments.scenario
+    build.build(build.families_of(scenario.load(chosen)) if chosen else build.FAMILIES)
     say("built")
 
 
@@ -155,9 +161,8 @@ def _fault_add(arguments: Arguments) -> None:
 
 
 def _fault_clear(arguments: Arguments) -> None:
-    say(
-        f"{faults.clear(_there(arguments), arguments.type, faults.parse(arguments.fields))} troubles taken away"
-    )
+    removed = faults.clear(_there(arguments), arguments.type, faults.parse(arguments.fields))
+    say(f"{removed} troubles removed")
 
 
 def _fault_list(arguments: Arguments) -> None:

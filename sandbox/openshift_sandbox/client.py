@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The small client that the sandbox, its stand-ins and the tests share: dicts in, dicts out, one keep-alive pool."""
+"""The small API client that the sandbox, its stand-ins and the tests share.
+
+It takes and returns dictionaries, and keeps its connections open.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ TIMEOUT = urllib3.Timeout(connect=3.0, read=30.0)
 
 
 class ApiError(Exception):
-    """An answer other than 2xx; status 0 means that nothing answered."""
+    """An answer other than 2xx. Status 0 means that the server did not answer."""
 
     def __init__(self, status: int, message: str, body: Object | None = None) -> None:
         super().__init__(f"{status}: {message}" if status else message)
@@ -39,7 +42,7 @@ class ApiError(Exception):
 
 
 class Client:
-    """Synchronous and safe to share between threads."""
+    """A synchronous client that several threads may share."""
 
     def __init__(self, kubeconfig: str | Path, user_agent: str = "sandbox") -> None:
         self.user_agent = user_agent
@@ -63,7 +66,10 @@ class Client:
         content_type: str = JSON,
         query: t.Mapping[str, str] | None = None,
     ) -> tuple[int, Object]:
-        """Status and decoded body of one request; raises ApiError(0, ...) when nothing answered."""
+        """Send one request; return the status and the decoded body.
+
+        Raises ApiError with status 0 when the server does not answer.
+        """
         url = self.server + path + (f"?{urlencode(query)}" if query else "")
         data = None if body is None else json.dumps(body).encode()
         headers = self._headers | ({"Content-Type": content_type} if data is not None else {})
@@ -75,7 +81,7 @@ class Client:
                 raise ApiError(0, f"{method} {path}: {error}") from error
             if (
                 answer.status != 429 or path.endswith("/eviction") or time.monotonic() > deadline
-            ):  # there, a budget says no
+            ):  # the pod exists, but a disruption budget forbids its eviction
                 return answer.status, _decode(answer.data)
             time.sleep(0.2)
 
@@ -87,13 +93,14 @@ class Client:
         content_type: str = JSON,
         query: t.Mapping[str, str] | None = None,
     ) -> Object:
-        """As request, but anything other than 2xx raises."""
+        """Send one request; return the decoded body. Raises ApiError for any status other than 2xx."""
         status, answer = self.request(method, path, body, content_type, query)
         if status >= 300:
             raise ApiError(status, answer.get("message") or f"{method} {path}", answer)
         return answer
 
     def get(self, api_version: str, plural: str, name: str, namespace: str | None = None) -> Object | None:
+        """Return one object, or None when it does not exist."""
         status, answer = self.request("GET", resource_path(api_version, plural, name, namespace))
         if status == 404:
             return None
@@ -104,6 +111,7 @@ class Client:
     def list(
         self, api_version: str, plural: str, namespace: str | None = None, labels: str | None = None
     ) -> list[Object]:
+        """Return the objects of a kind, in one namespace or in all."""
         query = {"labelSelector": labels} if labels else None
         answer = self.checked("GET", resource_path(api_version, plural, None, namespace), query=query)
         kind = answer.get("kind", "").removesuffix("List")
@@ -113,7 +121,7 @@ class Client:
         return self.checked("POST", self._path_of(obj, namespace, named=False), obj)
 
     def apply(self, obj: Object, force: bool = True) -> Object:
-        """Server-side apply; the field manager is the user agent."""
+        """Apply an object server-side, with the user agent as field manager."""
         return self.checked("PATCH", self._path_of(obj), obj, APPLY, self._apply_query(force))
 
     def apply_status(self, obj: Object) -> Object:
@@ -128,7 +136,7 @@ class Client:
         body: Object,
         subresource: str | None = None,
     ) -> Object:
-        """A JSON merge patch."""
+        """Send a JSON merge patch."""
         path = resource_path(api_version, plural, name, namespace) + (
             f"/{subresource}" if subresource else ""
         )
@@ -137,7 +145,7 @@ class Client:
     def delete(
         self, api_version: str, plural: str, name: str, namespace: str | None = None, orphan: bool = False
     ) -> bool:
-        """False when there was nothing to delete. orphan: what it owns stays."""
+        """Delete an object; return False when it did not exist. `orphan` keeps the objects that it owns."""
         query = {"propagationPolicy": "Orphan"} if orphan else None
         status, answer = self.request(
             "DELETE", resource_path(api_version, plural, name, namespace), query=query
@@ -149,7 +157,7 @@ class Client:
         return True
 
     def impersonating(self, user: str, groups: t.Sequence[str]) -> Client:
-        """The same connection, acting as somebody else."""
+        """Return a client that uses the same connections and acts as another user."""
         other = copy.copy(self)
         other._headers = urllib3.HTTPHeaderDict(self._headers)
         other._headers["Impersonate-User"] = user
@@ -158,6 +166,10 @@ class Client:
         return other
 
     def plural(self, api_version: str, kind: str) -> str:
+        """Return the plural name of a kind, as the server publishes it.
+
+        Raises ApiError when it is not served.
+        """
         return self._resource(api_version, kind)[0]
 
     def close(self) -> None:
@@ -207,7 +219,7 @@ def resource_path(
 
 
 def _decode(data: bytes) -> Object:
-    """Text that is not JSON (readyz, logs) comes as its message."""
+    """Return decoded JSON; text that is not JSON (readyz, logs) becomes `{"message": text}`."""
     try:
         answer = json.loads(data) if data else {}
     except ValueError:
@@ -216,7 +228,7 @@ def _decode(data: bytes) -> Object:
 
 
 def connection(kubeconfig: Path) -> tuple[str, ssl.SSLContext, str | None]:
-    """Address, TLS context and token of the current context."""
+    """Return address, TLS context and token of the current context of a kubeconfig."""
     config = yaml.safe_load(kubeconfig.read_text())
     context = _named(config["contexts"], config["current-context"])["context"]
     cluster = _named(config["clusters"], context["cluster"])["cluster"]
@@ -230,7 +242,7 @@ def connection(kubeconfig: Path) -> tuple[str, ssl.SSLContext, str | None]:
     if certificate and key:
         with tempfile.NamedTemporaryFile(
             suffix=".pem"
-        ) as pair:  # the ssl module reads a key pair from files only
+        ) as pair:  # the ssl module reads key pairs only from files
             pair.write(certificate + b"\n" + key)
             pair.flush()
             tls.load_cert_chain(pair.name)

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Trouble in a running sandbox: scripted troubles that the stand-ins read, and an API server that goes away for a while."""
+"""Cause trouble in a running sandbox: scripted troubles for the stand-ins, or an API server that stops."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import typing as t
 
 import yaml
 
-from openshift_sandbox import lifecycle, olm, scenario
+from openshift_sandbox import lifecycle, scenario
+from openshift_sandbox.programs import olm
 from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 
 Trouble = dict[str, t.Any]
 
-# Troubles that lie in the catalogues' files, which opm reads once.
+# These troubles are in the files of the catalogues, which opm reads only once.
 IN_CATALOGUES: t.Final = {
     "bundle_image",
     "catalog_down",
@@ -30,7 +31,10 @@ IN_CATALOGUES: t.Final = {
 
 
 def parse(words: t.Sequence[str]) -> Trouble:
-    """`key=value` words; values are YAML, so numbers and lists are what they look like."""
+    """Return `key=value` words as a dictionary; values are read as YAML.
+
+    Raises SandboxError for a word without a key.
+    """
     fields: Trouble = {}
     for word in words:
         key, separator, value = word.partition("=")
@@ -42,12 +46,13 @@ def parse(words: t.Sequence[str]) -> Trouble:
 
 
 def add(sandbox: Sandbox, kind: str, fields: Trouble) -> None:
+    """Add a trouble; the stand-ins see it at once."""
     now = sandbox.scenario
     _change(sandbox, [*now.troubles, {"type": kind, **fields}], kind)
 
 
 def clear(sandbox: Sandbox, kind: str | None, fields: Trouble) -> int:
-    """Takes away every trouble of that type (or all) whose fields say the same; how many there were."""
+    """Remove the troubles of a type (or all) whose fields match; return how many were removed."""
     now = sandbox.scenario
     gone = [
         one
@@ -59,20 +64,24 @@ def clear(sandbox: Sandbox, kind: str | None, fields: Trouble) -> int:
 
 
 def api_down(sandbox: Sandbox, seconds: float, hang: bool = False) -> None:
-    """No API for a while: connections are refused, or accepted and never answered (`hang`). Comes back whatever happens here."""
+    """Stop the API server for some seconds; start it again in any case.
+
+    Connections are refused, or with `hang` accepted and never answered. Raises SandboxError when it does not
+    run.
+    """
     if not sandbox.processes.alive("kube-apiserver"):
-        raise SandboxError("the kube-apiserver does not run: `sandbox up` repairs the sandbox")
+        raise SandboxError("kube-apiserver does not run: repair the sandbox with `sandbox up`")
     started = time.monotonic()
     try:
         if hang:
             sandbox.processes.signal("kube-apiserver", signal.SIGSTOP)
         else:
             sandbox.processes.signal("kube-apiserver", signal.SIGKILL)
-        say(f"kube-apiserver {'hangs' if hang else 'is away'} for {seconds:g} s", started)
+        say(f"kube-apiserver {'hangs' if hang else 'is stopped'} for {seconds:g} s", started)
         time.sleep(seconds)
     finally:
         lifecycle.repair(sandbox, started)
-    say("the API is back", started)
+    say("the API answers again", started)
 
 
 def _change(sandbox: Sandbox, troubles: list[Trouble], *kinds: str) -> None:

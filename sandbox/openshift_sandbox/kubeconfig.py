@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kubeconfig files, complete in themselves: authority, and a certificate or a token."""
+"""Write kubeconfig files that need no other file: they hold the authority and a certificate or a token."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ def write(
     pair: tuple[Path, Path] | None = None,
     token: str | None = None,
 ) -> Path:
+    """Write a kubeconfig for one user; return its path."""
     credentials: dict[str, t.Any] = {"token": token} if token else {}
     if pair:
         credentials = {"client-certificate-data": _encoded(pair[0]), "client-key-data": _encoded(pair[1])}

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bringing a sandbox up, repairing it, and taking it down."""
+"""Start a sandbox, repair it, and remove it."""
 
 from __future__ import annotations
 
@@ -17,19 +17,25 @@ import typing as t
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from openshift_sandbox import admission, build, control_plane, crds, kwok, oauth, olm, scenario, seed
+from openshift_sandbox import build, scenario
+from openshift_sandbox.catalogue import crds
 from openshift_sandbox.processes import ProcessDied
+from openshift_sandbox.programs import admission, control_plane, kwok, oauth, olm
 from openshift_sandbox.sandbox import Sandbox, SandboxError, say
 from openshift_sandbox.scenario import Scenario
+from openshift_sandbox.seed import installer
 
 NODES_SECONDS: t.Final = 60.0
-PORT_TAKEN: t.Final = "address already in use"  # as Go says it; Python begins with a capital letter
+PORT_TAKEN: t.Final = "address already in use"  # in the words of Go; Python begins with a capital letter
 
 
 def up(sandbox: Sandbox, name: str, fresh: bool = False) -> None:
-    """Ready for use when it returns. A sandbox that runs is reused; one that is damaged is repaired."""
+    """Start a sandbox and return once it is ready. Reuse one that runs, and repair one that is damaged.
+
+    Raises SandboxError when the directory holds a sandbox of another scenario.
+    """
     wanted = scenario.load(name)
-    build.build()
+    build.build(build.families_of(wanted))
     if fresh:
         down(sandbox)
     started = time.monotonic()
@@ -37,7 +43,7 @@ def up(sandbox: Sandbox, name: str, fresh: bool = False) -> None:
     with _alone(sandbox):
         _same_scenario(sandbox, wanted, name)
         if sandbox.state.get("ready") and healthy(sandbox):
-            say(f"the sandbox of scenario {wanted.name} is up already: {sandbox.directory}")
+            say(f"the sandbox of scenario {wanted.name} runs already: {sandbox.directory}")
             return
         try:
             _bring_up(sandbox, started)
@@ -52,7 +58,7 @@ def up(sandbox: Sandbox, name: str, fresh: bool = False) -> None:
 
 
 def down(sandbox: Sandbox) -> int:
-    """Nothing runs and nothing is left afterwards; the number of processes that were ended."""
+    """End all processes of a sandbox and remove its directory; return how many processes were ended."""
     ended = sandbox.processes.kill_all()
     if (sandbox.directory / "state.lock").exists():
         shutil.rmtree(sandbox.directory)
@@ -60,6 +66,7 @@ def down(sandbox: Sandbox) -> int:
 
 
 def healthy(sandbox: Sandbox) -> bool:
+    """Return whether every process runs and the API server answers."""
     children = [child for child in sandbox.processes.all() if not child.nested]
     return (
         bool(children) and all(child.alive and not child.stopped for child in children) and _answers(sandbox)
@@ -67,7 +74,7 @@ def healthy(sandbox: Sandbox) -> bool:
 
 
 def repair(sandbox: Sandbox, started: float) -> None:
-    """Starts whatever does not run; each step leaves alone what does."""
+    """Start every process of the control plane that does not run; leave the others alone."""
     for child in sandbox.processes.all():
         if child.stopped:
             sandbox.processes.signal(child.name, signal.SIGCONT)
@@ -84,7 +91,7 @@ def repair(sandbox: Sandbox, started: float) -> None:
 def _bring_up(sandbox: Sandbox, started: float) -> None:
     control_plane.prepare(sandbox)
     oauth.prepare(sandbox)
-    has_olm = olm.wanted(sandbox)
+    has_olm = olm.wanted(sandbox.scenario)
     with ThreadPoolExecutor(1) as background:
         catalogues = background.submit(olm.prepare, sandbox) if has_olm else None
         repair(sandbox, started)
@@ -116,9 +123,9 @@ def _fill(sandbox: Sandbox, started: float) -> None:
         wanted += crds.operator_crds("special-resource-operator")
     crds.load(client, wanted)
     say(f"{len(wanted)} CRDs established", started)
-    seed.seed(client, sandbox.scenario)
+    installer.seed(client, sandbox.scenario)
     sandbox.state.set(seeded=True)
-    say("the scenario's cluster is there", started)
+    say("the objects of the scenario's cluster exist", started)
 
 
 def start_stand_ins(sandbox: Sandbox) -> None:
@@ -134,7 +141,8 @@ def _wait_nodes(sandbox: Sandbox) -> None:
         sandbox.processes.check()
         if time.monotonic() > deadline:
             raise SandboxError(
-                f"nodes not Ready after {NODES_SECONDS:.0f} s: {', '.join(waiting)}; see {sandbox.logs / 'kwok.log'}"
+                f"nodes not Ready after {NODES_SECONDS:.0f} s: {', '.join(waiting)}; "
+                f"see {sandbox.logs / 'kwok.log'}"
             )
         time.sleep(0.1)
 
@@ -164,11 +172,12 @@ def _same_scenario(sandbox: Sandbox, wanted: Scenario, source: str) -> None:
     elif current != wanted.name:
         raise SandboxError(
             f"{sandbox.directory} holds a sandbox of scenario {current}, not {wanted.name}: "
-            f"`sandbox up --scenario {wanted.name} --fresh` replaces it, --dir makes a second one beside it"
+            f"`sandbox up --scenario {wanted.name} --fresh` replaces it, --dir starts a second one beside it"
         )
     elif sandbox.state.get("digest") != digest:
         say(
-            f"the file of scenario {current} changed since this sandbox was made; `sandbox reset` takes the change over"
+            f"the file of scenario {current} changed after this sandbox was made: "
+            "`sandbox reset` starts a new one with the changes"
         )
 
 
@@ -180,7 +189,7 @@ def _digest(wanted: Scenario) -> str:
 
 @contextlib.contextmanager
 def _alone(sandbox: Sandbox) -> t.Iterator[None]:
-    """One `up` at a time in a directory; a second one waits and then finds it ready."""
+    """Let only one `up` at a time work on a directory; a second one waits and then finds it ready."""
     lock: Path = sandbox.run / "up.lock"
     with lock.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

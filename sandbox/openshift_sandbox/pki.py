@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Keys and certificates: one authority for each sandbox, made when it is first brought up."""
+"""Make keys and certificates: each sandbox has one authority, made at its first start."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIFETIME = datetime.timedelta(days=3650)
 
 
 class Authority:
-    """Issues what the sandbox's servers and clients need, into one folder; what is there already is kept."""
+    """Issue keys and certificates into one folder; keep those that exist already."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -29,7 +29,7 @@ class Authority:
             self._make_root()
 
     def server(self, name: str) -> tuple[Path, Path]:
-        """Certificate and key of a server on this machine's loopback addresses."""
+        """Return certificate and key of a server on this machine's loopback addresses."""
         hosts: list[x509.GeneralName] = [
             x509.DNSName(host)
             for host in ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
@@ -45,11 +45,11 @@ class Authority:
         )
 
     def client(self, user: str, group: str | None = None) -> tuple[Path, Path]:
-        """Certificate and key that Kubernetes reads as that user, a member of that group."""
+        """Return certificate and key that Kubernetes reads as this user, a member of this group."""
         return self._issue(user.replace(":", "-"), _name(user, group), ExtendedKeyUsageOID.CLIENT_AUTH)
 
     def signing_pair(self, name: str) -> tuple[Path, Path]:
-        """Public and private key for service account tokens."""
+        """Return the public and the private key for service account tokens."""
         public, private = self.folder / f"{name}.pub", self.folder / f"{name}.key"
         if not public.exists():
             key = ec.generate_private_key(ec.SECP256R1())

@@ -1,7 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The sandbox's children: each in its own session, known by pid and start time, so that nobody else's process is ever signalled."""
+"""Start, find and end the sandbox's child processes.
+
+Each child has a session of its own. It is known by its pid and start time, so that no process of others gets
+a signal.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ KILL_SECONDS: t.Final = 10.0
 
 
 class ProcessDied(Exception):
-    """A child ended; carries the last lines of its log."""
+    """A child process ended; the error carries the last lines of its log."""
 
     def __init__(self, name: str, log: Path) -> None:
         lines = tail(log)
@@ -52,7 +56,7 @@ class Child:
 
 
 class Processes:
-    """Starts, finds and ends the children of one sandbox directory."""
+    """The child processes of one sandbox directory."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -65,7 +69,7 @@ class Processes:
         env: t.Mapping[str, str] | None = None,
         log: Path | None = None,
     ) -> int:
-        """The child's pid; a living child of that name is left as it is."""
+        """Start a child and return its pid; leave a running child of the same name alone."""
         running = self.find(name)
         if running and running.alive:
             return running.pid
@@ -90,7 +94,7 @@ class Processes:
                 "nested": MARK in os.environ,
             }
             state["processes"][name] = entry
-        # So that its end leaves no zombie, whoever ended it.
+        # Wait for the child, so that it leaves no zombie, whoever ends it.
         threading.Thread(target=child.wait, name=f"waits for {name}", daemon=True).start()
         return child.pid
 
@@ -106,13 +110,19 @@ class Processes:
         return child is not None and child.alive
 
     def check(self, *names: str) -> None:
-        """Raises for the first child (of these names) that is no longer there; children that another child started are that one's business."""
+        """Raise ProcessDied for the first child (of these names) that no longer runs.
+
+        Children that another child started do not count: that child looks after them.
+        """
         for child in self.all():
             if child.name in (names or [child.name]) and not child.nested and not child.alive:
                 raise ProcessDied(child.name, Path(child.log))
 
     def stop(self, name: str, grace: float = 5.0) -> bool:
-        """Ends one child and forgets it: asked politely first, killed after the grace period. False when it was not running."""
+        """End one child and forget it; return False when it did not run.
+
+        The child gets SIGTERM, and SIGKILL after the grace period in seconds.
+        """
         child = self.find(name)
         running = child is not None and child.alive
         if child and running:
@@ -131,7 +141,10 @@ class Processes:
             _signal(child, number)
 
     def kill_all(self) -> int:
-        """Ends everything of this sandbox, also what its record missed; the number of processes that were ended."""
+        """End every process of this sandbox, recorded or not; return how many were ended.
+
+        Raises TimeoutError when a process survives SIGKILL.
+        """
         ended = 0
         deadline = time.monotonic() + KILL_SECONDS
         while True:
@@ -140,7 +153,8 @@ class Processes:
                 return ended
             if time.monotonic() > deadline:
                 raise TimeoutError(
-                    f"still running after SIGKILL: {', '.join(f'{child.name} ({pid})' for pid, child in children.items())}"
+                    "still running after SIGKILL: "
+                    + ", ".join(f"{child.name} ({pid})" for pid, child in children.items())
                 )
             for child in children.values():
                 _signal(child, signal.SIGKILL)
@@ -148,7 +162,10 @@ class Processes:
             _gone(list(children.values()), 2.0)
 
     def _marked(self) -> t.Iterator[Child]:
-        """Processes that carry this directory's mark in their environment: children of children, and starts cut short before they were recorded."""
+        """Yield the processes that carry this directory's mark in their environment.
+
+        These are children of children, and children whose start was interrupted before it was recorded.
+        """
         mark = f"{MARK}={self._directory}".encode()
         for entry in Path("/proc").iterdir():
             if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -159,7 +176,10 @@ class Processes:
 
 
 def identity(pid: int) -> str | None:
-    """Boot and start time of a living process: a pid alone may have passed to somebody else."""
+    """Return boot and start time of a running process, or None.
+
+    A pid alone may belong to another process by now.
+    """
     try:
         state, started = _stat(pid)
     except (OSError, IndexError):
@@ -168,6 +188,7 @@ def identity(pid: int) -> str | None:
 
 
 def tail(log: Path, lines: int = 12) -> list[str]:
+    """Return the last lines of a log; none when it cannot be read."""
     try:
         return log.read_text(errors="replace").splitlines()[-lines:]
     except OSError:
@@ -188,7 +209,10 @@ def _boot() -> str:
 
 
 def _signal(child: Child, number: signal.Signals) -> None:
-    """To the child's whole group where it leads one. The identity is read again right before."""
+    """Send a signal to the child, or to its whole group where it leads one.
+
+    Check its identity right before.
+    """
     if not child.alive:
         return
     with contextlib.suppress(ProcessLookupError):

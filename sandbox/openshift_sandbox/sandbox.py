@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One sandbox: its directory, ports, binaries, kubeconfigs and processes. Everything that brings it up or changes it starts from here."""
+"""One sandbox: its directory, ports, programs, kubeconfigs and processes."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ CHECKOUT: t.Final = Path(__file__).resolve().parents[2]
 SOURCES: t.Final = CHECKOUT / "sandbox"
 BUILD: t.Final = CHECKOUT / ".build"
 DEFAULT: t.Final = CHECKOUT / ".sandbox"
-PORTS: t.Final = range(
-    20000, 32000
-)  # below the kernel's ephemeral range, so that no outgoing connection takes one while its owner restarts
+# Below the kernel's ephemeral range, so that no outgoing connection takes a port while its owner restarts.
+PORTS: t.Final = range(20000, 32000)
 
 
 class SandboxError(Exception):
-    """Something a user can mend: the message says how."""
+    """Something that the user can repair: the message says how."""
 
 
 class Sandbox:
+    """The files of one sandbox directory, and the processes that run for it."""
+
     def __init__(self, directory: Path) -> None:
         self.directory = directory.resolve()
         self.run = self.directory / "run"
@@ -54,19 +55,23 @@ class Sandbox:
         return f"https://127.0.0.1:{self.port('kube-apiserver')}"
 
     def create(self) -> None:
+        """Make the directory. Raises SandboxError when it holds files that belong to no sandbox."""
         if (
             self.directory.exists()
             and any(self.directory.iterdir())
             and not (self.directory / "state.lock").exists()
         ):
             raise SandboxError(
-                f"{self.directory} has files in it that are no sandbox's: name another directory with --dir"
+                f"{self.directory} holds files that are no sandbox's: name another directory with --dir"
             )
         for folder in (self.directory, self.run, self.logs):
             folder.mkdir(parents=True, exist_ok=True)
 
     def port(self, name: str) -> int:
-        """The port of a server: chosen once, then kept, so that kubeconfigs stay true after a repair."""
+        """Return the port of a server.
+
+        It is chosen once and then kept, so that kubeconfigs stay valid after a repair.
+        """
         known = self.state.get("ports", {}).get(name)
         if known:
             return int(known)
@@ -74,15 +79,19 @@ class Sandbox:
             return int(state["ports"].setdefault(name, _free_port(set(state["ports"].values()))))
 
     def binary(self, family: str, name: str) -> Path:
+        """Return the path of a program. Raises SandboxError when it is not built."""
         path = BUILD / "bin" / family / name
         if not path.exists():
             raise SandboxError(
-                f"{path} is not built yet: run `sandbox build` (once, 8-9 minutes on two cores)"
+                f"{path} is not built yet: run `sandbox build` (once, about 13 minutes on two cores)"
             )
         return path
 
     def component_kubeconfig(self, name: str) -> Path:
-        """Each component has a user of its own, so that the audit log says who wrote what."""
+        """Return the kubeconfig of a component.
+
+        Each has its own user, so that the audit log says who wrote what.
+        """
         return self.run / f"{name}.kubeconfig"
 
     def client(self, user_agent: str = "sandbox") -> Client:
@@ -90,7 +99,7 @@ class Sandbox:
 
 
 def say(text: str, since: float | None = None) -> None:
-    """One progress line, with the seconds since the start."""
+    """Print one line of progress, with the seconds since a start."""
     elapsed = f"{time.monotonic() - since:5.1f} s  " if since is not None else ""
     print(f"{elapsed}{text}", file=sys.stderr, flush=True)
 

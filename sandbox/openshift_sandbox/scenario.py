@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Scenarios: the shape of the cluster, the stand-ins' delays and the scripted troubles, as data."""
+"""Scenarios as data: the shape of the cluster, the stand-ins' delays and the scripted troubles."""
 
 from __future__ import annotations
 
@@ -21,22 +21,27 @@ KEYS: t.Final = {"description", "extends", "cluster", "delays", "troubles"}
 
 
 class ScenarioError(Exception):
-    """A scenario that does not exist or says something unknown."""
+    """A scenario that does not exist, or a key that no scenario has."""
 
 
 @dataclass(frozen=True)
 class Scenario:
+    """One scenario: its name, and the maps that its file holds."""
+
     name: str
     cluster: Data = field(default_factory=dict)
     delays: dict[str, float] = field(default_factory=dict)
     troubles: list[Data] = field(default_factory=list)
 
     def delay(self, step: str, default: float = 0.0) -> float:
-        """Seconds that a stand-in takes for a step."""
+        """Return how many seconds a stand-in takes for a step."""
         return float(self.delays.get(step, default))
 
     def troubles_of(self, kind: str, **match: t.Any) -> list[Data]:
-        """Troubles of a type; a trouble that does not name a field of `match` applies to every value of it."""
+        """Return the troubles of a type that match.
+
+        A trouble that does not name a field of `match` applies to every value of that field.
+        """
         return [
             one
             for one in self.troubles
@@ -44,6 +49,7 @@ class Scenario:
         ]
 
     def trouble(self, kind: str, **match: t.Any) -> Data | None:
+        """Return the first trouble of a type that matches, or None."""
         return next(iter(self.troubles_of(kind, **match)), None)
 
 
@@ -52,7 +58,10 @@ def names() -> list[str]:
 
 
 def load(name: str, folder: Path = SCENARIOS) -> Scenario:
-    """The scenario of that name (or path of a .yml file), its `extends` chain merged: maps deeply, troubles added up."""
+    """Return a scenario by its name or the path of its file, merged with the scenarios that it extends.
+
+    Maps are merged deeply; troubles are added. Raises ScenarioError.
+    """
     data = _merged(name, folder, ())
     return Scenario(
         Path(name).stem, data.get("cluster") or {}, data.get("delays") or {}, data.get("troubles") or []
@@ -60,7 +69,7 @@ def load(name: str, folder: Path = SCENARIOS) -> Scenario:
 
 
 def save(scenario: Scenario, directory: Path) -> None:
-    """Written whole or not at all, since the stand-ins read it while they run."""
+    """Write the scenario of a sandbox in one step, since the stand-ins read it while they run."""
     body = {
         "name": scenario.name,
         "cluster": scenario.cluster,
@@ -73,7 +82,7 @@ def save(scenario: Scenario, directory: Path) -> None:
 
 
 def read(directory: Path) -> Scenario:
-    """The effective scenario of a sandbox."""
+    """Return the effective scenario of a sandbox."""
     body = json.loads((directory / FILE).read_text())
     return Scenario(body["name"], body["cluster"], body["delays"], body["troubles"])
 
@@ -99,7 +108,7 @@ def _merged(name: str, folder: Path, seen: tuple[str, ...]) -> Data:
     path = Path(name) if name.endswith((".yml", ".yaml")) else folder / f"{name}.yml"
     if not path.is_file():
         raise ScenarioError(
-            f"no scenario {name!r}: there are {', '.join(names())}, or give the path of a .yml file"
+            f"no scenario {name!r}: choose one of {', '.join(names())}, or give the path of a .yml file"
         )
     if name in seen:
         raise ScenarioError(f"scenario {name!r} extends itself: {' -> '.join((*seen, name))}")

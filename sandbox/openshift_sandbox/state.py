@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a sandbox remembers: ports and processes, in one JSON file that several processes may change."""
+"""What a sandbox remembers: its ports and processes, in one JSON file that several processes may change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILE: t.Final = "state.json"
 
 
 class State:
-    """state.json of one sandbox directory. Every change reads the file again under a lock."""
+    """state.json of one sandbox directory. Every change locks the file and reads it again."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory

@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import urllib3
 
-from openshift_sandbox import oauth
+from openshift_sandbox.programs import oauth
 from openshift_sandbox.sandbox import Sandbox
-from openshift_sandbox.stand_ins.oauth_tokens import object_name
+from openshift_sandbox.stand_ins.oauth.tokens import object_name
 
 AUTHORIZE: t.Final = "/oauth/authorize?response_type=token&client_id=openshift-challenging-client"
 TOKENS: t.Final = "/apis/oauth.openshift.io/v1/useroauthaccesstokens"

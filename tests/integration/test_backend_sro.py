@@ -16,7 +16,8 @@ from integration.playbook import Playbook
 from integration.twelve_steps import Case, Walks, task
 from integration.wire import Audit
 
-from openshift_sandbox import crds, faults
+from openshift_sandbox import faults
+from openshift_sandbox.catalogue import crds
 
 Data = dict[str, t.Any]
 

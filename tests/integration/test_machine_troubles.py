@@ -15,7 +15,7 @@ from integration.playbook import Playbook, TaskResult
 from integration.wire import Audit
 
 from openshift_sandbox import faults
-from openshift_sandbox.stand_ins import certificate_requests
+from openshift_sandbox.stand_ins.machine_api import certificate_requests
 
 Data = dict[str, t.Any]
 TYPE: t.Final = "g4dn.xlarge"

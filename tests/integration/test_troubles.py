@@ -21,8 +21,9 @@ from integration.patience import SECONDS, until
 from integration.playbook import ROOT, Playbook, Run
 from integration.wire import Audit
 
-from openshift_sandbox import faults, lifecycle, olm, scenario
+from openshift_sandbox import faults, lifecycle, scenario
 from openshift_sandbox.client import ApiError, Client
+from openshift_sandbox.programs import olm
 from openshift_sandbox.sandbox import Sandbox
 
 Data = dict[str, t.Any]

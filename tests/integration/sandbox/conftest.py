@@ -15,7 +15,7 @@ from integration.sandbox.machine_sets import API, MACHINES, Data, copied, machin
 from openshift_sandbox import audit, lifecycle
 from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox
-from openshift_sandbox.stand_ins.loop import USER_AGENT
+from openshift_sandbox.stand_ins.core.loop import USER_AGENT
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from integration.sandbox.subscriptions import Operator
 from openshift_sandbox import faults
 from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox
-from openshift_sandbox.stand_ins.kinds import TABLE
+from openshift_sandbox.stand_ins.core.kinds import TABLE
 
 SCENARIO = "aws"
 NFD = "openshift-nfd"

@@ -15,8 +15,10 @@ import urllib3
 from integration.patience import until
 from integration.sandbox.machine_sets import API, MACHINES, Data, copied, machines, value_of, worker
 
-from openshift_sandbox import admission, faults, hardware, lifecycle
+from openshift_sandbox import faults, lifecycle
 from openshift_sandbox.client import ApiError, Client
+from openshift_sandbox.hardware import instance_types
+from openshift_sandbox.programs import admission
 from openshift_sandbox.sandbox import Sandbox
 
 SCENARIO = "gcp"
@@ -62,9 +64,9 @@ def test_a_new_set_is_rewritten_and_becomes_a_gpu_node(client: Client) -> None:
         ),
         "the Node",
     )
-    made_of = hardware.of_node(node)
+    made_of = instance_types.of_node(node)
     assert made_of is not None
-    assert (made_of.gpus, made_of.gpu) == (1, hardware.GPUS["T4"])
+    assert (made_of.gpus, made_of.gpu) == (1, instance_types.GPUS["T4"])
     assert until(
         lambda: told(client, "pool").get("machine.openshift.io/GPU") == "1",
         "the number of GPUs that a new node would have",

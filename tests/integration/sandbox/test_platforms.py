@@ -11,8 +11,9 @@ import pytest
 from integration.patience import until
 from integration.sandbox.machine_sets import API, MACHINES, PREFIX, Data, copied, in_phase, machines, worker
 
-from openshift_sandbox import hardware, lifecycle
+from openshift_sandbox import lifecycle
 from openshift_sandbox.client import ApiError, Client
+from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.sandbox import Sandbox
 
 
@@ -65,7 +66,7 @@ def test_a_set_scaled_up_becomes_a_node_with_gpus_and_goes_again(
     name = gpu_set(client, changes)
     [machine] = until(lambda: in_phase(client, name, "Running"), "the Machine Running")
     node = until(lambda: ready_node(client, machine["status"]["nodeRef"]["name"]), "the Node Ready")
-    made_of = hardware.of_node(node)
+    made_of = instance_types.of_node(node)
     assert made_of is not None
     assert (made_of.gpus, made_of.has_nvidia_gpus, node["metadata"]["labels"]["pool"]) == (gpus, True, "gpu")
     assert node["spec"]["providerID"] == machine["spec"]["providerID"]
@@ -111,7 +112,7 @@ def test_a_cluster_that_nobody_makes_machines_for_has_gpu_nodes(
     assert [
         node
         for node in client.list("v1", "nodes")
-        if (made_of := hardware.of_node(node)) and made_of.has_nvidia_gpus
+        if (made_of := instance_types.of_node(node)) and made_of.has_nvidia_gpus
     ]
 
 

@@ -92,7 +92,7 @@ def test_up_again_changes_nothing(directory: Path) -> None:
     before = {child.name: child.pid for child in Sandbox(directory).processes.all()}
     offset = audit.position(directory / "audit.log")
     done = sandbox("up", "--scenario", "aws", directory=directory)
-    assert "is up already" in done.stderr
+    assert "runs already" in done.stderr
     assert {child.name: child.pid for child in Sandbox(directory).processes.all()} == before
     agents = {request.user_agent for request in audit.writes(audit.read(directory / "audit.log", offset))}
     assert not agents & {"sandbox", "cluster-bootstrap", "sandbox-olm"}

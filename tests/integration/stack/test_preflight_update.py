@@ -15,7 +15,8 @@ from integration.patience import until
 from integration.playbook import ROOT, Playbook, Run, TaskResult
 from integration.wire import Audit
 
-from openshift_sandbox import crds, faults
+from openshift_sandbox import faults
+from openshift_sandbox.catalogue import crds
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "before-update"

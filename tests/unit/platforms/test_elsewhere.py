@@ -25,8 +25,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms 
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
-from openshift_sandbox import scenario, seed_cluster, seed_nodes
-from openshift_sandbox.seed_platforms import platform as seeded
+from openshift_sandbox import scenario
+from openshift_sandbox.seed import cluster as seed_cluster, nodes
+from openshift_sandbox.seed.platforms.registry import platform as seeded
 
 Data = dict[str, t.Any]
 GPUS: t.Final = {"gpus": 2, "gpu_model": "L40S"}
@@ -59,7 +60,7 @@ def cluster(name: str) -> tuple[infrastructure.Infrastructure, list[Data]]:
     sets = []
     for zone in shape["zones"]:
         value = seeded(shape).provider_spec(shape, "worker", zone, shape["workers"]["instance_type"])
-        sets.append(seed_nodes.machine_set(shape, seeded(shape).machine_set(shape, zone), value, "", 1))
+        sets.append(nodes.machine_set(shape, seeded(shape).machine_set(shape, zone), value, "", 1))
     return found, sets
 
 
@@ -418,7 +419,7 @@ class TestAnyOther:
 
     def test_a_worker_set_is_copied_whole_and_patched(self) -> None:
         shape = scenario.load("openstack").cluster
-        worker = seed_nodes.machine_set(shape, "demo-x7k2p-worker", self.WORKER, "", 1)
+        worker = nodes.machine_set(shape, "demo-x7k2p-worker", self.WORKER, "", 1)
         pool = pool_plan.single({"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1}, "powervs")
         plan = machine_plan.plan(self.POWER, pool, candidates.start(pool, []).shares, [worker], PARAMS)
         assert value(plan) == {"kind": "PowerVSMachineProviderConfig", "processors": 16, "memoryGiB": 32}

@@ -8,7 +8,8 @@ from __future__ import annotations
 import typing as t
 
 import pytest
-from unit.sandbox.test_admission import ACCEPTED, GROUP, REFUSED, TAG, judged
+from unit.sandbox.admission.builders import GROUP, TAG, judged
+from unit.sandbox.admission.cases.all_platforms import ACCEPTED, REFUSED
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import patch_values

@@ -1,4 +1,4 @@
-"""An API in memory that behaves as far as stand-ins can tell: versions, generations, names, finalizers, the status subresource."""
+"""An API in memory: versions, generations, names, finalizers, the status subresource."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 
 from openshift_sandbox.client import ApiError
 from openshift_sandbox.scenario import Scenario
-from openshift_sandbox.stand_ins.cluster import Cluster
-from openshift_sandbox.stand_ins.kinds import TABLE, key_of
-from openshift_sandbox.stand_ins.loop import Reconciler, Scheduler
+from openshift_sandbox.stand_ins.core.cluster import Cluster
+from openshift_sandbox.stand_ins.core.kinds import TABLE, key_of
+from openshift_sandbox.stand_ins.core.loop import Reconciler, Scheduler
 
 Object = dict[str, t.Any]
 Place = tuple[str, str, str]
@@ -121,7 +121,7 @@ class FakeApi:
         return (200, {}) if self.objects.pop(("Pod", namespace, name), None) else (404, {})
 
     def impersonating(self, user: str, groups: t.Sequence[str]) -> FakeApi:
-        """The API server notes who made a certificate request; here everything that comes after is that user's."""
+        """Send everything from now on as another user: the API server notes who asks for a certificate."""
         self.user, self.groups = user, list(groups)
         return self
 

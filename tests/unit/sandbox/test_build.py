@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from openshift_sandbox import build, go_toolchain, modules
+from openshift_sandbox import build, scenario
+from openshift_sandbox.go import modules, toolchain
 
 BUILD = Path(__file__).resolve().parents[3] / "sandbox/build"
 
@@ -33,12 +34,17 @@ def test_files_are_read_at_the_version_that_is_built(module: str, version: str) 
     ],
 )
 def test_go_version(text: str, version: tuple[int, ...]) -> None:
-    assert go_toolchain.parse(text) == version
+    assert toolchain.parse(text) == version
 
 
 def test_a_stamp_changes_with_the_flags() -> None:
     first, second = build.FAMILIES
-    assert build.stamp(first) != build.stamp(
-        build.Family(first.name, first.programs, first.minutes, ldflags="-s")
-    )
+    assert build.stamp(first) != build.stamp(build.Family(first.name, first.programs, ldflags="-s"))
     assert build.stamp(first) != build.stamp(second)
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"), [("aws", ["control-plane", "olm"]), ("no-olm", ["control-plane"])]
+)
+def test_only_what_a_scenario_needs_is_built(name: str, wanted: list[str]) -> None:
+    assert [family.name for family in build.families_of(scenario.load(name))] == wanted

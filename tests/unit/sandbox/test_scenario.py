@@ -18,7 +18,8 @@ def folder(tmp_path: Path) -> Path:
         "cluster: {platform: AWS, workers: {replicas: 1, type: m6i}}\ntroubles: [{type: one}]\n"
     )
     (tmp_path / "child.yml").write_text(
-        "extends: base\ncluster: {workers: {replicas: 2}}\ndelays: {step: 3}\ntroubles: [{type: two, zone: a}]\n"
+        "extends: base\ncluster: {workers: {replicas: 2}}\ndelays: {step: 3}\ntroubles: [{type: two, "
+        "zone: a}]\n"
     )
     (tmp_path / "circle.yml").write_text("extends: circle\n")
     (tmp_path / "typo.yml").write_text("extends: base\ntrouble: []\n")

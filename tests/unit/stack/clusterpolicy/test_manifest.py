@@ -24,7 +24,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
     REQUIRED,
     example,
 )
-from openshift_sandbox.crds import overlaid
+from openshift_sandbox.catalogue.crds import overlaid
 
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 CRDS = Path(__file__).resolve().parents[4] / ".build/crds/gpu-operator-certified.json"

@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvid
     manifest as nvidiadriver_manifest,
     options as nvidiadriver_options,
 )
-from openshift_sandbox.crds import overlaid
+from openshift_sandbox.catalogue.crds import overlaid
 
 Data = dict[str, t.Any]
 CRDS = Path(__file__).resolve().parents[4] / ".build/crds/gpu-operator-certified.json"

@@ -1,0 +1,276 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The objects that describe an OpenShift cluster: version, infrastructure, pools, images, roles."""
+
+from __future__ import annotations
+
+import typing as t
+
+from openshift_sandbox.seed import access
+from openshift_sandbox.seed.nodes import MACHINE_NAMESPACE, Object, rendered
+from openshift_sandbox.seed.platforms.registry import platform as platform_of
+
+CONFIG: t.Final = "config.openshift.io/v1"
+INSTALLED: t.Final = "2026-08-20T08:00:00Z"
+REGISTRY: t.Final = "image-registry.openshift-image-registry.svc:5000"
+NAMESPACES: t.Final = (
+    "openshift",
+    "openshift-cluster-node-tuning-operator",
+    "openshift-cluster-version",
+    "openshift-config",
+    "openshift-config-managed",
+    "openshift-console",
+    "openshift-ingress",
+    MACHINE_NAMESPACE,
+    "openshift-machine-config-operator",
+    "openshift-monitoring",
+    "openshift-user-workload-monitoring",
+)
+OPERATORS: t.Final = (
+    "console",
+    "machine-api",
+    "machine-config",
+    "monitoring",
+    "node-tuning",
+    "operator-lifecycle-manager",
+)
+
+
+def namespaces() -> list[Object]:
+    return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in NAMESPACES]
+
+
+def objects(cluster: Object) -> list[Object]:
+    return [
+        infrastructure(cluster),
+        cluster_version(cluster),
+        _config("DNS", {"baseDomain": cluster["base_domain"]}, {}),
+        _config("Proxy", {"trustedCA": {"name": ""}}, {}),
+        _config(
+            "OperatorHub", {"disableAllDefaultSources": True} if cluster.get("mirrored_catalogs") else {}, {}
+        ),
+        *(cluster_operator(cluster, name) for name in OPERATORS),
+        *(machine_config(cluster, pool) for pool in counts(cluster)),
+        *(machine_config_pool(cluster, pool, count) for pool, count in counts(cluster).items()),
+        driver_toolkit(cluster),
+        *access.secrets(cluster),
+        *access.restricted_role(),
+        access.administrators(),
+    ]
+
+
+def counts(cluster: Object) -> dict[str, int]:
+    """Return how many nodes each pool has; a hosted control plane has no pools."""
+    if cluster.get("control_plane_topology") == "External":
+        return {}
+    other = [one.get("role", "worker") for one in cluster.get("nodes", [])]
+    workers = cluster["workers"]["replicas_per_zone"] * len(cluster["zones"]) + other.count("worker")
+    return {
+        "master": cluster["control_plane"]["replicas"] + len(other) - other.count("worker"),
+        "worker": workers,
+    }
+
+
+def infrastructure(cluster: Object) -> Object:
+    platform, domain = cluster["platform"], cluster["base_domain"]
+    status: Object = {
+        "infrastructureName": cluster["infrastructure_name"],
+        "platform": platform,
+        "platformStatus": {"type": platform} | platform_of(cluster).platform_status(cluster),
+        "apiServerURL": f"https://api.{domain}:6443",
+        "apiServerInternalURI": f"https://api-int.{domain}:6443",
+        "controlPlaneTopology": cluster.get("control_plane_topology", "HighlyAvailable"),
+        "infrastructureTopology": cluster.get("infrastructure_topology", "HighlyAvailable"),
+        "cpuPartitioning": "None",
+        "etcdDiscoveryDomain": "",
+    }
+    return _config(
+        "Infrastructure",
+        {
+            "cloudConfig": {"name": ""},
+            "platformSpec": {"type": platform} | platform_of(cluster).platform_spec(cluster),
+        },
+        status,
+    )
+
+
+def cluster_version(cluster: Object) -> Object:
+    version, capabilities = str(cluster["version"]), sorted(cluster["capabilities"])
+    image = _image(cluster, "ocp-release", version)
+    entry = {
+        "state": "Completed",
+        "version": version,
+        "image": image,
+        "startedTime": INSTALLED,
+        "completionTime": INSTALLED,
+        "verified": False,
+    }
+    conditions = [
+        ("Available", "True", f"Done applying {version}"),
+        ("Failing", "False", ""),
+        ("Progressing", "False", f"Cluster version is {version}"),
+    ]
+    available, conditional = cluster.get("available_updates") or [], cluster.get("conditional_updates") or []
+    conditions += [("RetrievedUpdates", "True", "")] if available or conditional else []
+    status = {
+        "desired": {"version": version, "image": image},
+        "history": [entry],
+        "observedGeneration": 1,
+        "versionHash": "sandbox",
+        "availableUpdates": [update(cluster, one) for one in available] or None,
+        **(
+            {"conditionalUpdates": [conditional_update(cluster, one) for one in conditional]}
+            if conditional
+            else {}
+        ),
+        "capabilities": {"enabledCapabilities": capabilities, "knownCapabilities": capabilities},
+        "conditions": [_condition(*one) for one in conditions],
+    }
+    spec = {"channel": cluster["channel"], "clusterID": "5f2c1c1e-7a53-4d0b-9c55-2f7e0a9b6c11"}
+    return _config("ClusterVersion", spec, status, name="version")
+
+
+def update(cluster: Object, version: str) -> Object:
+    return {
+        "version": version,
+        "image": _image(cluster, "ocp-release", version),
+        "url": f"https://access.redhat.com/errata/{version}",
+    }
+
+
+def conditional_update(cluster: Object, one: Object) -> Object:
+    """Return a release with one risk (version, name and message), which applies to this cluster."""
+    name, message = one["name"], one["message"]
+    risk = {
+        "name": name,
+        "message": message,
+        "url": f"https://access.redhat.com/{name}",
+        "matchingRules": [{"type": "Always"}],
+    }
+    condition = _condition("Recommended", "False", message) | {"reason": name}
+    return {"release": update(cluster, one["version"]), "risks": [risk], "conditions": [condition]}
+
+
+def cluster_operator(cluster: Object, name: str) -> Object:
+    states = {"Available": "True", "Progressing": "False", "Degraded": "False", "Upgradeable": "True"}
+    conditions = [_condition(kind, value, "") for kind, value in states.items()]
+    return _config(
+        "ClusterOperator",
+        {},
+        {"conditions": conditions, "versions": [{"name": "operator", "version": str(cluster["version"])}]},
+        name=name,
+    )
+
+
+def machine_config(cluster: Object, pool: str) -> Object:
+    return {
+        "apiVersion": "machineconfiguration.openshift.io/v1",
+        "kind": "MachineConfig",
+        "metadata": {"name": rendered(cluster, pool)},
+        "spec": {"config": {"ignition": {"version": "3.5.0"}}, "kernelType": "default"},
+    }
+
+
+def machine_config_pool(cluster: Object, pool: str, count: int) -> Object:
+    configuration = {"name": rendered(cluster, pool)}
+    conditions = [
+        ("Updated", "True"),
+        ("Updating", "False"),
+        ("Degraded", "False"),
+        ("NodeDegraded", "False"),
+        ("RenderDegraded", "False"),
+    ]
+    numbers = {
+        "machineCount": count,
+        "readyMachineCount": count,
+        "updatedMachineCount": count,
+        "unavailableMachineCount": 0,
+        "degradedMachineCount": 0,
+    }
+    return {
+        "apiVersion": "machineconfiguration.openshift.io/v1",
+        "kind": "MachineConfigPool",
+        "metadata": {
+            "name": pool,
+            "labels": {f"pools.operator.machineconfiguration.openshift.io/{pool}": ""},
+        },
+        "spec": {
+            "configuration": configuration,
+            "machineConfigSelector": {"matchLabels": {"machineconfiguration.openshift.io/role": pool}},
+            "nodeSelector": {"matchLabels": {f"node-role.kubernetes.io/{pool}": ""}},
+            "paused": False,
+        },
+        "status": numbers
+        | {
+            "observedGeneration": 1,
+            "configuration": configuration,
+            "conditions": [_condition(*one, "") for one in conditions],
+        },
+    }
+
+
+def termination_handler() -> Object:
+    """Return the MachineHealthCheck that replaces spot instances before the cloud takes them."""
+    return {
+        "apiVersion": "machine.openshift.io/v1beta1",
+        "kind": "MachineHealthCheck",
+        "metadata": {
+            "name": "machine-api-termination-handler",
+            "namespace": MACHINE_NAMESPACE,
+            "labels": {"api": "clusterapi", "k8s-app": "termination-handler"},
+        },
+        "spec": {
+            "selector": {"matchLabels": {"machine.openshift.io/interruptible-instance": ""}},
+            "maxUnhealthy": "100%",
+            "nodeStartupTimeout": "0",
+            "unhealthyConditions": [{"type": "Terminating", "status": "True", "timeout": "0s"}],
+        },
+    }
+
+
+def driver_toolkit(cluster: Object) -> Object:
+    """Return the ImageStream: one tag per OSTREE_VERSION that the release knows, and `latest`."""
+    images = {tag: _image(cluster, "ocp-v4.0-art-dev", tag) for tag in cluster["driver_toolkit"]}
+    tags = images | ({"latest": next(iter(images.values()))} if images else {})
+    spec = {
+        "lookupPolicy": {"local": False},
+        "tags": [
+            {"name": tag, "from": {"kind": "DockerImage", "name": image}} for tag, image in tags.items()
+        ],
+    }
+    items = [
+        {"tag": tag, "items": [{"created": INSTALLED, "dockerImageReference": image, "generation": 1}]}
+        for tag, image in tags.items()
+    ]
+    return {
+        "apiVersion": "image.openshift.io/v1",
+        "kind": "ImageStream",
+        "metadata": {"name": "driver-toolkit", "namespace": "openshift"},
+        "spec": spec,
+        "status": {
+            "dockerImageRepository": f"{REGISTRY}/openshift/driver-toolkit",
+            "tags": items,
+        },
+    }
+
+
+def _image(cluster: Object, repository: str, tag: str) -> str:
+    """Return an image with a digest that is the same in every sandbox of this version."""
+    return (
+        f"quay.io/openshift-release-dev/{repository}@sha256:{rendered(cluster, tag).rpartition('-')[2] * 2}"
+    )
+
+
+def _config(kind: str, spec: Object, status: Object, name: str = "cluster") -> Object:
+    return {"apiVersion": CONFIG, "kind": kind, "metadata": {"name": name}, "spec": spec, "status": status}
+
+
+def _condition(kind: str, status: str, message: str) -> Object:
+    return {
+        "type": kind,
+        "status": status,
+        "reason": "AsExpected",
+        "message": message,
+        "lastTransitionTime": INSTALLED,
+    }

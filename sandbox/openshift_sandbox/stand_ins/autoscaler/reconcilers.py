@@ -1,0 +1,18 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The reconcilers that stand in for the autoscaler and its operator, in the order of the loop."""
+
+from __future__ import annotations
+
+import typing as t
+
+from openshift_sandbox.stand_ins.autoscaler.cluster_autoscaler import ClusterAutoscaler, ClusterAutoscalers
+from openshift_sandbox.stand_ins.autoscaler.machine_autoscalers import MachineAutoscalers
+from openshift_sandbox.stand_ins.core.loop import Reconciler
+
+RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
+    MachineAutoscalers,
+    ClusterAutoscalers,
+    ClusterAutoscaler,
+)

@@ -1,0 +1,188 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The loop that calls the stand-ins: kopf watches, and one thread reconciles after every change.
+
+Only `on.event` of kopf is used: its other handlers would leave annotations and finalizers on the objects.
+"""
+
+from __future__ import annotations
+
+import abc
+import asyncio
+import functools
+import itertools
+import logging
+import os
+import threading
+import time
+import typing as t
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import kopf
+
+from openshift_sandbox.client import ApiError, Client
+from openshift_sandbox.sandbox import Sandbox
+from openshift_sandbox.scenario import LiveScenario
+from openshift_sandbox.stand_ins.core.cluster import Cluster
+from openshift_sandbox.stand_ins.core.index import Object
+from openshift_sandbox.stand_ins.core.kinds import TABLE, split
+
+__all__ = ["Cluster", "Object", "Reconciler", "Scheduler", "serve"]
+
+LOG = logging.getLogger("stand-ins")
+USER_AGENT: t.Final = "openshift-stand-ins"
+CRD: t.Final = "CustomResourceDefinition"
+COALESCE: t.Final = 0.05
+TICK: t.Final = 0.5
+RESYNC: t.Final = 15.0
+
+
+class Reconciler(abc.ABC):
+    """One stand-in. It moves the cluster towards what the real component would make of it."""
+
+    kinds: t.ClassVar[tuple[str, ...]] = ()
+
+    @abc.abstractmethod
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        """Do what is due now, and return at once.
+
+        The loop calls this after every change and at least twice a second. Never sleep: use `cluster.due`.
+        """
+
+    def stop(self) -> None:
+        """End what this stand-in started outside of the API."""
+        LOG.debug("%s stops", type(self).__name__)
+
+
+class Scheduler:
+    """Call all reconcilers in turn. One that raises does not stop the others, and is called again."""
+
+    def __init__(
+        self, cluster: Cluster, reconcilers: Sequence[Reconciler], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self.cluster = cluster
+        self._reconcilers = reconcilers
+        self._clock = clock
+        self._stopping = threading.Event()
+        self._stale: set[str] = set(cluster.kinds)
+        self._listed: set[str] = set()
+        self._resynced = float("-inf")
+        self._complaints: dict[str, str] = {}
+
+    def observe(self, kind: str, event: str | None, obj: Object) -> None:
+        """Take one event of a watch."""
+        if self.cluster.observe(kind, event, obj) and kind == CRD:
+            self._stale.update(self.cluster.defined_by(obj))
+
+    def round(self) -> None:
+        """Call every reconciler once; kinds that were never listed are listed first."""
+        now = self._clock()
+        self.cluster.wake_at = None
+        if not self._refresh(now):
+            return
+        for reconciler in self._reconcilers:
+            name = type(reconciler).__name__
+            try:
+                reconciler.reconcile(self.cluster, now)
+            except Exception as error:
+                self._complain(name, error)
+            else:
+                self._complaints.pop(name, None)
+
+    def run(self) -> None:
+        """Call the reconcilers after every change, until `stop` is called."""
+        while not self._stopping.is_set():
+            self.round()
+            if not self.cluster.changed.wait(self._pause()):
+                continue
+            self._stopping.wait(COALESCE)
+            self.cluster.changed.clear()
+        for reconciler in self._reconcilers:
+            reconciler.stop()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self.cluster.changed.set()
+
+    def _pause(self) -> float:
+        wake_at = self.cluster.wake_at
+        return TICK if wake_at is None else max(0.01, min(TICK, wake_at - self._clock()))
+
+    def _refresh(self, now: float) -> bool:
+        """List what is stale; return False while a first list is missing.
+
+        A watch that broke may have lost deletions, so everything is listed again from time to time.
+        """
+        if now - self._resynced >= RESYNC:
+            self._stale.update(self.cluster.kinds)
+            self._resynced = now
+        for kind in sorted(self._stale):
+            self._stale.discard(kind)
+            try:
+                self.cluster.resync(kind)
+            except ApiError as error:
+                self._stale.add(kind)
+                self._complain(f"list of {kind}", error)
+            else:
+                self._complaints.pop(f"list of {kind}", None)
+                self._listed.add(kind)
+        return self._listed.issuperset(self.cluster.kinds)
+
+    def _complain(self, name: str, error: Exception) -> None:
+        """Log an error once, however often it comes back."""
+        text = f"{type(error).__name__}: {error}"
+        if self._complaints.get(name) != text:
+            self._complaints[name] = text
+            LOG.error("%s: %s", name, text, exc_info=None if isinstance(error, ApiError) else error)
+
+
+def serve(directory: Path, reconcilers: Sequence[Reconciler]) -> None:
+    """Run the stand-ins until SIGTERM or SIGINT."""
+    kubeconfig = Sandbox(directory).component_kubeconfig("stand-ins")
+    kinds = sorted({CRD, *(kind for reconciler in reconcilers for kind in reconciler.kinds)})
+    cluster = Cluster(Client(kubeconfig, USER_AGENT), LiveScenario(directory), directory, kinds)
+    scheduler = Scheduler(cluster, reconcilers)
+    os.environ["KUBECONFIG"] = str(kubeconfig)  # kopf's own login reads this
+    worker = threading.Thread(target=scheduler.run, name="reconcile")
+    worker.start()
+    try:
+        asyncio.run(
+            kopf.operator(
+                registry=_registry(kinds, scheduler), settings=_settings(), clusterwide=True, standalone=True
+            )
+        )
+    except asyncio.CancelledError:
+        pass
+    finally:
+        scheduler.stop()
+        worker.join()
+
+
+def _registry(kinds: Sequence[str], scheduler: Scheduler) -> kopf.OperatorRegistry:
+    registry = kopf.OperatorRegistry()
+    kopf.on.login(registry=registry)(kopf.login_with_kubeconfig)
+    for kind in kinds:
+        api_version, plural = TABLE[kind]
+        group, version = split(api_version)
+        kopf.on.event(group=group, version=version, plural=plural, id=kind, registry=registry)(
+            functools.partial(_observed, scheduler, kind)
+        )
+    return registry
+
+
+async def _observed(scheduler: Scheduler, kind: str, *, event: t.Any, **_: t.Any) -> None:
+    scheduler.observe(
+        kind,
+        event["type"],
+        {"apiVersion": TABLE[kind][0], "kind": kind.partition(".")[0]} | dict(event["object"]),
+    )
+
+
+def _settings() -> kopf.OperatorSettings:
+    settings = kopf.OperatorSettings()
+    settings.posting.enabled = False
+    settings.queueing.exit_timeout = 0.2
+    settings.networking.error_backoffs = itertools.repeat(0.5)  # an API server that stopped will start again
+    return settings

@@ -1,0 +1,97 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a Pod fits on a node, in the order and the words of the scheduler.
+
+It looks at taints, node selector and affinity, and resources.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+from openshift_sandbox.stand_ins.core.quantities import added, amounts
+from openshift_sandbox.stand_ins.core.selectors import expressed
+
+Object = dict[str, t.Any]
+
+UNTOLERATED: t.Final = "node(s) had untolerated taint(s)"
+UNSELECTED: t.Final = "node(s) didn't match Pod's node affinity/selector"
+
+
+@dataclass(frozen=True)
+class Room:
+    """A node as the scheduler sees it; `free` is what its pods leave."""
+
+    labels: t.Mapping[str, str]
+    taints: t.Sequence[Object]
+    free: t.Mapping[str, float]
+
+    def without(self, pod: Object) -> Room:
+        """Return the room that is left when a Pod runs on the node too."""
+        return Room(self.labels, self.taints, added(self.free, requests(pod), -1.0))
+
+
+def requests(pod: Object) -> dict[str, float]:
+    """Return the resources that a Pod requests: of all its containers, or of its largest init container."""
+    total: dict[str, float] = {"pods": 1.0}
+    for container in pod["spec"]["containers"]:
+        total = added(total, _asked(container))
+    for container in pod["spec"].get("initContainers") or []:
+        for name, value in _asked(container).items():
+            total[name] = max(total.get(name, 0.0), value)
+    return total
+
+
+def rejections(pod: Object, room: Room) -> list[str]:
+    """Return why the Pod cannot run on the node; the scheduler stops at the first plugin that refuses."""
+    tolerations = pod["spec"].get("tolerations") or []
+    if not all(
+        tolerated(taint, tolerations)
+        for taint in room.taints
+        if taint["effect"] in {"NoSchedule", "NoExecute"}
+    ):
+        return [UNTOLERATED]
+    if not selected(pod["spec"], room.labels):
+        return [UNSELECTED]
+    return [
+        f"Insufficient {name}"
+        for name, value in sorted(requests(pod).items())
+        if value > room.free.get(name, 0.0) and value
+    ]
+
+
+def tolerated(taint: Object, tolerations: t.Sequence[Object]) -> bool:
+    """Return whether a toleration accepts a taint."""
+    return any(
+        one.get("effect") in (None, "", taint["effect"])
+        and (
+            (one.get("operator") == "Exists" and one.get("key") in (None, "", taint["key"]))
+            or (
+                one.get("operator") in (None, "Equal")
+                and one.get("key") == taint["key"]
+                and (one.get("value") or "") == (taint.get("value") or "")
+            )
+        )
+        for one in tolerations
+    )
+
+
+def selected(spec: Object, labels: t.Mapping[str, str]) -> bool:
+    if not (spec.get("nodeSelector") or {}).items() <= labels.items():
+        return False
+    required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(
+        "requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    if not required:
+        return True
+    return any(
+        all(expressed(one, labels) for one in term.get("matchExpressions") or [])
+        for term in required["nodeSelectorTerms"]
+    )
+
+
+def _asked(container: Object) -> dict[str, float]:
+    resources = container.get("resources") or {}
+    return amounts(resources.get("requests"))

@@ -1,0 +1,17 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The reconcilers that stand in for device plugins, in the order in which the loop calls them."""
+
+from __future__ import annotations
+
+import typing as t
+
+from openshift_sandbox.stand_ins.core.loop import Reconciler
+from openshift_sandbox.stand_ins.device_plugins.any_vendor import DevicePlugins
+from openshift_sandbox.stand_ins.device_plugins.fpga_operator import FpgaOperator
+
+RECONCILERS: t.Final[tuple[type[Reconciler], ...]] = (
+    DevicePlugins,
+    FpgaOperator,
+)

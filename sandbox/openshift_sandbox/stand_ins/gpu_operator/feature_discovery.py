@@ -1,0 +1,108 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stand in for GPU feature discovery: a NodeFeature per GPU node.
+
+The real one asks NVML. The real nfd-master turns the NodeFeature into labels; the stand-in of nfd-worker
+deletes it once its Node or its DaemonSet is gone.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from openshift_sandbox.hardware import instance_types
+from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.gpu_operator.operand_pods import app_of, is_driver, ready_on
+from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER_VERSION
+
+NAME: t.Final = "gpu-feature-discovery"
+CUDA: t.Final = "13.2"
+# Older drivers that releases of the GPU operator name by digest (sandbox/catalog).
+DIGESTS: t.Final = {"f8e3dc9111c5a7a0cfac73e87d03c0b7b3d1e11f3b61654cca5461847660aa2c": "580.126.20"}
+
+
+def driver_version(pods: t.Iterable[Object], node: str) -> str:
+    """Return the driver's version by the tag, or the digest, of the image in the node's driver pod."""
+    for pod in pods:
+        if is_driver(pod) and pod["spec"].get("nodeName") == node:
+            _image, colon, tag = pod["spec"]["containers"][0]["image"].rpartition(":")
+            if known := DIGESTS.get(tag):
+                return known
+            if colon and tag[:1].isdigit() and "." in tag:
+                return str(tag.partition("-")[0])
+    return DRIVER_VERSION
+
+
+def labels(made_of: instance_types.InstanceType, driver: str, strategy: str = "single") -> dict[str, str]:
+    gpu = made_of.gpu
+    if gpu is None:
+        return {}
+    major, minor, revision = [*driver.split("."), "", ""][:3]
+    cuda_major, cuda_minor = CUDA.split(".")
+    compute_major, compute_minor = gpu.compute.split(".")
+    found = {
+        "gpu.product": gpu.product,
+        "gpu.count": str(made_of.gpus),
+        "gpu.memory": str(gpu.memory_mib),
+        "gpu.family": gpu.family,
+        "gpu.machine": made_of.name,
+        "gpu.replicas": "1",
+        "gpu.mode": "compute",
+        "gpu.sharing-strategy": "none",
+        "gpu.compute.major": compute_major,
+        "gpu.compute.minor": compute_minor,
+        "cuda.driver-version.full": driver,
+        "cuda.driver-version.major": major,
+        "cuda.driver-version.minor": minor,
+        "cuda.driver-version.revision": revision,
+        "cuda.runtime-version.full": CUDA,
+        "cuda.runtime-version.major": cuda_major,
+        "cuda.runtime-version.minor": cuda_minor,
+        "mig.capable": str(gpu.mig_capable).lower(),
+        "mig.strategy": strategy,
+        "mps.capable": "false",
+        "vgpu.present": "false",
+    }
+    return {f"nvidia.com/{key}": value for key, value in found.items()}
+
+
+def node_feature(node: str, wanted: dict[str, str], daemon_set: Object) -> Object:
+    metadata = {
+        "name": f"nvidia-features-for-{node}",
+        "namespace": daemon_set["metadata"]["namespace"],
+        "labels": {"nfd.node.kubernetes.io/node-name": node},
+        "ownerReferences": [
+            {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": NAME, "uid": daemon_set["metadata"]["uid"]}
+        ],
+    }
+    return {
+        "apiVersion": "nfd.k8s-sigs.io/v1alpha1",
+        "kind": "NodeFeature",
+        "metadata": metadata,
+        "spec": {"labels": wanted},
+    }
+
+
+class GpuFeatureDiscovery(Reconciler):
+    kinds = ("DaemonSet", "Node", "NodeFeature", "Pod")
+
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        if not cluster.served("NodeFeature"):
+            return
+        for daemon_set in cluster.objects("DaemonSet"):
+            if daemon_set["metadata"]["name"] == NAME and not daemon_set["metadata"].get("deletionTimestamp"):
+                self._discover(cluster, daemon_set)
+
+    def _discover(self, cluster: Cluster, daemon_set: Object) -> None:
+        namespace = daemon_set["metadata"]["namespace"]
+        pods = cluster.objects("Pod", namespace)
+        found = ready_on(pods, lambda pod: app_of(pod) == NAME)
+        for node in cluster.objects("Node"):
+            name, made_of = node["metadata"]["name"], instance_types.of_node(node)
+            if name not in found or made_of is None or not made_of.has_nvidia_gpus:
+                continue
+            wanted = labels(made_of, driver_version(pods, name))
+            live = cluster.find("NodeFeature", f"nvidia-features-for-{name}", namespace)
+            if live is None or live["spec"].get("labels") != wanted:
+                cluster.apply(node_feature(name, wanted, daemon_set))

@@ -1,0 +1,153 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stand in for what runs in the GPU operator's pods: driver build, validations, crashes.
+
+The real ones take minutes, not seconds.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
+from openshift_sandbox.stand_ins.core.troubles import on_node, place
+from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import HOLD, KERNEL, OSTREE
+from openshift_sandbox.stand_ins.gpu_operator.operands import DRIVER_COMPONENT, OPERANDS, Object
+from openshift_sandbox.stand_ins.gpu_operator.readiness import is_ready
+
+CRASH: t.Final = "sandbox.openshift/crash-loop"
+UNPULLED: t.Final = "sandbox.openshift/image-pull"
+NOT_FOUND: t.Final = "manifest unknown: no image has this tag"
+TOOLKIT: t.Final = "nvidia-container-toolkit-daemonset"
+VALIDATOR: t.Final = "nvidia-operator-validator"
+NAMES: t.Final = frozenset(operand.name for operand in OPERANDS)
+
+
+def is_driver(pod: Object) -> bool:
+    return DRIVER_COMPONENT.items() <= (pod["metadata"].get("labels") or {}).items()
+
+
+def app_of(pod: Object) -> str:
+    return str((pod["metadata"].get("labels") or {}).get("app", ""))
+
+
+def node_of(pod: Object) -> str | None:
+    """Return the node of a pod that is scheduled and not being deleted."""
+    return None if pod["metadata"].get("deletionTimestamp") else pod["spec"].get("nodeName")
+
+
+def initialized(pod: Object) -> bool:
+    return any(
+        one["type"] == "Initialized" and one["status"] == "True"
+        for one in pod.get("status", {}).get("conditions", [])
+    )
+
+
+def ready_on(pods: t.Iterable[Object], wanted: t.Callable[[Object], bool]) -> set[str]:
+    """Return the names of the nodes where such a pod is Ready."""
+    return {name for pod in pods if wanted(pod) and is_ready(pod) and (name := node_of(pod))}
+
+
+def suits(pod: Object, node: Object) -> bool:
+    """Return whether a driver pod fits what its node runs.
+
+    For a while after an update the labels of a node, and so its DaemonSet, are still the old ones.
+    """
+    if "openshift.driver-toolkit.rhcos-image-missing" in (pod["metadata"].get("labels") or {}):
+        return False
+    wanted, info = pod["spec"].get("nodeSelector") or {}, node.get("status", {}).get("nodeInfo") or {}
+    return wanted.get(KERNEL, info.get("kernelVersion")) == info.get("kernelVersion") and wanted.get(
+        OSTREE, ""
+    ) in info.get("osImage", "")
+
+
+def advertised(node: Object | None) -> bool:
+    return any(
+        key.startswith("nvidia.com/") and value != "0"
+        for key, value in ((node or {}).get("status", {}).get("allocatable") or {}).items()
+    )
+
+
+class OperandPods(Reconciler):
+    kinds = ("DaemonSet", "Node", "Pod")
+
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        namespaces = {
+            one["metadata"]["namespace"]
+            for one in cluster.objects("DaemonSet")
+            if one["metadata"]["name"] in NAMES or is_driver(one)
+        }
+        for namespace in namespaces:
+            pods = cluster.objects("Pod", namespace)
+            drivers = ready_on(pods, is_driver)
+            toolkits = ready_on(pods, lambda pod: app_of(pod) == TOOLKIT)
+            installed = any(is_driver(one) for one in cluster.objects("DaemonSet", namespace))
+            for pod in pods:
+                name = node_of(pod)
+                node = cluster.find("Node", name) if name else None
+                if node is None:
+                    continue
+                if is_driver(pod):
+                    self._drive(cluster, pod, node)
+                elif self._crash(cluster, pod, node):
+                    continue
+                elif self._held(pod) and self._may_start(
+                    pod, node, drivers if installed else {str(name)}, toolkits
+                ):
+                    self._release(cluster, pod)
+
+    def _drive(self, cluster: Cluster, pod: Object, node: Object) -> None:
+        unpulled = (
+            on_node(cluster, "driver_image_missing", node)
+            if KERNEL in (pod["spec"].get("nodeSelector") or {})
+            else None
+        )
+        if bool(unpulled) != (UNPULLED in (pod["metadata"].get("annotations") or {})):
+            self._annotate(cluster, pod, {UNPULLED: NOT_FOUND if unpulled else None})
+        if unpulled or not suits(pod, node):
+            return
+        crashing = CRASH in (pod["metadata"].get("annotations") or {})
+        trouble = on_node(cluster, "driver_crashloop", node)
+        if trouble and not crashing and initialized(pod):
+            self._annotate(cluster, pod, {CRASH: "true", HOLD: None})
+        elif crashing and not trouble:
+            self._annotate(cluster, pod, {CRASH: None})
+        elif self._held(pod) and not trouble and initialized(pod):
+            slow = on_node(cluster, "slow_driver", node) or {}
+            if cluster.due(pod["metadata"]["uid"], "gpu_driver", 2.0, float(slow.get("seconds", 0))):
+                self._release(cluster, pod)
+
+    def _crash(self, cluster: Cluster, pod: Object, node: Object) -> bool:
+        """Let an operand other than the driver crash again and again; return whether it does."""
+        crashing = CRASH in (pod["metadata"].get("annotations") or {})
+        bad = any(
+            app_of(pod) == one.get("operand") for one in cluster.troubles("operand_crashloop", **place(node))
+        )
+        if bad != crashing and (crashing or initialized(pod)):
+            self._annotate(cluster, pod, {CRASH: "true" if bad else None})
+        return bad and initialized(pod)
+
+    def _may_start(self, pod: Object, node: Object, drivers: set[str], toolkits: set[str]) -> bool:
+        """Return whether a pod's init containers may end.
+
+        They wait for files of the driver and the toolkit.
+        """
+        name = node["metadata"]["name"]
+        if app_of(pod) == TOOLKIT:
+            return name in drivers
+        return name in toolkits and (app_of(pod) != VALIDATOR or advertised(node))
+
+    def _held(self, pod: Object) -> bool:
+        return HOLD in (pod["metadata"].get("annotations") or {})
+
+    def _release(self, cluster: Cluster, pod: Object) -> None:
+        self._annotate(cluster, pod, {HOLD: None})
+
+    def _annotate(self, cluster: Cluster, pod: Object, changes: dict[str, str | None]) -> None:
+        cluster.patch(
+            "Pod",
+            pod["metadata"]["name"],
+            pod["metadata"]["namespace"],
+            {"metadata": {"annotations": changes}},
+        )

@@ -1,0 +1,97 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What programs on a GPU print.
+
+Nvidia-smi, CUDA's vectorAdd, a matrix multiplication, the driver container.
+"""
+
+from __future__ import annotations
+
+import typing as t
+import uuid
+
+from openshift_sandbox.hardware.instance_types import Gpu
+
+VECTOR_ADD: t.Final = (
+    "[Vector addition of 50000 elements]",
+    "Copy input data from the host memory to the CUDA device",
+    "CUDA kernel launch with 196 blocks of 256 threads",
+    "Copy output data from the CUDA device to the host memory",
+    "Test PASSED",
+    "Done",
+)
+CUDA_FAILURE: t.Final = "Failed to allocate device vector A (error code system not yet initialized)!"
+DRIVER_FAILURE: t.Final = (
+    "error: failed to install elfutils packages. RHEL entitlement may be improperly deployed."
+)
+SIZE: t.Final = 8192
+ROUNDS: t.Final = 50
+
+
+def device_uuid(node: str, index: int) -> str:
+    """Return the UUID of a device, the same in every run."""
+    return f"GPU-{uuid.uuid5(uuid.NAMESPACE_DNS, f'{index}.{node}')}"
+
+
+def device_list(gpu: Gpu, node: str, devices: t.Sequence[int]) -> list[str]:
+    """Return the output of nvidia-smi -L in a container: its own devices, numbered from 0."""
+    return [
+        f"GPU {number}: {gpu.name} (UUID: {device_uuid(node, index)})" for number, index in enumerate(devices)
+    ]
+
+
+def nvidia_smi(gpu: Gpu, devices: t.Sequence[int], driver: str, cuda: str) -> list[str]:
+    edge, rule = "+" + "-" * 77 + "+", "|" + "-" * 77 + "|"
+    lines = [
+        edge,
+        f"| {f'NVIDIA-SMI {driver}':<24}{f'Driver Version: {driver}':<31}{f'CUDA Version: {cuda}':<21}|",
+        rule,
+    ]
+    for number, index in enumerate(devices):
+        lines.append(
+            f"| {number:>3}  {gpu.name[:36]:<36} On   | 00000000:{0x1E + index:02X}:00.0 Off |{'0':>7} |"
+        )
+        lines.append(
+            f"| N/A   34C    P8    12W /  70W | {'0MiB':>9} / {f'{gpu.memory_mib}MiB':>9} |      0%    "
+            "  Default |"
+        )
+    return [*lines, edge]
+
+
+def matmul(gpu: Gpu) -> list[str]:
+    seconds = 2 * SIZE**3 * ROUNDS / gpu.fp16_tflops / 1e12
+    name = gpu.name.replace(" ", "-")
+    return [
+        (
+            f"matmul device={name} size={SIZE} dtype=float16 rounds={ROUNDS} seconds={seconds:.3f} "
+            f"tflops={gpu.fp16_tflops:.1f} finite=true"
+        )
+    ]
+
+
+def driver_log(version: str, kernel: str) -> list[str]:
+    return [
+        "Running nv-ctr-run-with-dtk",
+        "========== NVIDIA Software Installer ==========",
+        f"Starting installation of NVIDIA driver version {version} for Linux kernel version {kernel}",
+        "Building kernel modules with the Driver Toolkit...",
+        "Loading NVIDIA driver kernel modules...",
+        "Starting NVIDIA persistence daemon...",
+        "Mounting NVIDIA driver rootfs...",
+        "Done, now waiting for signal",
+    ]
+
+
+def failed_driver_log(version: str, kernel: str, text: str) -> list[str]:
+    return [
+        *driver_log(version, kernel)[:3],
+        *text.splitlines(),
+        "Stopping NVIDIA persistence daemon...",
+        "Unloading NVIDIA driver kernel modules...",
+    ]
+
+
+def unhealthy(xid: int, device: str) -> str:
+    """Return the device plugin's line about a device that it withdraws."""
+    return f"XidCriticalError: Xid={xid} on Device={device}; marking device as unhealthy."

@@ -1,0 +1,166 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stand in for programs on GPUs: it gives devices to pods, writes their output and ends them.
+
+The real programs compute; here nothing is computed.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from openshift_sandbox.hardware import instance_types
+from openshift_sandbox.hardware.gpus import Gpu
+from openshift_sandbox.stand_ins.core.loop import Cluster, Object, Reconciler
+from openshift_sandbox.stand_ins.core.pod_logs import PodLogs
+from openshift_sandbox.stand_ins.core.troubles import on_node
+from openshift_sandbox.stand_ins.gpu_operator import output as gpu_output
+from openshift_sandbox.stand_ins.gpu_operator.feature_discovery import CUDA, driver_version
+from openshift_sandbox.stand_ins.gpu_operator.gpu_cluster import DRIVER
+
+BENCHMARK: t.Final = "accelerators.openshift/benchmark"
+EXIT_CODE: t.Final = "sandbox.openshift/exit-code"
+DEVICES: t.Final = "sandbox.openshift/devices"
+ENDED: t.Final = ("Succeeded", "Failed")
+PROGRAMS: t.Final = (
+    ("matmul", "matmul"),
+    ("vectorAdd", "vectoradd"),
+    ("vectoradd", "vectoradd"),
+    ("nvidia-smi", "nvidia_smi"),
+)
+
+
+def devices_wanted(pod: Object) -> int:
+    """Return how many NVIDIA devices of any kind a pod's containers request."""
+    limits = [
+        (container.get("resources") or {}).get("limits") or {} for container in pod["spec"]["containers"]
+    ]
+    return sum(int(value) for one in limits for name, value in one.items() if name.startswith("nvidia.com/"))
+
+
+def devices_claimed(cluster: Cluster, pod: Object) -> list[int]:
+    """Return the devices that the scheduler gave to a pod's claims."""
+    names = [one.get("resourceClaimName") for one in pod["status"].get("resourceClaimStatuses") or []]
+    names += [one.get("resourceClaimName") for one in pod["spec"].get("resourceClaims") or []]
+    claims = [cluster.find("ResourceClaim", name, pod["metadata"]["namespace"]) for name in names if name]
+    given = [
+        one
+        for claim in claims
+        if claim
+        for one in ((claim.get("status") or {}).get("allocation") or {}).get("devices", {}).get("results")
+        or []
+    ]
+    return sorted(int(one["device"].rpartition("-")[2]) for one in given if one["driver"] == DRIVER)
+
+
+def program(pod: Object) -> str | None:
+    """Return what a pod runs: by its benchmark label, else by a word in its command or image."""
+    label = (pod["metadata"].get("labels") or {}).get(BENCHMARK)
+    if label:
+        return str(label)
+    words = " ".join(
+        " ".join([one.get("image", ""), *one.get("command", []), *one.get("args", [])])
+        for one in pod["spec"]["containers"]
+    )
+    return next((name for text, name in PROGRAMS if text in words), None)
+
+
+def output(
+    what: str | None, gpu: instance_types.Gpu, node: str, devices: t.Sequence[int], driver: str
+) -> list[str]:
+    listed = gpu_output.device_list(gpu, node, devices)
+    if what == "matmul":
+        return [*listed, *gpu_output.matmul(gpu)]
+    if what == "nvidia_smi":
+        return [*listed, *gpu_output.nvidia_smi(gpu, devices, driver, CUDA)]
+    return [*listed, *(gpu_output.VECTOR_ADD if what == "vectoradd" else ())]
+
+
+def choose(count: int, present: int, used: t.Mapping[int, tuple[int, int]]) -> list[int]:
+    """Return devices as `count` pods would get them one after the other.
+
+    Those with the fewest live users come first, then those unused for the longest time.
+    """
+    return (
+        sorted(range(present), key=lambda index: (*used.get(index, (0, 0)), index))[:count] if present else []
+    )
+
+
+class GpuWorkloads(Reconciler):
+    kinds = ("Node", "Pod", "ResourceClaim")
+
+    def __init__(self) -> None:
+        self._logs = PodLogs()
+        self._last: dict[tuple[str, int], int] = {}
+        self._turn = 0
+
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        self._logs.silence(cluster)
+        pods = cluster.objects("Pod")
+        for pod in pods:
+            node = cluster.find("Node", pod["spec"].get("nodeName") or "")
+            if node is None or pod["metadata"].get("deletionTimestamp"):
+                continue
+            if devices_wanted(pod) or pod["spec"].get("resourceClaims"):
+                self._workload(cluster, pod, node, pods)
+        self._logs.keep_only({pod["metadata"]["uid"] for pod in pods})
+
+    def _workload(self, cluster: Cluster, pod: Object, node: Object, pods: list[Object]) -> None:
+        annotations = pod["metadata"].get("annotations") or {}
+        made_of = instance_types.of_node(node)
+        if EXIT_CODE in annotations or pod["status"].get("phase") != "Running":
+            return
+        if made_of is None or made_of.gpu is None:
+            return
+        if DEVICES in annotations:
+            devices = [int(one) for one in annotations[DEVICES].split(",") if one]
+            driver = driver_version(pods, node["metadata"]["name"])
+            self._run(cluster, pod, node, made_of.gpu, devices, driver)
+            return
+        wanted = devices_wanted(pod)
+        devices = (
+            self._allocate(node["metadata"]["name"], wanted, made_of.gpus, pods)
+            if wanted
+            else devices_claimed(cluster, pod)
+        )
+        if devices:
+            _annotate(cluster, pod, {DEVICES: ",".join(map(str, devices))})
+
+    def _run(
+        self, cluster: Cluster, pod: Object, node: Object, gpu: Gpu, devices: list[int], driver: str
+    ) -> None:
+        """Print what the program prints, and end it after its time."""
+        name = node["metadata"]["name"]
+        trouble = on_node(cluster, "cuda_fails", node)
+        lines = output(program(pod), gpu, name, devices, driver)
+        if trouble:
+            text = trouble.get("text", gpu_output.CUDA_FAILURE)
+            lines = [*gpu_output.device_list(gpu, name, devices), *text.splitlines()]
+        self._logs.write(cluster, pod, lines)
+        ends = pod["spec"].get("restartPolicy") in ("Never", "OnFailure")
+        if ends and cluster.due(pod["metadata"]["uid"], "workload", 0.3):
+            code = str(trouble.get("exit_code", 1)) if trouble else "0"
+            _annotate(cluster, pod, {EXIT_CODE: code})
+
+    def _allocate(self, node: str, count: int, present: int, pods: list[Object]) -> list[int]:
+        """Return the devices for a pod.
+
+        Pods of one run get different devices, even when they only follow each other.
+        """
+        users: dict[int, int] = {}
+        for pod in pods:
+            held = (pod["metadata"].get("annotations") or {}).get(DEVICES, "")
+            if pod["spec"].get("nodeName") == node and pod["status"].get("phase") not in ENDED:
+                for index in (int(one) for one in held.split(",") if one):
+                    users[index] = users.get(index, 0) + 1
+        used = {index: (users.get(index, 0), self._last.get((node, index), 0)) for index in range(present)}
+        chosen = choose(count, present, used)
+        self._turn += 1
+        self._last |= {(node, index): self._turn for index in chosen}
+        return chosen
+
+
+def _annotate(cluster: Cluster, pod: Object, annotations: dict[str, str]) -> None:
+    metadata = pod["metadata"]
+    cluster.patch("Pod", metadata["name"], metadata["namespace"], {"metadata": {"annotations": annotations}})

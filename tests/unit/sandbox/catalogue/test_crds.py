@@ -1,0 +1,117 @@
+"""Our own CRDs have the paths, types, enums, required fields and scope of reference CRDs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from openshift_sandbox.catalogue.crds import OWN, overlaid, read
+
+Schema = dict[str, Any]
+
+REFERENCE = Path(__file__).resolve().parents[5] / "shared/crds"
+OVERLAYS = sorted(path.stem for path in (OWN / "overlays").glob("*.yml"))
+
+
+def versions(crd: Schema) -> dict[str, Schema]:
+    return {version["name"]: version["schema"]["openAPIV3Schema"] for version in crd["spec"]["versions"]}
+
+
+def walk(schema: Schema, path: str = "") -> Iterator[tuple[str, tuple[Any, ...]]]:
+    kind = "int-or-string" if schema.get("x-kubernetes-int-or-string") else schema.get("type")
+    yield (
+        path,
+        (
+            kind,
+            tuple(sorted(map(str, schema.get("enum") or ()))),
+            tuple(sorted(schema.get("required") or ())),
+        ),
+    )
+    for name, child in (schema.get("properties") or {}).items():
+        yield from walk(child, f"{path}.{name}")
+    for key, mark in (("items", "[]"), ("additionalProperties", "{}")):
+        if isinstance(schema.get(key), dict):
+            yield from walk(schema[key], path + mark)
+
+
+def differences(ours: Schema, theirs: Schema) -> list[str]:
+    """Paths of ours that the reference does not have, or has otherwise."""
+    reference = dict(walk(theirs))
+    found = []
+    for path, (kind, enum, required) in walk(ours):
+        if path not in reference:
+            found.append(f"{path} is not there")
+        elif (kind, enum, required) != reference[path]:
+            found.append(f"{path}: ours {(kind, enum, required)}, reference {reference[path]}")
+    return found
+
+
+@pytest.fixture(scope="module")
+def references() -> dict[str, Schema]:
+    if not REFERENCE.is_dir():
+        pytest.skip(f"no reference CRDs at {REFERENCE}")
+    return {
+        crd["metadata"]["name"]: crd
+        for path in sorted(REFERENCE.glob("*.yaml"))
+        for crd in read(path)
+        if crd.get("kind") == "CustomResourceDefinition"
+    }
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in sorted(OWN.rglob("*.yml")) if path.parent.name != "overlays"],
+    ids=lambda path: path.stem,
+)
+def test_ours_agree(path: Path, references: dict[str, Schema]) -> None:
+    for crd in read(path):
+        reference = references.get(crd["metadata"]["name"])
+        if reference is None:
+            pytest.skip(f"no reference of {crd['metadata']['name']}")
+        assert crd["spec"]["scope"] == reference["spec"]["scope"]
+        assert {key: crd["spec"]["names"][key] for key in ("kind", "plural")} == {
+            key: reference["spec"]["names"][key] for key in ("kind", "plural")
+        }
+        for version, schema in versions(crd).items():
+            assert differences(schema, versions(reference)[version]) == []
+
+
+@pytest.mark.parametrize("name", OVERLAYS)
+def test_overlays_agree(name: str, references: dict[str, Schema]) -> None:
+    overlay = yaml.safe_load((OWN / "overlays" / f"{name}.yml").read_text())
+    for theirs in versions(references[name]).values():
+        for where, properties in overlay["add"].items():
+            schema = theirs
+            for step in where.split("."):
+                schema = schema["properties"][step]
+            wanted = {"type": "object", "properties": properties, "required": schema.get("required")}
+            assert differences(wanted, schema) == []
+
+
+def test_an_overlay_adds_replaces_and_removes() -> None:
+    crd = {
+        "metadata": {"name": "clusterpolicies.nvidia.com"},
+        "spec": {"versions": [{"name": "v1", "schema": {"openAPIV3Schema": _policy()}}]},
+    }
+    operator = versions(overlaid(crd))["v1"]["properties"]["spec"]["properties"]["operator"]
+    assert "required" not in operator
+    assert operator["properties"]["defaultRuntime"] == {"type": "string"}
+    assert operator["properties"]["metrics"]["properties"]["serviceMonitor"]["type"] == "object"
+    assert "metrics" not in versions(crd)["v1"]["properties"]["spec"]["properties"]["operator"]["properties"]
+
+
+def _policy() -> Schema:
+    overlay = yaml.safe_load((OWN / "overlays/clusterpolicies.nvidia.com.yml").read_text())
+    root: Schema = {"type": "object", "properties": {}}
+    for where in overlay["add"]:
+        schema = root
+        for step in where.split("."):
+            schema = schema["properties"].setdefault(step, {"type": "object", "properties": {}})
+    operator = root["properties"]["spec"]["properties"]["operator"]
+    operator["required"] = ["defaultRuntime"]
+    operator["properties"]["defaultRuntime"] = {"type": "string", "enum": ["docker"], "default": "docker"}
+    return root

@@ -1,0 +1,134 @@
+"""The loop: the newest version wins, a broken stand-in stops no other, delays wake it in time."""
+
+from __future__ import annotations
+
+import logging
+import typing as t
+
+import pytest
+from unit.sandbox.fake_api import World
+
+from openshift_sandbox.stand_ins.core.cluster import Cluster
+from openshift_sandbox.stand_ins.core.conditions import condition, merged
+from openshift_sandbox.stand_ins.core.index import Index
+from openshift_sandbox.stand_ins.core.kinds import TABLE, key_of
+from openshift_sandbox.stand_ins.core.loop import Reconciler, Scheduler
+from openshift_sandbox.stand_ins.registry import reconcilers
+
+
+def node(version: int, name: str = "a") -> dict[str, t.Any]:
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "resourceVersion": str(version)}}
+
+
+class Broken(Reconciler):
+    kinds = ("Node",)
+
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        raise ValueError("broken")
+
+
+class Counting(Reconciler):
+    kinds = ("Node",)
+
+    def __init__(self) -> None:
+        self.rounds = 0
+
+    def reconcile(self, cluster: Cluster, now: float) -> None:
+        self.rounds += 1
+
+
+class TestIndex:
+    def test_older_versions_change_nothing(self) -> None:
+        index = Index()
+        assert index.put(node(5))
+        assert not index.put(node(5))
+        assert not index.put(node(4))
+        assert index.get("a", "") == node(5)
+
+    def test_a_late_event_does_not_bring_a_deleted_object_back(self) -> None:
+        index = Index()
+        index.put(node(5))
+        assert index.remove(node(7))
+        assert not index.put(node(6))
+        assert index.get("a", "") is None
+        assert index.put(node(8))
+
+    def test_a_list_removes_only_what_was_known_before_it(self) -> None:
+        index = Index()
+        index.put(node(1, "gone"))
+        before = index.versions()
+        index.put(node(2, "new"))
+        assert index.resync([node(3, "listed")], before)
+        assert [one["metadata"]["name"] for one in index.all(None)] == ["listed", "new"]
+
+
+class TestScheduler:
+    def test_a_broken_stand_in_is_logged_once_and_stops_no_other(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        counting = Counting()
+        world = World(Broken(), counting)
+        with caplog.at_level(logging.ERROR, "stand-ins"):
+            world.settle(2.0)
+        assert counting.rounds == 5
+        assert [record.message for record in caplog.records] == ["Broken: ValueError: broken"]
+
+    def test_nothing_is_reconciled_while_the_first_list_fails(self) -> None:
+        counting = Counting()
+        world = World(counting)
+        world.api.down = True
+        scheduler = Scheduler(world.cluster, [counting], clock=lambda: world.time)
+        scheduler.round()
+        assert counting.rounds == 0
+        world.api.down = False
+        scheduler.round()
+        assert counting.rounds == 1
+
+    def test_an_established_crd_names_the_kinds_it_serves(self) -> None:
+        world = World(Counting())
+        crd = {
+            "spec": {"group": "", "names": {"plural": "nodes"}},
+            "status": {"conditions": [condition("Established", True)]},
+        }
+        assert world.cluster.defined_by(crd) == ["Node"]
+        assert world.cluster.defined_by(crd | {"status": {}}) == []
+
+
+class TestDelays:
+    def test_due_waits_the_scenario_s_delay_and_says_when_to_wake(self) -> None:
+        world = World(Counting(), delays={"step": 3})
+        assert not world.cluster.due("uid", "step", 1.0)
+        assert world.cluster.wake_at == world.time + 3
+        world.time += 3
+        assert world.cluster.due("uid", "step", 1.0)
+
+    def test_a_restarted_delay_begins_anew(self) -> None:
+        world = World(Counting())
+        assert not world.cluster.due("uid", "step", 1.0)
+        world.time += 1
+        world.cluster.restart("uid", "step")
+        assert not world.cluster.due("uid", "step", 1.0)
+
+
+def test_a_write_is_seen_by_the_next_read_and_wakes_the_loop() -> None:
+    world = World(Counting())
+    world.cluster.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}, "spec": {}})
+    assert world.cluster.changed.is_set()
+    world.cluster.patch("Node", "a", None, {"spec": {"unschedulable": True}})
+    assert world.cluster.find("Node", "a")["spec"] == {"unschedulable": True}  # type: ignore[index]
+
+
+def test_a_transition_time_moves_only_with_the_status() -> None:
+    known = [condition("Ready", True, "A", lastTransitionTime="2026-01-01T00:00:00Z")]
+    assert merged(known, [condition("Ready", True, "A")]) == known
+    [changed] = merged(known, [condition("Ready", False, "B")])
+    assert changed["status"] == "False"
+    assert changed["lastTransitionTime"] != known[0]["lastTransitionTime"]
+
+
+def test_every_watched_kind_is_in_the_table() -> None:
+    watched = {kind for one in reconcilers() for kind in one.kinds}
+    assert watched <= set(TABLE)
+    assert {
+        key_of(api_version, kind.partition(".")[0]) for kind, (api_version, _plural) in TABLE.items()
+    } == set(TABLE)

@@ -1,0 +1,37 @@
+"""What the containers of the GPU operator print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from unit.sandbox.gpu_operator.builders import NAMESPACE, add_driver, add_operand, annotations, make
+
+from openshift_sandbox.stand_ins.gpu_operator.logs import GpuLogs
+from openshift_sandbox.stand_ins.gpu_operator.operand_pods import CRASH, OperandPods
+
+
+def test_an_operand_that_ends_again_and_again_prints_what_it_was_told_to(tmp_path: Path) -> None:
+    app = "nvidia-device-plugin-daemonset"
+    troubles = [
+        {"type": "operand_crashloop", "operand": app},
+        {"type": "log_line", "operand": "nvidia-device", "container": "one", "text": "no NVML"},
+    ]
+    world = make(OperandPods(), GpuLogs(), directory=tmp_path, troubles=troubles)
+    add_driver(world)
+    add_operand(world, app, hold=None, ready=True)
+    world.settle(1)
+    assert annotations(world, app) == {CRASH: "true"}
+    assert "no NVML" in (tmp_path / "pod-logs" / f"{NAMESPACE}_{app}_one.log").read_text()
+    assert "no NVML" not in (tmp_path / "pod-logs" / f"{NAMESPACE}_nvidia-driver-daemonset.log").read_text()
+    world.scenario.now.troubles.clear()
+    world.settle(1)
+    assert annotations(world, app) == {}
+    assert "no NVML" not in (tmp_path / "pod-logs" / f"{NAMESPACE}_{app}.log").read_text()
+
+
+def test_a_lost_gpu_has_its_xid_in_the_log(tmp_path: Path) -> None:
+    world = make(GpuLogs(), directory=tmp_path, troubles=[{"type": "gpu_lost", "count": 2, "xid": 79}])
+    add_operand(world, "nvidia-device-plugin-daemonset", hold=None, ready=True)
+    world.settle(1)
+    text = (tmp_path / "pod-logs" / f"{NAMESPACE}_nvidia-device-plugin-daemonset.log").read_text()
+    assert text.count("XidCriticalError: Xid=79 on Device=GPU-") == 2

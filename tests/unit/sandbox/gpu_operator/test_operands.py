@@ -1,0 +1,72 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which operands a ClusterPolicy switches on, and what the operator makes besides DaemonSets."""
+
+from __future__ import annotations
+
+import pytest
+from unit.sandbox.gpu_operator.builders import BY_NAME, NAMESPACE, Object, policy
+
+from openshift_sandbox.stand_ins.gpu_operator import (
+    assets,
+    daemon_sets,
+    operands,
+    operator,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "spec", "enabled"),
+    [
+        ("nvidia-dcgm", {}, True),
+        ("nvidia-dcgm", {"dcgm": {"enabled": False}}, False),
+        ("nvidia-node-status-exporter", {}, False),
+        ("nvidia-driver-daemonset", {"driver": {"useNvidiaDriverCRD": True}}, False),
+    ],
+)
+def test_what_is_switched_on(name: str, spec: Object, enabled: bool) -> None:
+    assert operands.enabled(BY_NAME[name], spec) is enabled
+
+
+def test_every_asset_goes_with_its_policy() -> None:
+    made = [obj for state in assets.STATES for obj in assets.assets(state, policy(), NAMESPACE)]
+    assert all(obj["metadata"]["ownerReferences"][0]["uid"] == "u1" for obj in made)
+    kinds = [obj["kind"] for obj in made]
+    assert (kinds.count("RuntimeClass"), kinds.count("ServiceMonitor"), kinds.count("PrometheusRule")) == (
+        3,
+        3,
+        3,
+    )
+
+
+class TestOperator:
+    def test_the_oldest_policy_counts(self) -> None:
+        older, newer = policy(), policy()
+        newer["metadata"] = {"name": "a", "creationTimestamp": "2026-01-02T00:00:00Z"}
+        assert operator.active([newer, older]) is older
+        assert operator.active([]) is None
+
+    @pytest.mark.parametrize(
+        ("history", "version"),
+        [
+            ([], None),
+            (
+                [{"state": "Partial", "version": "4.22.6"}, {"state": "Completed", "version": "4.22.5"}],
+                "4.22.5",
+            ),
+        ],
+    )
+    def test_completed_version(self, history: list[Object], version: str | None) -> None:
+        assert operator.completed_version({"status": {"history": history}}) == version
+
+    def test_toolkit_images_of_the_versions_on_gpu_nodes(self) -> None:
+        labels = {"nvidia.com/gpu.present": "true", daemon_sets.OSTREE: "9.8.1"}
+        nodes = [
+            {"metadata": {"labels": labels}},
+            {"metadata": {"labels": {daemon_sets.OSTREE: "9.8.0"}}},
+        ]
+        stream = {"spec": {"tags": [{"name": "9.8.1", "from": {"name": "dtk:1"}}]}}
+        assert operator.toolkit_images(stream, nodes) == {"9.8.1": "dtk:1"}
+        assert operator.toolkit_images({"spec": {}}, nodes) == {"9.8.1": None}
+        assert operator.toolkit_images(None, nodes) == {}
