@@ -12,5 +12,5 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_po
 
 
 class ModuleDocFragment:
-    # JSON is YAML; the options are said once, in their table
+    # The options stand in one table. JSON is YAML, so this is valid documentation.
     DOCUMENTATION: str = json.dumps({"options": documented(_gpu_cluster_options.TABLE)})

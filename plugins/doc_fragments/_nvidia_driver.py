@@ -12,5 +12,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_po
 
 
 class ModuleDocFragment:
-    # JSON is YAML; the options are said once, in their table. With its type it is nothing that a linter takes for written text.
+    # The options stand in one table. JSON is YAML, so it is valid documentation. The annotation keeps linters
+    # from parsing the expression as a literal text.
     DOCUMENTATION: str = json.dumps({"options": documented(_nvidia_driver_options.TABLE)})
