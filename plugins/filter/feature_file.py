@@ -93,8 +93,8 @@ import typing as t
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _feature_file
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import files
 
 Data = dict[str, t.Any]
 
@@ -104,7 +104,7 @@ def feature_file(
 ) -> str | list[Data]:
     try:
         content = (
-            _feature_file.render(features, expires, publish)
+            files.render(features, expires, publish)
             if isinstance(features, t.Mapping)
             else _checked(str(features))
         )
@@ -114,7 +114,7 @@ def feature_file(
 
 
 def _checked(content: str) -> str:
-    _feature_file.check(content)
+    files.check(content)
     return content
 
 
@@ -134,9 +134,9 @@ def _brought(content: str, name: str, **how: t.Any) -> str | list[Data]:
     if kind == "text":
         return content
     if kind == "machine_config":
-        return [_feature_file.machine_config(name, content, str(options["pool"]))]
+        return [files.machine_config(name, content, str(options["pool"]))]
     if kind == "daemon_set":
-        return _feature_file.daemon_set(
+        return files.daemon_set(
             name,
             content,
             str(options["namespace"]),

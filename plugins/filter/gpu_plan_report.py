@@ -86,7 +86,7 @@ _value:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._plan_report import report
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.report import report
 
 
 class FilterModule:

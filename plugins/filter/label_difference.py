@@ -72,7 +72,9 @@ import typing as t
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _label_difference
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    label_difference as node_label_difference,
+)
 
 Data = t.Mapping[str, t.Any]
 
@@ -93,7 +95,7 @@ def label_difference(
         if only
         else sets
     )
-    return _label_difference.difference(wanted)
+    return node_label_difference.difference(wanted)
 
 
 def _labels(nodes: t.Sequence[Data]) -> dict[str, dict[str, str]]:
@@ -106,7 +108,7 @@ def _labels(nodes: t.Sequence[Data]) -> dict[str, dict[str, str]]:
 
 
 def _chosen(marks: Data, only: t.Sequence[str]) -> dict[str, str]:
-    return {label: value for label, value in marks.items() if _label_difference.split(label)[0] in only}
+    return {label: value for label, value in marks.items() if node_label_difference.split(label)[0] in only}
 
 
 class FilterModule:

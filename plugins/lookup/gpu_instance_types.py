@@ -188,24 +188,20 @@ import typing as t
 from ansible.errors import AnsibleError, AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
-    AcceleratorError,
-    InputError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     BUILT_IN,
     Catalogue,
     InstanceType,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._models import (
-    known_model,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
-    extended,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._wishes import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.models import known_model
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.wishes import (
     nearest_to,
     read_wish,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    InputError,
 )
 
 Options = t.Mapping[str, t.Any]

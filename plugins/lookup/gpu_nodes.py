@@ -74,17 +74,19 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live, _node, _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._expression import Expression
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect, disconnect
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     pool_label,
     pool_of,
     selector,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect, disconnect
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
 
 _display = Display()
 
@@ -107,7 +109,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             nodes = found(options, labels, terms, with_labels)
             return searched(expression, nodes) if expression else nodes
         except AcceleratorError as exc:
-            raise AnsibleLookupError(_secrets.censor_text(exc.to_result()["msg"])) from exc
+            raise AnsibleLookupError(secrets.censor_text(exc.to_result()["msg"])) from exc
 
 
 def found(
@@ -123,37 +125,37 @@ def found(
     finally:
         disconnect(api, "gpu_nodes")
         for warning in api.warnings:
-            _display.warning(_secrets.censor_text(warning))
+            _display.warning(secrets.censor_text(warning))
 
 
 def is_wanted(node: dict[str, t.Any], names: list[t.Any]) -> bool:
-    return _node.name(node) in names if names else is_gpu_node(node)
+    return node_facts.name(node) in names if names else is_gpu_node(node)
 
 
 def is_gpu_node(node: dict[str, t.Any]) -> bool:
-    marks = _node.labels(node)
+    marks = node_facts.labels(node)
     return (
         bool(pool_of(node))
         or has_nvidia_pci(marks)
         or marks.get("nvidia.com/gpu.present") == "true"
-        or bool(_geometry_live.resources(node))
+        or bool(devices.resources(node))
     )
 
 
 def summary(node: dict[str, t.Any], with_labels: bool) -> dict[str, t.Any]:
     spec = node.get("spec") or {}
     return {
-        "name": _node.name(node),
+        "name": node_facts.name(node),
         "pool": pool_of(node),
-        "zone": _node.zone(node),
-        "instance_type": _node.instance_type(node),
-        "ready": _node.is_ready(node),
+        "zone": node_facts.zone(node),
+        "instance_type": node_facts.instance_type(node),
+        "ready": node_facts.is_ready(node),
         "schedulable": not spec.get("unschedulable", False),
-        "product": _geometry_live.product(node),
-        "driver_version": _geometry_live.driver_version(node),
-        "devices": _geometry_live.resources(node),
+        "product": devices.product(node),
+        "driver_version": devices.driver_version(node),
+        "devices": devices.resources(node),
         "taints": spec.get("taints") or [],
-        **({"labels": _node.labels(node)} if with_labels else {}),
+        **({"labels": node_facts.labels(node)} if with_labels else {}),
     }
 
 

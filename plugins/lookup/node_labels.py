@@ -55,10 +55,12 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _label_difference, _node, _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect, disconnect
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect, disconnect
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import label_difference
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
 
 _display = Display()
 
@@ -75,17 +77,17 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             found = api.list(
                 known("Node"),
                 labels=selector,
-                keep=lambda node: entry(node) if not terms or _node.name(node) in terms else None,
+                keep=lambda node: entry(node) if not terms or node_facts.name(node) in terms else None,
             )
         except AcceleratorError as exc:
-            raise AnsibleLookupError(_secrets.censor_text(exc.to_result()["msg"])) from exc
+            raise AnsibleLookupError(secrets.censor_text(exc.to_result()["msg"])) from exc
         finally:
             disconnect(api, "node_labels")
             for warning in api.warnings:
-                _display.warning(_secrets.censor_text(warning))
+                _display.warning(secrets.censor_text(warning))
         return sorted(found, key=lambda one: str(one["name"]))
 
 
 def entry(node: dict[str, t.Any]) -> dict[str, t.Any]:
-    marks = _node.labels(node)
-    return {"name": _node.name(node), "labels": marks, "families": _label_difference.families(marks)}
+    marks = node_facts.labels(node)
+    return {"name": node_facts.name(node), "labels": marks, "families": label_difference.families(marks)}

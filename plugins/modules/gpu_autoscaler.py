@@ -90,16 +90,18 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler import (
+    steps as autoscaler_steps,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 SPEC = ArgumentSpec(
     options={
@@ -111,11 +113,13 @@ SPEC = ArgumentSpec(
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     if params["state"] == "absent":
-        return _autoscaling.absent(
+        return autoscaler_steps.absent(
             api, [str(pool.get("name") or "") for pool in params["pools"]], params["namespace"]
         )
-    pools = _pools.plan(params["pools"], "pools")["pools"]
-    return _autoscaling.present(api, [pool for pool in pools if not pool["existing"]], params["namespace"])
+    pools = pool_plan.plan(params["pools"], "pools")["pools"]
+    return autoscaler_steps.present(
+        api, [pool for pool in pools if not pool["existing"]], params["namespace"]
+    )
 
 
 def main() -> None:

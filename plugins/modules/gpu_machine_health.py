@@ -112,15 +112,17 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _machine_health,
-    _machine_plan,
-    _pools,
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
+    AUTH,
+    STATE,
+    ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _health
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import health as machine_health
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import plan as machine_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 OPTIONS = ("startup_timeout", "unhealthy_after", "max_unhealthy")
 SPEC = ArgumentSpec(
@@ -141,14 +143,16 @@ SPEC = ArgumentSpec(
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     given = {key: params[key] for key in OPTIONS if params[key] is not None}
     pool = (
-        _pools.single({"health": True, **_machine_plan.entry(params)})
+        pool_plan.single({"health": True, **machine_plan.entry(params)})
         if params["pool"]
-        else _machine_health.single(params["name"], given)
+        else health.single(params["name"], given)
     )
     if params["state"] == "absent" or pool.get("health") is False:
-        _health.absent(api, pool["name"], params["namespace"])
+        machine_health.absent(api, pool["name"], params["namespace"])
         return {"health_check": {}, "others": []}
-    return _health.present(api, pool["name"], params["namespace"], pool.get("health") or {}, params["paused"])
+    return machine_health.present(
+        api, pool["name"], params["namespace"], pool.get("health") or {}, params["paused"]
+    )
 
 
 def main() -> None:

@@ -247,24 +247,25 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_plan, _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT
-from ansible_collections.accelerators.openshift.plugins.module_utils._change_options import CHANGES
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_options import MACHINES, check
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _machines
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH, STATE, WAIT
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import plan as machine_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import steps as machine_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.change_options import CHANGES
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import MACHINES, check
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 SPEC = MACHINES.merge(CHANGES, AUTH, STATE, WAIT)
 
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    entry = _machine_plan.entry(params)
+    entry = machine_plan.entry(params)
     check(params, str(entry.get("name") or ""))
     if params["state"] == "absent":
-        return _machines.absent(api, str(entry.get("name") or ""), params)
-    _pools.single(entry)  # wrong input is told before the first request
-    return _machines.present(api, entry, params)
+        return machine_steps.absent(api, str(entry.get("name") or ""), params)
+    pool_plan.single(entry)  # wrong input is told before the first request
+    return machine_steps.present(api, entry, params)
 
 
 def main() -> None:

@@ -93,11 +93,15 @@ duration:
   sample: 187.2
 """
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._change_options import DRAIN
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_options import JOINING
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._nodes import ensure
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
+    AUTH,
+    WAIT,
+    ArgumentSpec,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.change_options import DRAIN
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.node_steps import ensure
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import JOINING
 
 SPEC = ArgumentSpec(
     options={

@@ -188,21 +188,24 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _cost,
-    _infrastructure,
-    _pools,
-    _provider_limits,
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
+    AUTH,
+    WAIT,
+    ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
-    extended,
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler import (
+    steps as autoscaler_steps,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
+    infrastructure as platform_infrastructure,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost, provider_limits
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 SPEC = ArgumentSpec(
     options={
@@ -236,9 +239,9 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     name, limits, cloud = params["gpu_pools_name"], params["accelerator_limits"], params["platform"]
     # Whatever the platform: wrong input is told before the first request.
     catalogue = extended(params["catalogue"])
-    prices = None if params["prices"] is None else _cost.read_prices(params["prices"])
-    classes = _cost.CLASSES if params["cost_classes"] is None else _cost.read_classes(params["cost_classes"])
-    plan = _pools.plan(
+    prices = None if params["prices"] is None else cost.read_prices(params["prices"])
+    classes = cost.CLASSES if params["cost_classes"] is None else cost.read_classes(params["cost_classes"])
+    plan = pool_plan.plan(
         params["pools"],
         name,
         cloud,
@@ -253,32 +256,32 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
             limits = (
                 limits
                 if limits is not None or not any(pool["autoscale"] for pool in plan["pools"])
-                else _autoscaling.fixed_types(api)
+                else autoscaler_steps.fixed_types(api)
             )
-            plan = _pools.plan(
+            plan = pool_plan.plan(
                 params["pools"], name, cloud, cluster.name or None, limits, catalogue, params["backend"]
             )
     for remark in plan.pop("remarks"):
         api.warn(remark)
-    costs = [] if prices is None else [_cost.cost(pool, prices, classes) for pool in plan["pools"]]
-    total = _cost.total(costs, classes) if costs else None
+    costs = [] if prices is None else [cost.cost(pool, prices, classes) for pool in plan["pools"]]
+    total = cost.total(costs, classes) if costs else None
     return {
         "plan": {
             **plan,
-            "limits": _provider_limits.limits(plan["pools"], cloud),
+            "limits": provider_limits.limits(plan["pools"], cloud),
             "costs": costs,
             "cost": total,
         }
     }
 
 
-def infrastructure(api: Api) -> _infrastructure.Infrastructure | None:
+def infrastructure(api: Api) -> platform_infrastructure.Infrastructure | None:
     """The cluster's platform, or None on a cluster that is no OpenShift."""
     try:
         found = api.get(known("Infrastructure"), "cluster")
     except KindNotServedError:
         return None
-    return _infrastructure.read(found) if found else None
+    return platform_infrastructure.read(found) if found else None
 
 
 def main() -> None:

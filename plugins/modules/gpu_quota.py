@@ -116,18 +116,17 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _quota as quotas
-from ansible_collections.accelerators.openshift.plugins.module_utils import _quota_proof as proof
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _quota_use as use
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import proof, resource_quota
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import steps as quota_steps
 
 SPEC = ArgumentSpec(
     options={
@@ -149,28 +148,30 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     if params["state"] == "absent":
         api.delete(known("ResourceQuota"), name, namespace)
         return {"quota": {"name": name, "namespace": namespace}}
-    limits = quotas.hard(params["gpus"], params["hard"], params["claims"])
+    limits = resource_quota.hard(params["gpus"], params["hard"], params["claims"])
     if params["prove"]:
         proof.check(limits)
-    live = quotas.named(api.list(known("ResourceQuota"), namespace), name)
+    live = resource_quota.named(api.list(known("ResourceQuota"), namespace), name)
     if live is None and api.get(known("Namespace"), namespace) is None:
         if not params["create_namespace"]:
-            raise quotas.no_namespace(namespace)
+            raise resource_quota.no_namespace(namespace)
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-    applied = api.apply(quotas.build(name, namespace, limits), live=live)
+    applied = api.apply(resource_quota.build(name, namespace, limits), live=live)
     query, stage = {"quotas": Query(known("ResourceQuota"), namespace)}, f"quota {namespace}/{name}"
     seen = api.wait(
         query,
-        lambda found: quotas.judge(found["quotas"], name, limits),
+        lambda found: resource_quota.judge(found["quotas"], name, limits),
         stage,
         on_timeout_code="QUOTA-NOT-COUNTED",
     )["quotas"]
-    live = applied if api.check_mode else quotas.named(seen, name) or applied
-    for text in quotas.doubts(name, limits, use.nodes(api, limits), seen, use.classes(api, limits)):
+    live = applied if api.check_mode else resource_quota.named(seen, name) or applied
+    for text in resource_quota.doubts(
+        name, limits, quota_steps.nodes(api, limits), seen, quota_steps.classes(api, limits)
+    ):
         api.warn(text)
-    facts = quotas.summarize(live, limits)
-    facts["holders"] = use.holders(api, namespace, limits) if quotas.is_used(facts) else []
-    facts["proof"] = use.prove(api, live, limits) if params["prove"] and not api.check_mode else None
+    facts = resource_quota.summarize(live, limits)
+    facts["holders"] = quota_steps.holders(api, namespace, limits) if resource_quota.is_used(facts) else []
+    facts["proof"] = quota_steps.prove(api, live, limits) if params["prove"] and not api.check_mode else None
     return {"quota": facts}
 
 

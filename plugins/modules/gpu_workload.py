@@ -148,21 +148,19 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _workload as workload
-from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
-from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _validation
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload_options import OPTIONS
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import failures, pods, verdict
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import steps as workload_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import OPTIONS
 
 SPEC = ArgumentSpec(options=OPTIONS, required_if=[["state", "present", ["node_selector"]]]).merge(
     AUTH, STATE, WAIT
@@ -171,35 +169,35 @@ SPEC = ArgumentSpec(options=OPTIONS, required_if=[["state", "present", ["node_se
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     namespace = params["namespace"]
-    errors.check(params)
+    failures.check(params)
     if params["state"] == "absent":
         api.delete(known("Namespace"), namespace)
         return {"workload": verdict.summarize([], [], {}, params)}
-    nodes = _validation.nodes(api, params)
-    if problem := errors.problem(nodes, params):
+    nodes = workload_steps.nodes(api, params)
+    if problem := failures.problem(nodes, params):
         if not api.check_mode:
             raise problem
         api.warn(f"{problem.message} In check mode the stages before have only been predicted.")
         nodes = []
-    memory = api.get(known("ConfigMap"), workload.FINGERPRINTS, namespace)
-    due = workload.changed(nodes, params["benchmark"], memory, params["force"])
+    memory = api.get(known("ConfigMap"), pods.FINGERPRINTS, namespace)
+    due = pods.changed(nodes, params["benchmark"], memory, params["force"])
     ran, wrong = {}, {}
     if due:
-        _validation.check_free(api, params, due)
+        workload_steps.check_free(api, params, due)
         place = api.get(known("Namespace"), namespace)
         if place is None or owned(place):
-            api.apply(workload.namespace(namespace))
+            api.apply(pods.namespace(namespace))
         ran = (
-            _validation.foresee(api, params, due)
+            workload_steps.foresee(api, params, due)
             if api.check_mode
-            else _validation.carry_out(api, params, due)
+            else workload_steps.carry_out(api, params, due)
         )
         wrong = verdict.complaints_by_node(due, ran)
         good = [node for node in due if node["metadata"]["name"] not in wrong]
-        api.apply(workload.fingerprints(params, memory, good, api.list(known("Node"), metadata_only=True)))
+        api.apply(pods.fingerprints(params, memory, good, api.list(known("Node"), metadata_only=True)))
     facts = {"workload": verdict.summarize(nodes, due, ran, params)}
     if wrong:
-        raise errors.failure([part for parts in wrong.values() for part in parts], facts)
+        raise failures.failure([part for parts in wrong.values() for part in parts], facts)
     return facts
 
 

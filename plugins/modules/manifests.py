@@ -88,20 +88,20 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _manifest as manifests
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    KindNotServedError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import manifest as manifests
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
-    AcceleratorError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import find, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import find, known
 
 SPEC = ArgumentSpec(
     options={

@@ -164,31 +164,25 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_options import OPTIONS
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-    _node_feature_removal as removal,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-    _node_features as node_features,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import removal
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import steps as nfd_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.options import OPTIONS
 
 SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, STATE, WAIT)
 
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    node_features.check(params)
+    nfd_steps.check(params)
     return {
-        "nfd": removal.absent(api, params)
-        if params["state"] == "absent"
-        else node_features.present(api, params)
+        "nfd": removal.absent(api, params) if params["state"] == "absent" else nfd_steps.present(api, params)
     }
 
 

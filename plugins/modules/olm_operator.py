@@ -192,14 +192,14 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
 SPEC = ArgumentSpec(
     options={
@@ -224,14 +224,10 @@ SPEC = ArgumentSpec(
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     if params["state"] == "absent":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-            _operator_removal as removal,
-        )
+        from ansible_collections.accelerators.openshift.plugins.module_utils._olm import removal_steps
 
-        return removal.absent(api, params)
-    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-        _operators as operators,
-    )
+        return removal_steps.absent(api, params)
+    from ansible_collections.accelerators.openshift.plugins.module_utils._olm import operators
 
     return operators.present(api, params)
 

@@ -132,11 +132,13 @@ duration:
   sample: 0.4
 """
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._update_preflight import (
-    ensure,
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
+    AUTH,
+    WAIT,
+    ArgumentSpec,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.steps import ensure
 
 OPERATORS = (
     "nvidia-gpu-operator",

@@ -212,35 +212,39 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _cluster_policy_options,
-    _custom_resource_options,
-    _gpu_cluster_options,
-    _kmm_options,
-    _nic_cluster_policy_options,
-    _nvidia_driver_options,
-    _special_resource_options,
-    _sro_options,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._backends import chosen
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import options as stack_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import chosen
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    options as clusterpolicy_options,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
+    options as custom_options,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import options as dra_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import options as kmm_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import options as nic_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
+    options as nvidiadriver_options,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import options as sro_options
 
 OPTIONS: t.Final = {
-    **_special_resource_options.OPTIONS,
-    **_cluster_policy_options.OPTIONS,
-    **_nvidia_driver_options.OPTIONS,
-    **_gpu_cluster_options.OPTIONS,
-    **_nic_cluster_policy_options.OPTIONS,
-    **_custom_resource_options.OPTIONS,
-    **_kmm_options.OPTIONS,
-    **_sro_options.OPTIONS,
+    **stack_options.OPTIONS,
+    **clusterpolicy_options.OPTIONS,
+    **nvidiadriver_options.OPTIONS,
+    **dra_options.OPTIONS,
+    **nic_options.OPTIONS,
+    **custom_options.OPTIONS,
+    **kmm_options.OPTIONS,
+    **sro_options.OPTIONS,
 }
 SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, STATE, WAIT)
 

@@ -6,8 +6,8 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _adoption as adoption
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import adoption
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 
 Data = dict[str, t.Any]
 TITLE = "ClusterPolicy theirs"

@@ -6,11 +6,11 @@ import pytest
 from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer, status
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ApiError, InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
 
-CONFIG_MAP = _kinds.known("ConfigMap")
+CONFIG_MAP = kinds.known("ConfigMap")
 OWNER = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
 
 
@@ -177,7 +177,7 @@ def test_the_diff_of_a_deleted_object_shows_its_spec_unless_that_is_a_book(size:
         }
     )
     api = api_on(server)
-    api.delete(_kinds.known("Pod"), "p", "x", wait=False)
+    api.delete(kinds.known("Pod"), "p", "x", wait=False)
     assert ("spec" in api.changes[0].before) is shown
     assert api.changes[0].after == {}
 

@@ -6,9 +6,9 @@ import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
 
 WIDGET = Kind("one.example.com/v1", "Widget", "widgets")
 GADGET = Kind("one.example.com/v1", "Gadget", "gadgets", namespaced=False)

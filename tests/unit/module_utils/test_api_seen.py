@@ -8,12 +8,12 @@ import pytest
 from unit.engine import FakeClock, api_on
 from unit.fake_server import FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._api_seen import FRESH_SECONDS
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.list_cache import FRESH_SECONDS
 
-CONFIG_MAP = _kinds.known("ConfigMap")
+CONFIG_MAP = kinds.known("ConfigMap")
 ALL = Query(CONFIG_MAP, "x")
 
 

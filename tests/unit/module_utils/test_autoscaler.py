@@ -7,14 +7,16 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _autoscaler,
-    _machine_replicas,
-    _pools,
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    replicas as machine_replicas,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils import _autoscaler_limits as limits
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler import (
+    limits,
+    machine_autoscaler,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 Data = dict[str, t.Any]
 SHARE: t.Final = {"t4": {"nvidia-t4": 8}}
@@ -27,9 +29,9 @@ def pool(least: int = 0, most: int = 4, **more: t.Any) -> Data:
         "autoscale": {"min": least, "max": most},
         **more,
     }
-    (planned,) = _pools.plan([{key: value for key, value in own.items() if value is not None}], cloud="aws")[
-        "pools"
-    ]
+    (planned,) = pool_plan.plan(
+        [{key: value for key, value in own.items() if value is not None}], cloud="aws"
+    )["pools"]
     return dict(planned)
 
 
@@ -48,42 +50,48 @@ def bounds(made: list[Data]) -> list[tuple[str, int, int]]:
 
 def test_any_zone_may_take_the_whole_pool_where_the_limit_holds_it() -> None:
     sets = [machine_set("a"), machine_set("b", 1)]
-    assert bounds(_autoscaler.manifests(pool(1), sets, [], is_held=True)) == [("a", 0, 4), ("b", 1, 4)]
+    assert bounds(machine_autoscaler.manifests(pool(1), sets, [], is_held=True)) == [("a", 0, 4), ("b", 1, 4)]
 
 
 def test_else_each_zone_has_a_part() -> None:
     assert bounds(
-        _autoscaler.manifests(pool(1, 3), [machine_set("a"), machine_set("b", 1)], [], is_held=False)
+        machine_autoscaler.manifests(pool(1, 3), [machine_set("a"), machine_set("b", 1)], [], is_held=False)
     ) == [("a", 1, 2), ("b", 0, 1)]
     assert bounds(
-        _autoscaler.manifests(pool(0, 1), [machine_set("a"), machine_set("b")], [], is_held=False)
+        machine_autoscaler.manifests(pool(0, 1), [machine_set("a"), machine_set("b")], [], is_held=False)
     ) == [("a", 0, 1)]
 
 
 def test_minima_stay_where_they_are() -> None:
     sets = [machine_set("a"), machine_set("b", 1)]
-    first = _autoscaler.manifests(pool(1), sets, [], is_held=True)
+    first = machine_autoscaler.manifests(pool(1), sets, [], is_held=True)
     moved = [machine_set("a", 3), machine_set("b", 1)]
-    assert bounds(_autoscaler.manifests(pool(1), moved, first, is_held=True)) == [("a", 0, 4), ("b", 1, 4)]
-    assert bounds(_autoscaler.manifests(pool(2), moved, first, is_held=True)) == [("a", 2, 4), ("b", 0, 4)]
+    assert bounds(machine_autoscaler.manifests(pool(1), moved, first, is_held=True)) == [
+        ("a", 0, 4),
+        ("b", 1, 4),
+    ]
+    assert bounds(machine_autoscaler.manifests(pool(2), moved, first, is_held=True)) == [
+        ("a", 2, 4),
+        ("b", 0, 4),
+    ]
 
 
 def test_somebody_else_s_autoscaler_is_named() -> None:
-    theirs = _autoscaler.build(machine_set("a"), 0, 1)
+    theirs = machine_autoscaler.build(machine_set("a"), 0, 1)
     theirs["metadata"]["labels"] = {}
     with pytest.raises(AcceleratorError) as caught:
-        _autoscaler.check("t4", [machine_set("a")], [theirs])
+        machine_autoscaler.check("t4", [machine_set("a")], [theirs])
     assert caught.value.code == "MACH-AUTOSCALER-FOREIGN"
-    _autoscaler.check("t4", [machine_set("b")], [theirs])
+    machine_autoscaler.check("t4", [machine_set("b")], [theirs])
     with pytest.raises(AcceleratorError) as caught:
-        _autoscaler.check("t4", [], [theirs])
+        machine_autoscaler.check("t4", [], [theirs])
     assert caught.value.code == "MACH-NO-SETS"
 
 
 def test_scaled_is_when_operator_and_autoscaler_are_at_it() -> None:
-    judge = _autoscaler.Judge([_autoscaler.build(machine_set("a"), 0, 4)])
+    judge = machine_autoscaler.Judge([machine_autoscaler.build(machine_set("a"), 0, 4)])
     running = {"status": {"conditions": [{"type": "Available", "status": "True"}]}}
-    taken = machine_set("a", **{_autoscaler.MIN_SIZE: "0", _autoscaler.MAX_SIZE: "4"})
+    taken = machine_set("a", **{machine_autoscaler.MIN_SIZE: "0", machine_autoscaler.MAX_SIZE: "4"})
     assert judge({"machine_sets": [taken], "deployments": [running]}).is_ready
     assert judge({"machine_sets": [machine_set("a")], "deployments": [running]}).reason == "NoBounds"
     waiting = judge({"machine_sets": [taken], "deployments": []})
@@ -251,11 +259,11 @@ def test_who_scaled_a_set_last() -> None:
         scaled = {"manager": manager, "subresource": "scale", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
         return {"metadata": {"managedFields": [scaled], "resourceVersion": "7"}, "spec": {"replicas": 3}}
 
-    assert not _machine_replicas.is_scaled_by_hand(by("cluster-autoscaler"))
-    assert _machine_replicas.is_scaled_by_hand(by("kubectl"))
-    assert _machine_replicas.is_scaled_by_hand({"metadata": {}})
+    assert not machine_replicas.is_scaled_by_hand(by("cluster-autoscaler"))
+    assert machine_replicas.is_scaled_by_hand(by("kubectl"))
+    assert machine_replicas.is_scaled_by_hand({"metadata": {}})
     manifest = {"metadata": {"name": "s"}, "spec": {"replicas": 5}}
-    raised = _machine_replicas.settled(manifest, by("ca"), by("ca"))
+    raised = machine_replicas.settled(manifest, by("ca"), by("ca"))
     assert (raised["spec"]["replicas"], raised["metadata"]["resourceVersion"]) == (5, "7")
     raced = {**by("ca"), "spec": {"replicas": 2}}
-    assert _machine_replicas.settled(manifest, raced, by("ca"))["spec"]["replicas"] == 3
+    assert machine_replicas.settled(manifest, raced, by("ca"))["spec"]["replicas"] == 3

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS, devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
+    BENCHMARKS,
+)
 
 LIST = "GPU 0: Tesla V100-SXM2-16GB (UUID: GPU-6c1440da-b4a3-51b0-929a-330ae814498b)\n"
 MIG = (

@@ -9,16 +9,14 @@ import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _device_class
-from ansible_collections.accelerators.openshift.plugins.module_utils._backends import backend
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import device_class
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     KindNotServedError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-    _quota_use,
-    _validation,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import steps as quota_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import backend
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import steps as workload_steps
 
 
 @pytest.fixture
@@ -49,12 +47,12 @@ def test_the_stack_names_the_release(server: FakeServer) -> None:
 def test_a_validation_says_what_is_missing_and_foresees_nothing(server: FakeServer) -> None:
     params = {"node_selector": {"pool": "a"}, "claims": True}
     with pytest.raises(KindNotServedError, match=r"resourceslices.resource.k8s.io"):
-        _validation.nodes(api_on(server), params)
+        workload_steps.nodes(api_on(server), params)
     assert [
-        node["metadata"]["name"] for node in _validation.nodes(api_on(server, check_mode=True), params)
+        node["metadata"]["name"] for node in workload_steps.nodes(api_on(server, check_mode=True), params)
     ] == ["gpu-0"]
 
 
 def test_a_quota_limits_what_is_not_there(server: FakeServer) -> None:
-    assert _quota_use.classes(api_on(server), {_device_class.quota_key(): "2"}) == []
-    assert _quota_use.classes(api_on(server), {"requests.nvidia.com/gpu": "2"}) is None
+    assert quota_steps.classes(api_on(server), {device_class.quota_key(): "2"}) == []
+    assert quota_steps.classes(api_on(server), {"requests.nvidia.com/gpu": "2"}) is None

@@ -9,18 +9,23 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy as cluster_policy
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _cluster_policy_references as references,
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import difference
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    InputError,
+    NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._adoption import difference
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_default import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import references
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    manifest as clusterpolicy_manifest,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    options as clusterpolicy_options,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
     DEFAULT,
     REQUIRED,
     example,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
 from openshift_sandbox.crds import overlaid
 
 GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
@@ -59,7 +64,7 @@ def version(examples: t.Any) -> dict[str, t.Any]:
 
 
 def test_the_default_is_complete() -> None:
-    spec = cluster_policy.build(params(), DEFAULT, None)["spec"]
+    spec = clusterpolicy_manifest.build(params(), DEFAULT, None)["spec"]
     assert set(REQUIRED) <= set(spec)
     assert spec["daemonsets"]["tolerations"] == [GPU]
     assert DEFAULT["daemonsets"].get("tolerations") is None
@@ -104,7 +109,7 @@ def test_options_become_camel_case_and_lose_to_the_raw_spec() -> None:
         mig={"strategy": "single"},
         spec={"mig": {"strategy": "mixed"}, "validator": {"plugin": {"env": []}}},
     )
-    spec = cluster_policy.build(given, DEFAULT, None)["spec"]
+    spec = clusterpolicy_manifest.build(given, DEFAULT, None)["spec"]
     assert spec["driver"]["kernelModuleType"] == "open"
     assert spec["driver"]["usePrecompiled"] is True
     assert spec["driver"]["rdma"] == {"enabled": True}
@@ -127,7 +132,7 @@ def test_tolerations_are_a_union() -> None:
         tolerations=[{**TEAM, "tolerationSeconds": None}, GPU],
         spec={"daemonsets": {"tolerations": [{"key": "raw", "operator": "Exists"}]}},
     )
-    wanted = cluster_policy.build(given, DEFAULT, live)["spec"]["daemonsets"]["tolerations"]
+    wanted = clusterpolicy_manifest.build(given, DEFAULT, live)["spec"]["daemonsets"]["tolerations"]
     assert wanted == [
         {"key": "theirs", "operator": "Exists"},
         GPU,
@@ -138,12 +143,15 @@ def test_tolerations_are_a_union() -> None:
 
 def test_taints_of_pools_are_tolerated() -> None:
     pools = [{"name": "a", "taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}, {"name": "b"}]
-    assert cluster_policy.wanted_tolerations(params(pools=pools, tolerations=[TEAM]), None) == [GPU, TEAM]
+    assert clusterpolicy_manifest.wanted_tolerations(params(pools=pools, tolerations=[TEAM]), None) == [
+        GPU,
+        TEAM,
+    ]
 
 
 def test_a_second_run_builds_the_same() -> None:
-    first = cluster_policy.build(params(tolerations=[TEAM]), DEFAULT, None)
-    assert cluster_policy.build(params(tolerations=[TEAM]), DEFAULT, first) == first
+    first = clusterpolicy_manifest.build(params(tolerations=[TEAM]), DEFAULT, None)
+    assert clusterpolicy_manifest.build(params(tolerations=[TEAM]), DEFAULT, first) == first
 
 
 def test_a_foreign_policy_gets_only_what_was_asked_and_differs() -> None:
@@ -156,7 +164,7 @@ def test_a_foreign_policy_gets_only_what_was_asked_and_differs() -> None:
     }
 
     def patch(**given: t.Any) -> dict[str, t.Any]:
-        return difference(cluster_policy.wished(params(**given), live), live["spec"])
+        return difference(clusterpolicy_manifest.wished(params(**given), live), live["spec"])
 
     assert patch(mig={"strategy": "single"}) == {}
     assert patch(mig={"strategy": "mixed"}, driver={"enabled": True}) == {"mig": {"strategy": "mixed"}}
@@ -170,7 +178,7 @@ def test_a_foreign_policy_gets_only_what_was_asked_and_differs() -> None:
 )
 def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
     with pytest.raises(InputError) as caught:
-        cluster_policy.check(params(driver=given))
+        clusterpolicy_manifest.check(params(driver=given))
     assert caught.value.code == "INPUT-DRIVER-IMAGE"
     assert "driver." in caught.value.message
 
@@ -205,7 +213,7 @@ def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
 )
 def test_values_are_checked_by_their_path(given: dict[str, t.Any], code: str, path: str) -> None:
     with pytest.raises(InputError) as caught:
-        cluster_policy.check(params(**given))
+        clusterpolicy_manifest.check(params(**given))
     assert (caught.value.code, path in caught.value.message) == (code, True)
 
 
@@ -219,10 +227,10 @@ def test_modules_have_to_fit_the_gpus(kind: str, model: str, fits: bool) -> None
         pools=[{"name": "a", "gpu_models": ["A10"]}, {"name": "b", "gpu_models": [model]}],
     )
     if fits:
-        cluster_policy.check(given)
+        clusterpolicy_manifest.check(given)
         return
     with pytest.raises(InputError) as caught:
-        cluster_policy.check(given)
+        clusterpolicy_manifest.check(given)
     assert "driver.kernel_module_type" in caught.value.message
     assert "pool b" in caught.value.message
     assert "nvidiadriver" in caught.value.remedy
@@ -230,12 +238,12 @@ def test_modules_have_to_fit_the_gpus(kind: str, model: str, fits: bool) -> None
 
 def test_the_switch_back_is_asked_for_by_name() -> None:
     live = {"spec": {"driver": {"useNvidiaDriverCRD": True}}}
-    built = cluster_policy.build(params(), DEFAULT, live)
+    built = clusterpolicy_manifest.build(params(), DEFAULT, live)
     with pytest.raises(NotReadyError) as caught:
-        cluster_policy.refuse_switch(params(), live, built)
+        clusterpolicy_manifest.refuse_switch(params(), live, built)
     assert caught.value.code == "GPU-NVD-MODE"
-    cluster_policy.refuse_switch(params(driver={"use_nvidia_driver_crd": False}), live, built)
-    cluster_policy.refuse_switch(params(), None, built)
+    clusterpolicy_manifest.refuse_switch(params(driver={"use_nvidia_driver_crd": False}), live, built)
+    clusterpolicy_manifest.refuse_switch(params(), None, built)
 
 
 def test_secrets_and_maps_that_options_name() -> None:
@@ -253,7 +261,7 @@ def test_secrets_and_maps_that_options_name() -> None:
 
 def paths(options: t.Mapping[str, t.Any], prefix: str = "") -> t.Iterator[tuple[str, str]]:
     for name, one in options.items():
-        path = f"{prefix}.{_cluster_policy_options.camel(name)}"
+        path = f"{prefix}.{clusterpolicy_options.camel(name)}"
         yield path, one["type"]
         yield from paths(one.get("options") or {}, path)
 
@@ -271,7 +279,7 @@ def test_every_option_is_a_field_of_the_api() -> None:
     )
     schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     kinds = {"dict": "object", "str": "string", "bool": "boolean", "int": "integer", "list": "array"}
-    for path, kind in paths(_cluster_policy_options.FIELDS):
+    for path, kind in paths(clusterpolicy_options.FIELDS):
         field = schema
         for key in path[1:].split("."):
             field = (field.get("properties") or {}).get(key) or pytest.fail(f"{path} is not there")
@@ -281,7 +289,7 @@ def test_every_option_is_a_field_of_the_api() -> None:
 @pytest.mark.skipif(not REFERENCE.is_file(), reason="no reference CRD is here")
 def test_every_field_of_the_newest_api_is_an_option_or_has_a_reason() -> None:
     (version,) = yaml.safe_load(REFERENCE.read_text())["spec"]["versions"]
-    typed = {path[1:] for path, _kind in paths(_cluster_policy_options.FIELDS)}
+    typed = {path[1:] for path, _kind in paths(clusterpolicy_options.FIELDS)}
     assert set(untyped(version["schema"]["openAPIV3Schema"]["properties"]["spec"], "", typed)) == RAW
 
 
@@ -326,20 +334,22 @@ def untyped(schema: dict[str, t.Any], path: str, typed: set[str]) -> t.Iterator[
 def test_what_the_operator_makes_of_it(
     given: dict[str, t.Any], installed: tuple[int, ...], said: list[str]
 ) -> None:
-    found = cluster_policy.remarks(params(**given), cluster_policy.asked(params(**given)), installed)
+    found = clusterpolicy_manifest.remarks(
+        params(**given), clusterpolicy_manifest.asked(params(**given)), installed
+    )
     assert len(found) == len(said)
     assert all(part in remark for part, remark in zip(said, found, strict=True))
 
 
 def test_a_whole_driver_image_is_taken() -> None:
-    cluster_policy.check(
+    clusterpolicy_manifest.check(
         params(driver={"version": "595.91.07", "repository": "nvcr.io/nvidia", "image": "driver"})
     )
 
 
 def test_a_second_policy_is_refused() -> None:
     with pytest.raises(NotReadyError) as caught:
-        cluster_policy.refuse_second([{"metadata": {"name": "older"}}], "gpu-cluster-policy")
+        clusterpolicy_manifest.refuse_second([{"metadata": {"name": "older"}}], "gpu-cluster-policy")
     assert (caught.value.code, "name=older" in caught.value.remedy) == ("GPU-CP-IGNORED", True)
-    cluster_policy.refuse_second([], "gpu-cluster-policy")
-    cluster_policy.refuse_second([{"metadata": {"name": "gpu-cluster-policy"}}], "gpu-cluster-policy")
+    clusterpolicy_manifest.refuse_second([], "gpu-cluster-policy")
+    clusterpolicy_manifest.refuse_second([{"metadata": {"name": "gpu-cluster-policy"}}], "gpu-cluster-policy")

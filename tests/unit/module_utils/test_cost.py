@@ -6,8 +6,9 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cost, _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 PRICES = {"g4dn.xlarge": 0.526, "g4dn.2xlarge": "0.752", "p4d.24xlarge": 21.96}
 
@@ -23,7 +24,7 @@ def pool(*types: str, **more: t.Any) -> dict[str, t.Any]:
 
 
 def of(one: dict[str, t.Any], **more: t.Any) -> dict[str, t.Any]:
-    return _cost.cost(one, _cost.read_prices(PRICES), **more)
+    return cost.cost(one, cost.read_prices(PRICES), **more)
 
 
 def test_one_candidate() -> None:
@@ -63,7 +64,7 @@ def test_existing_nodes_cost_nothing_here() -> None:
 
 
 def test_a_pool_of_the_plan() -> None:
-    planned = _pools.plan(
+    planned = pool_plan.plan(
         [
             {
                 "name": "a",
@@ -77,14 +78,14 @@ def test_a_pool_of_the_plan() -> None:
 
 
 def test_azure_prices_with_and_without_the_prefix() -> None:
-    prices = _cost.read_prices({"nc24ads_A100_v4": 3.67})
-    assert _cost.cost(pool("Standard_NC24ads_A100_v4"), prices)["high"] == 7.34
+    prices = cost.read_prices({"nc24ads_A100_v4": 3.67})
+    assert cost.cost(pool("Standard_NC24ads_A100_v4"), prices)["high"] == 7.34
 
 
 def test_all_pools_together() -> None:
-    whole = _cost.total([of(pool("g4dn.xlarge")), of(pool("p4d.24xlarge", autoscale={"min": 0, "max": 8}))])
+    whole = cost.total([of(pool("g4dn.xlarge")), of(pool("p4d.24xlarge", autoscale={"min": 0, "max": 8}))])
     assert whole == {"low": 1.052, "high": 176.732, "class": "high", "unpriced": []}
-    assert _cost.total([of(pool("g4dn.xlarge")), of(pool("g5.xlarge"))]) == {
+    assert cost.total([of(pool("g4dn.xlarge")), of(pool("g5.xlarge"))]) == {
         "low": None,
         "high": None,
         "class": None,
@@ -93,7 +94,7 @@ def test_all_pools_together() -> None:
 
 
 def test_classes_of_ones_own() -> None:
-    classes = _cost.read_classes({"small": 0, "board": "40"})
+    classes = cost.read_classes({"small": 0, "board": "40"})
     assert of(pool("p4d.24xlarge"), classes=classes)["class"] == "board"
     assert of(pool("g4dn.xlarge"), classes=classes)["class"] == "small"
 
@@ -110,7 +111,7 @@ def test_classes_of_ones_own() -> None:
 )
 def test_prices_that_are_none(prices: t.Any, code: str, path: str) -> None:
     with pytest.raises(InputError) as caught:
-        _cost.read_prices(prices)
+        cost.read_prices(prices)
     assert caught.value.code == code
     assert caught.value.message.startswith(path)
 
@@ -118,4 +119,4 @@ def test_prices_that_are_none(prices: t.Any, code: str, path: str) -> None:
 @pytest.mark.parametrize("classes", [{}, {"high": 100}, {"low": 0, "none": 0}])
 def test_classes_that_do_not_cover_everything(classes: t.Any) -> None:
     with pytest.raises(InputError, match="must begin at 0"):
-        _cost.read_classes(classes)
+        cost.read_classes(classes)

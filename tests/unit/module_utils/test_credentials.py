@@ -8,8 +8,9 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
 
 DEFAULT_KUBECONFIG = "kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION"
 KUBECONFIG = {
@@ -24,23 +25,23 @@ KUBECONFIG = {
 
 @pytest.fixture(autouse=True)
 def _forget_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
 
 
 def test_a_kubeconfig_as_a_dictionary() -> None:
-    connection = _credentials.connect(
+    connection = credentials.connect(
         {"kubeconfig": KUBECONFIG, "impersonate_user": "joe", "impersonate_groups": ["a", "b"]}, {}
     )
     assert connection.host == "https://api.example:6443/prefix"
     assert ("authorization", "Bearer token-in-kubeconfig") in connection.headers()
     assert [value for name, value in connection.headers() if name == "Impersonate-Group"] == ["a", "b"]
-    assert _secrets.censor({"msg": "Config got token-in-kubeconfig"}) == {
+    assert secrets.censor({"msg": "Config got token-in-kubeconfig"}) == {
         "msg": "Config got VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"
     }
 
 
 def test_host_and_token() -> None:
-    connection = _credentials.connect(
+    connection = credentials.connect(
         {"host": "https://[::1]:6443/", "api_key": "token-of-option", "validate_certs": False}, {}
     )
     assert (connection.host, connection.verified) == ("https://[::1]:6443", False)
@@ -61,7 +62,7 @@ def test_host_and_token() -> None:
 )
 def test_unusable_credentials_say_which(params: dict[str, t.Any], code: str, words: str) -> None:
     with pytest.raises(CredentialsError) as caught:
-        _credentials.connect(params, {})
+        credentials.connect(params, {})
     assert caught.value.code == code
     assert words in caught.value.message
 
@@ -70,15 +71,15 @@ def test_no_credentials_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: pathli
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
     monkeypatch.setattr(DEFAULT_KUBECONFIG, str(tmp_path / "none"))
     with pytest.raises(CredentialsError) as caught:
-        _credentials.connect({}, {})
+        credentials.connect({}, {})
     assert caught.value.code == "CRED-NONE"
 
 
 def test_a_missing_package_names_interpreter_and_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KUBECONFIG", "/does/not/exist")
-    monkeypatch.setattr(_credentials, "MISSING", "ModuleNotFoundError: No module named 'kubernetes'")
+    monkeypatch.setattr(credentials, "MISSING", "ModuleNotFoundError: No module named 'kubernetes'")
     with pytest.raises(CredentialsError, match="kubernetes") as caught:
-        _credentials.connect({}, {})
+        credentials.connect({}, {})
     assert "pip install kubernetes" in caught.value.remedy
 
 
@@ -93,7 +94,7 @@ def test_keys_of_a_kubeconfig_leave_no_file_behind(
         ],
     }
     with pytest.raises(CredentialsError, match="cannot be used"):
-        _credentials.connect({"kubeconfig": broken}, {})
+        credentials.connect({"kubeconfig": broken}, {})
     assert list(tmp_path.iterdir()) == []
 
 
@@ -105,6 +106,6 @@ def test_a_user_name_and_password_log_in_once(monkeypatch: pytest.MonkeyPatch) -
         self.token = {"access_token": "token-of-login"}
 
     monkeypatch.setattr(userpassauth.OCPLoginConfiguration, "get_token", get_token)
-    connection = _credentials.connect({"host": "https://a", "username": "joe", "password": "pass-of-joe"}, {})
+    connection = credentials.connect({"host": "https://a", "username": "joe", "password": "pass-of-joe"}, {})
     assert connection.headers() == [("authorization", "Bearer token-of-login")]
-    assert "token-of-login" not in _secrets.censor_text("x token-of-login pass-of-joe")
+    assert "token-of-login" not in secrets.censor_text("x token-of-login pass-of-joe")

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _credentials,
-    _credentials_kept,
-    _secrets,
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+    credentials,
+    credentials_kept,
 )
 
 
@@ -43,17 +43,17 @@ def fixture_path(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
         name for name in os.environ if name.lower().endswith("_proxy") or name.startswith("K8S_AUTH_")
     ]:
         monkeypatch.delenv(name)
-    monkeypatch.setattr(_secrets, "_seen", set())
-    monkeypatch.setattr(_credentials_kept, "_kept", [])
+    monkeypatch.setattr(secrets, "_seen", set())
+    monkeypatch.setattr(credentials_kept, "_kept", [])
     path = tmp_path / "config"
     write(path)
     monkeypatch.setenv("K8S_AUTH_KUBECONFIG", str(path))
-    assert _credentials.preload() == ""
+    assert credentials.preload() == ""
     return path
 
 
 def opened(**options: t.Any) -> t.Any:
-    return _credentials.connect(options)
+    return credentials.connect(options)
 
 
 def test_every_connection_has_what_was_read_ahead(path: Path) -> None:
@@ -61,9 +61,9 @@ def test_every_connection_has_what_was_read_ahead(path: Path) -> None:
 
 
 def test_its_secrets_are_remembered_where_they_are_used(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
     assert opened().headers() == [("authorization", "Bearer token-of-a")]
-    assert "token-of-a" not in _secrets.censor_text("x token-of-a")
+    assert "token-of-a" not in secrets.censor_text("x token-of-a")
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_file_written_to_is_read_anew(path: Path) -> None:
 
 def test_a_missing_file_is_an_error(path: Path) -> None:
     path.unlink()
-    with pytest.raises(_credentials.CredentialsError, match="does not exist"):
+    with pytest.raises(credentials.CredentialsError, match="does not exist"):
         opened()
 
 
@@ -110,7 +110,7 @@ def test_files_that_a_kubeconfig_names_count(path: Path, tmp_path: Path) -> None
     config = yaml.safe_load(path.read_text())
     config["users"][0]["user"] = {"tokenFile": "token"}
     path.write_text(yaml.safe_dump(config))
-    _credentials.preload()
+    credentials.preload()
     kept = opened()
     assert opened().pool is kept.pool
     (tmp_path / "new").write_text("token-of-file, renewed")
@@ -119,7 +119,7 @@ def test_files_that_a_kubeconfig_names_count(path: Path, tmp_path: Path) -> None
 
 
 def test_what_changes_while_it_is_read_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_credentials_kept, "_kept", [])
+    monkeypatch.setattr(credentials_kept, "_kept", [])
     path = tmp_path / "file"
     path.write_text("0")
 
@@ -127,8 +127,8 @@ def test_what_changes_while_it_is_read_is_not_kept(tmp_path: Path, monkeypatch: 
         path.write_text(path.read_text() + "+")
         return path.read_text()
 
-    _credentials_kept.keep({}, [str(path)], opening)
-    assert _credentials_kept.kept({}) is None
+    credentials_kept.keep({}, [str(path)], opening)
+    assert credentials_kept.kept({}) is None
 
 
 def test_broken_credentials_are_the_tasks_to_tell(path: Path) -> None:
@@ -138,8 +138,8 @@ def test_broken_credentials_are_the_tasks_to_tell(path: Path) -> None:
         "certificate-authority-data": "bm9uZQ==",
     }
     path.write_text(yaml.safe_dump(config))
-    assert _credentials.preload() == ""
-    with pytest.raises(_credentials.CredentialsError, match="cannot be used"):
+    assert credentials.preload() == ""
+    with pytest.raises(credentials.CredentialsError, match="cannot be used"):
         opened()
 
 
@@ -152,7 +152,7 @@ def test_an_unchecked_certificate_is_no_matter_of_other_plugins(
     path.write_text(yaml.safe_dump(config))
     with warnings.catch_warnings():
         before = list(warnings.filters)
-        _credentials.preload()
+        credentials.preload()
         assert list(warnings.filters) == before
         assert opened().pool is opened().pool
         assert list(warnings.filters) != before

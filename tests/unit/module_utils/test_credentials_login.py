@@ -11,22 +11,22 @@ import typing as t
 import pytest
 from unit.fake_server import Answer, FakeServer, status
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _credentials,
-    _credentials_login,
-    _module,
-    _secrets,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
-from ansible_collections.accelerators.openshift.plugins.module_utils._credentials_login import Login
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     CredentialsError,
     InputError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+    credentials,
+    credentials_login,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_login import Login
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 
 # Worked out with `printf %s abc | sha256sum | xxd -r -p | basenc --base64url`.
 NAME: t.Final = "sha256~ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0"
@@ -35,7 +35,7 @@ PATH: t.Final = f"/apis/oauth.openshift.io/v1/useroauthaccesstokens/{NAME}"
 
 @pytest.fixture(autouse=True)
 def _forget_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
 
 
 class Remembers(FakeServer):
@@ -70,18 +70,18 @@ def test_a_token_is_asked_for_once_and_is_a_secret() -> None:
     login.renew()
     assert login.token() == "token-two"
     assert login.tokens == ["token-one", "token-two"]
-    assert "token-one" not in _secrets.censor_text("x token-one")
+    assert "token-one" not in secrets.censor_text("x token-one")
 
 
 @pytest.mark.parametrize("token", ["sha256~abc", "abc"])
 def test_the_name_of_a_token_is_openshifts(token: str) -> None:
-    assert _credentials_login.object_name(token) == NAME
+    assert credentials_login.object_name(token) == NAME
 
 
 def test_each_token_ends_itself_after_the_tasks_deadline_too() -> None:
     server = Remembers()
     server.faults = [Answer(200, {"kind": "Status"}), Answer(200, {"kind": "Status"})]
-    assert _credentials_login.revoke(http(server, "sha256~abc", "sha256~def"), "test") == []
+    assert credentials_login.revoke(http(server, "sha256~abc", "sha256~def"), "test") == []
     assert server.requests[0] == ("DELETE", PATH, {})
     assert len(server.requests) == 2
     assert [one["authorization"] for one in server.headers] == ["Bearer sha256~abc", "Bearer sha256~def"]
@@ -94,20 +94,20 @@ def test_each_token_ends_itself_after_the_tasks_deadline_too() -> None:
 def test_a_token_that_has_ended_already_is_no_trouble(answer: Answer) -> None:
     server = FakeServer()
     server.faults = [answer, answer]
-    assert _credentials_login.revoke(http(server, "sha256~abc"), "test") == []
+    assert credentials_login.revoke(http(server, "sha256~abc"), "test") == []
 
 
 def test_trouble_is_told_with_the_tokens_name_alone() -> None:
     server = FakeServer()
     server.faults = [status(403, "Forbidden", "not allowed")]
-    (said,) = _credentials_login.revoke(http(server, "sha256~abc"), "test")
+    (said,) = credentials_login.revoke(http(server, "sha256~abc"), "test")
     assert f"The token {NAME} of this task's login could not be revoked: HTTP 403 (not allowed)." in said
     assert "sha256~abc" not in said
 
 
 def test_a_task_that_sent_nothing_sends_nothing_in_the_end() -> None:
     server = FakeServer()
-    assert _credentials_login.revoke(http(server, "sha256~abc", opened=False), "test") == []
+    assert credentials_login.revoke(http(server, "sha256~abc", opened=False), "test") == []
     assert server.requests == []
 
 
@@ -126,8 +126,8 @@ def test_a_task_that_cannot_revoke_keeps_its_own_result(
         return {"done": True}
 
     connection = Connection("https://a", server, True, list, tokens=lambda: ["sha256~abc"])
-    monkeypatch.setattr(_credentials, "connect", lambda _params, **_more: connection)
-    result = _module.execute("some_module", ensure, {"wait_timeout": 5}, check_mode=False, diff=False)
+    monkeypatch.setattr(credentials, "connect", lambda _params, **_more: connection)
+    result = module.execute("some_module", ensure, {"wait_timeout": 5}, check_mode=False, diff=False)
     (warning,) = result["warnings"]
     assert "could not be revoked" in warning
     assert result.get("code") == (
@@ -144,18 +144,18 @@ def test_a_token_is_revoked_when_somebody_ends_the_task(monkeypatch: pytest.Monk
         raise KeyboardInterrupt
 
     connection = Connection("https://a", server, True, list, tokens=lambda: ["sha256~abc"])
-    monkeypatch.setattr(_credentials, "connect", lambda _params, **_more: connection)
+    monkeypatch.setattr(credentials, "connect", lambda _params, **_more: connection)
     with pytest.raises(KeyboardInterrupt):
-        _module.execute("some_module", ensure, {"wait_timeout": 5}, check_mode=False, diff=False)
+        module.execute("some_module", ensure, {"wait_timeout": 5}, check_mode=False, diff=False)
     assert server.requests[-1][:2] == ("DELETE", PATH)
 
 
 def test_a_token_that_ends_too_soon_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     end = datetime.datetime.now(datetime.UTC) + datetime.timedelta(seconds=60)
     connection = Connection("https://a", FakeServer(), True, list, ends=("The token", end))
-    monkeypatch.setattr(_credentials, "connect", lambda _params, **_more: connection)
+    monkeypatch.setattr(credentials, "connect", lambda _params, **_more: connection)
     for seconds, warned in ((30, False), (90, True)):
-        result = _module.execute(
+        result = module.execute(
             "some_module",
             lambda api, _params: {"node": api.get(known("Node"), "a")},
             {"wait_timeout": seconds},
@@ -168,7 +168,7 @@ def test_a_token_that_ends_too_soon_is_a_warning(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("code", [429, 500, 503])
 def test_a_login_waits_for_a_server_that_is_away(code: int) -> None:
     answers: list[t.Any] = [
-        _credentials_login.refused("joe", "away", code),
+        credentials_login.refused("joe", "away", code),
         ConnectionRefusedError("refused"),
         "token-one",
     ]
@@ -211,6 +211,6 @@ def test_a_login_waits_for_a_server_that_is_away(code: int) -> None:
     ],
 )
 def test_a_login_that_is_refused_is_final(code: int, words: str) -> None:
-    error = _credentials_login.refused("joe", "text", code)
+    error = credentials_login.refused("joe", "text", code)
     assert isinstance(error, CredentialsError)
     assert (error.code, words in error.message) == ("CRED-LOGIN", True)

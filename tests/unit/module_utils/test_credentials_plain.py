@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _credentials,
-    _credentials_package,
-    _credentials_plain,
-    _secrets,
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+    credentials,
+    credentials_package,
+    credentials_plain,
 )
 
 Fields = dict[str, t.Any]
@@ -32,7 +32,7 @@ FILES = ("ssl_ca_cert", "cert_file", "key_file")
 
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
     for name in [
         name for name in os.environ if name.lower().endswith("_proxy") or name.startswith("K8S_AUTH_")
     ]:
@@ -119,18 +119,18 @@ def test_the_package_reads_the_same(
     monkeypatch.setattr(DEFAULT_KUBECONFIG, str(tmp_path / "config"))
     if way == "dict":
         monkeypatch.chdir(tmp_path)
-    ours, theirs = _credentials_plain.configuration(wanted), _credentials_package.configuration(wanted)
+    ours, theirs = credentials_plain.configuration(wanted), credentials_package.configuration(wanted)
     try:
         assert ours is not None
         assert meaning(ours) == meaning(theirs)
     finally:
-        _credentials_package.forget(theirs)
+        credentials_package.forget(theirs)
 
 
-@pytest.mark.parametrize("pool", [_credentials_plain.pool, _credentials_package.pool])
+@pytest.mark.parametrize("pool", [credentials_plain.pool, credentials_package.pool])
 def test_the_name_of_the_certificate_reaches_the_pool(pool: t.Callable[[t.Any], t.Any]) -> None:
     wanted = {"kubeconfig": kubeconfig({"tls-server-name": "kubernetes"}, {"token": "of-user"})}
-    source = _credentials_plain if pool is _credentials_plain.pool else _credentials_package
+    source = credentials_plain if pool is credentials_plain.pool else credentials_package
     assert pool(source.configuration(wanted)).connection_pool_kw["server_hostname"] == "kubernetes"
 
 
@@ -156,7 +156,7 @@ UNUSUAL = {
 
 @pytest.mark.parametrize("wanted", UNUSUAL.values(), ids=UNUSUAL)
 def test_what_is_unusual_is_left_to_the_package(wanted: Fields) -> None:
-    assert _credentials_plain.configuration(wanted) is None
+    assert credentials_plain.configuration(wanted) is None
 
 
 @pytest.mark.parametrize(
@@ -166,21 +166,21 @@ def test_a_proxy_of_the_environment_is_left_to_the_package(
     name: str, host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = {"host": host, "api_key": "key"}
-    assert _credentials_plain.configuration(wanted) is not None
+    assert credentials_plain.configuration(wanted) is not None
     monkeypatch.setenv(name, "http://proxy:3128")
-    assert _credentials_plain.configuration(wanted) is None
-    assert _credentials.connect(wanted, {}).pool.proxy.host == "proxy"
+    assert credentials_plain.configuration(wanted) is None
+    assert credentials.connect(wanted, {}).pool.proxy.host == "proxy"
 
 
 def test_keys_are_never_on_a_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "mkstemp", lambda *_args, **_kwargs: pytest.fail("a temporary file"))
     before = set(os.listdir("/proc/self/fd"))
-    plain = _credentials_plain.configuration(
+    plain = credentials_plain.configuration(
         {"kubeconfig": kubeconfig({"certificate-authority-data": data("ca")}, CERTIFICATE_DATA)}
     )
     assert plain is not None
     assert os.readlink(f"/proc/self/fd/{plain.held[-1]}").startswith("/memfd:")
-    _credentials_plain.forget(plain)
+    credentials_plain.forget(plain)
     assert set(os.listdir("/proc/self/fd")) == before
 
 

@@ -17,12 +17,10 @@ from ansible_collections.kubernetes.core.plugins.module_utils.args_common import
     AUTH_PROXY_HEADERS_SPEC,
 )
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _argspec,
-    _credentials_settings,
-    _secrets,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import argspec
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_settings
 
 # A value of each option, in the type that a task gives it, and as text in the environment.
 VALUES: t.Final[dict[str, t.Any]] = {
@@ -50,7 +48,7 @@ WITH: t.Final = {"username": ["password"], "password": ["username"], "client_key
 
 @pytest.fixture(autouse=True)
 def _forget_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
 
 
 def environment(*options: str) -> dict[str, str]:
@@ -62,12 +60,12 @@ def environment(*options: str) -> dict[str, str]:
 
 
 def variable(option: str) -> str:
-    return _credentials_settings.variables(option)[0]
+    return credentials_settings.variables(option)[0]
 
 
 def refused(params: dict[str, t.Any], environ: dict[str, str]) -> CredentialsError:
     with pytest.raises(CredentialsError) as caught:
-        _credentials_settings.settings(params, environ)
+        credentials_settings.settings(params, environ)
     assert "token-of" not in caught.value.message
     assert "pass-of" not in caught.value.message
     return caught.value
@@ -78,7 +76,7 @@ def test_every_option_has_a_value_here() -> None:
 
 
 def test_options_are_kubernetes_cores_own() -> None:
-    assert _argspec.AUTH.options == AUTH_ARG_SPEC
+    assert argspec.AUTH.options == AUTH_ARG_SPEC
     assert not any(option.get("default") for option in AUTH_ARG_SPEC.values()), (
         "a default would hide the environment"
     )
@@ -87,8 +85,8 @@ def test_options_are_kubernetes_cores_own() -> None:
 def test_the_documented_variables_come_first() -> None:
     documented = {ours: f"K8S_AUTH_{name.upper()}" for name, ours in AUTH_ARG_MAP.items()}
     assert {option: variable(option) for option in documented} == documented
-    assert _credentials_settings.variables("ca_cert") == ["K8S_AUTH_SSL_CA_CERT", "K8S_AUTH_CA_CERT"]
-    assert _credentials_settings.variables("impersonate_user") == ["K8S_AUTH_IMPERSONATE_USER"]
+    assert credentials_settings.variables("ca_cert") == ["K8S_AUTH_SSL_CA_CERT", "K8S_AUTH_CA_CERT"]
+    assert credentials_settings.variables("impersonate_user") == ["K8S_AUTH_IMPERSONATE_USER"]
 
 
 def test_the_guide_names_every_option_and_only_variables_that_are_read() -> None:
@@ -99,7 +97,7 @@ def test_the_guide_names_every_option_and_only_variables_that_are_read() -> None
         .partition("\n## ")[0]
     )
     assert [option for option in AUTH_ARG_SPEC if f"`{option}`" not in text] == []
-    read = {name for option in AUTH_ARG_SPEC for name in _credentials_settings.variables(option)}
+    read = {name for option in AUTH_ARG_SPEC for name in credentials_settings.variables(option)}
     headers = {f"K8S_AUTH_PROXY_HEADERS_{name.upper()}" for name in AUTH_PROXY_HEADERS_SPEC}
     assert set(re.findall(r"K8S_AUTH_\w+[A-Z]", text)) - read - headers == set()
 
@@ -107,11 +105,11 @@ def test_the_guide_names_every_option_and_only_variables_that_are_read() -> None
 @pytest.mark.parametrize("option", [name for name in VALUES if name not in WHO and name != "proxy_headers"])
 def test_an_option_and_its_variables_mean_the_same(option: str) -> None:
     wanted = {option: VALUES[option]}
-    assert _credentials_settings.settings(wanted, {}) == wanted
-    for name in _credentials_settings.variables(option):
+    assert credentials_settings.settings(wanted, {}) == wanted
+    for name in credentials_settings.variables(option):
         text = ",".join(VALUES[option]) if isinstance(VALUES[option], list) else str(VALUES[option])
-        assert _credentials_settings.settings({}, {name: text}) == wanted
-        assert _credentials_settings.settings({}, {name: ""}) == {}
+        assert credentials_settings.settings({}, {name: text}) == wanted
+        assert credentials_settings.settings({}, {name: ""}) == {}
 
 
 @pytest.mark.parametrize("option", WHO)
@@ -119,9 +117,9 @@ def test_who_and_its_variables_mean_the_same(option: str) -> None:
     options = ["host", option, *WITH.get(option, ())]
     wanted = {name: VALUES[name] for name in options}
     assert (
-        _credentials_settings.settings(wanted, {})
+        credentials_settings.settings(wanted, {})
         == wanted
-        == _credentials_settings.settings({}, environment(*options))
+        == credentials_settings.settings({}, environment(*options))
     )
 
 
@@ -130,8 +128,8 @@ def test_proxy_headers_have_a_variable_each_and_are_secret() -> None:
         f"K8S_AUTH_PROXY_HEADERS_{name.upper()}": VALUES["proxy_headers"][name]
         for name in AUTH_PROXY_HEADERS_SPEC
     }
-    assert _credentials_settings.settings({}, environ) == {"proxy_headers": VALUES["proxy_headers"]}
-    assert "user-of-proxy" not in _secrets.censor_text("x user-of-proxy:pass")
+    assert credentials_settings.settings({}, environ) == {"proxy_headers": VALUES["proxy_headers"]}
+    assert "user-of-proxy" not in secrets.censor_text("x user-of-proxy:pass")
 
 
 @pytest.mark.parametrize(
@@ -139,8 +137,8 @@ def test_proxy_headers_have_a_variable_each_and_are_secret() -> None:
     [("false", False), ("0", False), ("no", False), ("true", True), ("1", True), ("False", False)],
 )
 def test_truths_from_the_environment(text: str, meant: bool) -> None:
-    assert _credentials_settings.settings({}, {"K8S_AUTH_VERIFY_SSL": text})["validate_certs"] is meant
-    assert _credentials_settings.settings({}, {"K8S_AUTH_PERSIST_CONFIG": text})["persist_config"] is meant
+    assert credentials_settings.settings({}, {"K8S_AUTH_VERIFY_SSL": text})["validate_certs"] is meant
+    assert credentials_settings.settings({}, {"K8S_AUTH_PERSIST_CONFIG": text})["persist_config"] is meant
 
 
 def test_a_truth_that_is_none_is_named() -> None:
@@ -149,7 +147,7 @@ def test_a_truth_that_is_none_is_named() -> None:
 
 
 def test_what_is_no_identity_may_come_from_both() -> None:
-    both = _credentials_settings.settings(
+    both = credentials_settings.settings(
         {"kubeconfig": "/k"}, environment("validate_certs", "ca_cert", "proxy", "context")
     )
     assert both == {

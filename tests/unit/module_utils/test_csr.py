@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _csr, _csr_pem, _csr_wait
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import pem as csr_pem
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import requests, wait
 
 Data = dict[str, t.Any]
 REQUESTS: t.Final = json.loads((Path(__file__).parents[1] / "fixtures/certificate_requests.json").read_text())
@@ -32,10 +33,10 @@ SINCE, EPOCH = "2026-01-01T00:00:00Z", 1767225600.0
 def client(request: str = "client", name: str = "csr-a", created: str = SINCE, **spec: t.Any) -> Data:
     body = {
         "request": REQUESTS.get(request, request),
-        "signerName": _csr.CLIENT,
+        "signerName": requests.CLIENT,
         "usages": ["digital signature", "client auth"],
     }
-    body |= {"username": _csr.BOOTSTRAPPER, "groups": GROUPS, **spec}
+    body |= {"username": requests.BOOTSTRAPPER, "groups": GROUPS, **spec}
     return {
         "metadata": {"name": name, "creationTimestamp": created, "resourceVersion": "7"},
         "spec": body,
@@ -45,7 +46,7 @@ def client(request: str = "client", name: str = "csr-a", created: str = SINCE, *
 
 def serving(request: str = "serving", **spec: t.Any) -> Data:
     usual = {
-        "signerName": _csr.SERVING,
+        "signerName": requests.SERVING,
         "usages": ["digital signature", "server auth"],
         "username": NODE,
         "groups": ["system:nodes", "system:authenticated"],
@@ -86,7 +87,7 @@ def test_reading(
     addresses: tuple[str, ...],
     others: bool,
 ) -> None:
-    assert _csr_pem.read(REQUESTS[name]) == _csr_pem.Subject(
+    assert csr_pem.read(REQUESTS[name]) == csr_pem.Subject(
         common_name, organizations, names, addresses, others
     )
 
@@ -100,15 +101,15 @@ def test_what_is_broken_is_nothing(cut: int) -> None:
         + base64.b64encode(body[:cut]).decode()
         + "\n-----END CERTIFICATE REQUEST-----\n"
     )
-    assert _csr_pem.read(base64.b64encode(broken.encode()).decode()) is None
+    assert csr_pem.read(base64.b64encode(broken.encode()).decode()) is None
 
 
 @pytest.mark.parametrize(
     "text", ["", "%", "aGVsbG8=", base64.b64encode(b"-----BEGIN CERTIFICATE-----").decode()]
 )
 def test_what_is_no_request_is_nothing(text: str) -> None:
-    assert _csr_pem.read(text) is None
-    assert _csr.judge(client(text), [machine()]).machine == ""
+    assert csr_pem.read(text) is None
+    assert requests.judge(client(text), [machine()]).machine == ""
 
 
 @pytest.mark.parametrize(
@@ -122,7 +123,7 @@ def test_what_is_no_request_is_nothing(text: str) -> None:
     ],
 )
 def test_requests_of_our_machines(request_: Data, its_machine: Data) -> None:
-    found = _csr.judge(request_, [machine(name="other", phase="Provisioning"), its_machine])
+    found = requests.judge(request_, [machine(name="other", phase="Provisioning"), its_machine])
     assert (found.machine, found.node, found.is_pending) == ("m-1", HOST, True)
 
 
@@ -155,13 +156,13 @@ def test_requests_of_our_machines(request_: Data, its_machine: Data) -> None:
         (serving("serving_with_mail"), [machine("Running", HOST)]),
         (serving("client"), [machine("Running", HOST)]),
         (
-            client("serving", signerName=_csr.SERVING, usages=["digital signature", "server auth"]),
+            client("serving", signerName=requests.SERVING, usages=["digital signature", "server auth"]),
             [machine("Running", HOST)],
         ),
     ],
 )
 def test_requests_that_are_nobodys(request_: Data, machines: list[Data]) -> None:
-    assert _csr.judge(request_, machines).machine == ""
+    assert requests.judge(request_, machines).machine == ""
 
 
 def test_only_the_newest_of_a_machine_counts_and_only_while_it_waits() -> None:
@@ -172,18 +173,18 @@ def test_only_the_newest_of_a_machine_counts_and_only_while_it_waits() -> None:
     )
     decided["status"] = {"conditions": [{"type": "Denied"}]}
     stranger = client("admin", name="stranger")
-    found = _csr.newest([new, stranger, old, decided], [machine()])
+    found = requests.newest([new, stranger, old, decided], [machine()])
     assert sorted(request.name for request, _live in found) == ["new", "stranger"]
 
 
 def test_what_is_approved_is_what_was_looked_at() -> None:
-    body = _csr.approval(client())
+    body = requests.approval(client())
     assert body["metadata"] == {"resourceVersion": "7"}
     assert [one["type"] for one in body["status"]["conditions"]] == ["Approved"]
 
 
-def joined(verdict: Readiness, now: float = EPOCH, **more: t.Any) -> _csr_wait.Joined:
-    return _csr_wait.Joined(
+def joined(verdict: Readiness, now: float = EPOCH, **more: t.Any) -> wait.Joined:
+    return wait.Joined(
         lambda _snapshot: verdict, lambda one: one["metadata"]["name"].startswith("m-"), lambda: now, **more
     )
 

@@ -6,12 +6,12 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _custom_resource as custom_resource,
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import Gone
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
+    judge as custom_judge,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._daemon_sets import Gone
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._expression import Expression
 
 Data = dict[str, t.Any]
 READY = "status.conditions[?type=='Available'].status | [0] == 'True'"
@@ -85,14 +85,14 @@ def node(devices: str = "2") -> Data:
     ],
 )
 def test_the_verdict(obj: Data, nodes: list[Data], verdict: str, code: str) -> None:
-    judge = custom_resource.Judge(params(), Clock())
+    judge = custom_judge.Judge(params(), Clock())
     found = judge({"objects": [obj], "nodes": nodes})
     assert (found.verdict, found.code) == (verdict, code)
 
 
 def test_a_failure_that_lasts_is_final_and_says_why() -> None:
     clock = Clock()
-    judge = custom_resource.Judge(params(), clock)
+    judge = custom_judge.Judge(params(), clock)
     seen = {"objects": [live(Available="False", Degraded="True")], "nodes": [node()]}
     assert judge(seen).verdict == "pending"
     clock.now = 11.0
@@ -104,7 +104,7 @@ def test_a_failure_that_lasts_is_final_and_says_why() -> None:
 
 def test_missing_devices_are_final_only_once_the_object_is_ready() -> None:
     clock = Clock()
-    judge = custom_resource.Judge(params(), clock)
+    judge = custom_judge.Judge(params(), clock)
     slow, done = (
         {"objects": [live()], "nodes": [node("0")]},
         {"objects": [live(Available="True")], "nodes": [node("0")]},
@@ -140,17 +140,17 @@ def test_missing_devices_are_final_only_once_the_object_is_ready() -> None:
 def test_what_cannot_work_is_refused_at_once(change: Data, path: str) -> None:
     given = params(**change) if change.get("custom", {}) is not None else params() | change
     with pytest.raises(InputError, match=path.replace("(", r"\(").replace(")", r"\)").replace("[", r"\[")):
-        custom_resource.check(given)
+        custom_judge.check(given)
 
 
 def test_the_definition_names_the_object_and_the_raw_spec_is_merged() -> None:
     given = params(spec={"image": {"pull": "Always"}})
-    custom_resource.check(given)
+    custom_judge.check(given)
     assert (given["name"], given["namespace"]) == ("fpga", "fpga")
-    built = custom_resource.build(given, True)
+    built = custom_judge.build(given, True)
     assert built["spec"] == {"image": {"tag": "1", "pull": "Always"}}
     assert built["metadata"] == {"name": "fpga", "namespace": "fpga"}
-    assert custom_resource.build(given, False)["metadata"] == {"name": "fpga"}
+    assert custom_judge.build(given, False)["metadata"] == {"name": "fpga"}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _diff
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _dif
     ],
 )
 def test_covers(live: t.Any, wanted: t.Any, covered: bool) -> None:
-    assert _diff.covers(live, wanted) is covered
+    assert diff.covers(live, wanted) is covered
 
 
 FIELDS = {
@@ -46,7 +46,7 @@ FIELDS = {
     ],
 )
 def test_stale_fields(spec: t.Any, stale: bool) -> None:
-    assert _diff.has_stale_fields(FIELDS, {"spec": spec}) is stale
+    assert diff.has_stale_fields(FIELDS, {"spec": spec}) is stale
 
 
 def test_only_our_own_applied_fields_count() -> None:
@@ -56,8 +56,8 @@ def test_only_our_own_applied_fields_count() -> None:
         {**ours, "operation": "Update"},
         {**ours, "subresource": "status"},
     ]
-    assert _diff.managed_fields({"metadata": {"managedFields": [*others, ours]}}) == {"f:data": {}}
-    assert _diff.managed_fields({"metadata": {"managedFields": others}}) == {}
+    assert diff.managed_fields({"metadata": {"managedFields": [*others, ours]}}) == {"f:data": {}}
+    assert diff.managed_fields({"metadata": {"managedFields": others}}) == {}
 
 
 def test_bookkeeping_is_no_difference() -> None:
@@ -65,10 +65,10 @@ def test_bookkeeping_is_no_difference() -> None:
         "metadata": {"name": "a", "resourceVersion": "1", "generation": 1, "managedFields": []},
         "spec": {"x": 1},
     }
-    assert _diff.same(
+    assert diff.same(
         one, {"metadata": {"name": "a", "resourceVersion": "2", "generation": 2}, "spec": {"x": 1}}
     )
-    assert not _diff.same(one, {"metadata": {"name": "a"}, "spec": {"x": 2}})
+    assert not diff.same(one, {"metadata": {"name": "a"}, "spec": {"x": 2}})
 
 
 def test_the_view_holds_wanted_and_formerly_owned_fields_only() -> None:
@@ -77,7 +77,7 @@ def test_the_view_holds_wanted_and_formerly_owned_fields_only() -> None:
         "metadata": {"name": "a", "labels": {"theirs": "1"}},
         "data": {"old": "1", "theirs": "2"},
     }
-    shape = _diff.merge_shapes(
-        {"metadata": {"name": "a"}, "data": {"new": "1"}}, _diff.shape_of({"f:data": {"f:old": {}}})
+    shape = diff.merge_shapes(
+        {"metadata": {"name": "a"}, "data": {"new": "1"}}, diff.shape_of({"f:data": {"f:old": {}}})
     )
-    assert _diff.owned_view(live, shape) == {"metadata": {"name": "a"}, "data": {"old": "1"}}
+    assert diff.owned_view(live, shape) == {"metadata": {"name": "a"}, "data": {"old": "1"}}

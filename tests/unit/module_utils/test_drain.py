@@ -6,8 +6,9 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cordon, _drain, _leaving
-from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Emptied, Rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import removal
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import cordon, drain
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Emptied, Rules
 
 Data = dict[str, t.Any]
 
@@ -47,13 +48,13 @@ GOING = {"deletionTimestamp": "2026-11-21T00:00:00Z"}
         (pod("bare", owner=""), True),
         (pod("job", phase="Succeeded"), False),
         (pod("ds", owner="DaemonSet"), False),
-        (pod("static", owner="Node", annotations={_drain.MIRROR: "x"}), False),
+        (pod("static", owner="Node", annotations={drain.MIRROR: "x"}), False),
         (pod("ends", **GOING), True),
     ],
     ids=lambda one: one["metadata"]["name"] if isinstance(one, dict) else "",
 )
 def test_which_pods_leave(one: Data, leaves: bool) -> None:
-    assert bool(_drain.leaving([one])) is leaves
+    assert bool(drain.leaving([one])) is leaves
 
 
 def test_devices() -> None:
@@ -63,7 +64,7 @@ def test_devices() -> None:
     requests["spec"]["initContainers"] = [
         {"name": "i", "resources": {"requests": {"nvidia.com/mig-1g.5gb": 1}}}
     ]
-    assert [_drain.uses_devices(one) for one in (pod("plain"), pod("gpu", gpus=1), claims, requests)] == [
+    assert [drain.uses_devices(one) for one in (pod("plain"), pod("gpu", gpus=1), claims, requests)] == [
         False,
         True,
         True,
@@ -72,7 +73,7 @@ def test_devices() -> None:
     operand = pod("plugin", owner="DaemonSet", gpus=1)
     assert [
         one["metadata"]["name"]
-        for one in _drain.busy(
+        for one in drain.busy(
             [operand, pod("gpu", gpus=1), pod("ends", gpus=1, **GOING), pod("done", gpus=1, phase="Failed")]
         )
     ] == ["gpu"]
@@ -94,7 +95,7 @@ def test_devices() -> None:
     ],
 )
 def test_what_may_not_go_unasked(pods: list[Data], rules: Rules, code: str) -> None:
-    problem = _drain.refusal(pods, rules, "Pool t is to lose 1 machines")
+    problem = drain.refusal(pods, rules, "Pool t is to lose 1 machines")
     assert (problem.code if problem else "") == code
     if problem:
         assert f"team/{pods[0]['metadata']['name']}" in problem.message
@@ -103,7 +104,7 @@ def test_what_may_not_go_unasked(pods: list[Data], rules: Rules, code: str) -> N
 
 
 def test_every_reason_is_evidence() -> None:
-    problem = _drain.refusal([pod("job", gpus=1), pod("web", data=True), pod("bare", owner="")], Rules(), "x")
+    problem = drain.refusal([pod("job", gpus=1), pod("web", data=True), pod("bare", owner="")], Rules(), "x")
     assert problem is not None
     assert problem.evidence == [
         "NODE-BUSY: team/job on n1",
@@ -161,7 +162,7 @@ def test_a_node_that_is_lost_ends_no_pod() -> None:
 def test_what_a_cordon_does_not_keep_away(toleration: Data, quoted: str) -> None:
     one = pod("agent")
     one["spec"]["tolerations"] = [toleration]
-    assert _cordon.toleration(one) == quoted
+    assert cordon.toleration(one) == quoted
 
 
 def tolerant(name: str, **more: t.Any) -> Data:
@@ -238,29 +239,29 @@ def test_who_goes_first() -> None:
         pod("4", node="n3"),
         pod("5", node="n3"),
     ]
-    order = [one["metadata"]["name"] for one in _leaving.victims(machines, 0, pods)]
+    order = [one["metadata"]["name"] for one in removal.victims(machines, 0, pods)]
     assert order == ["e-marked", "d-new", "c-idle", "a-busy", "b-busier"]
-    assert [one["metadata"]["name"] for one in _leaving.victims(machines, 4, pods)] == ["e-marked"]
-    assert _leaving.victims(machines, 7, pods) == []
+    assert [one["metadata"]["name"] for one in removal.victims(machines, 4, pods)] == ["e-marked"]
+    assert removal.victims(machines, 7, pods) == []
 
 
 def test_what_is_written_on_a_machine_that_may_go() -> None:
     other = {"name": "backup", "owner": "somebody"}
-    assert _leaving.released(machine("m")) == {
+    assert removal.released(machine("m")) == {
         "metadata": {"annotations": {"machine.openshift.io/delete-machine": "true"}}
     }
-    marked = machine("m", hooks=[_leaving.HOOK, other], **{"machine.openshift.io/delete-machine": "true"})
-    assert _leaving.released(marked) == {"spec": {"lifecycleHooks": {"preDrain": [other]}}}
-    assert _leaving.without_hook(machine("m", hooks=[other])) == {}
+    marked = machine("m", hooks=[removal.HOOK, other], **{"machine.openshift.io/delete-machine": "true"})
+    assert removal.released(marked) == {"spec": {"lifecycleHooks": {"preDrain": [other]}}}
+    assert removal.without_hook(machine("m", hooks=[other])) == {}
 
 
 def test_our_hook_is_on_a_machine_as_the_template_has_it() -> None:
     other = {"name": "backup", "owner": "somebody"}
-    assert _leaving.with_hook(machine("m", hooks=[other]), [_leaving.HOOK]) == {
-        "spec": {"lifecycleHooks": {"preDrain": [other, _leaving.HOOK]}}
+    assert removal.with_hook(machine("m", hooks=[other]), [removal.HOOK]) == {
+        "spec": {"lifecycleHooks": {"preDrain": [other, removal.HOOK]}}
     }
-    assert _leaving.with_hook(machine("m", hooks=[_leaving.HOOK]), [_leaving.HOOK]) == {}
-    assert _leaving.with_hook(machine("m", hooks=[_leaving.HOOK]), []) == {
+    assert removal.with_hook(machine("m", hooks=[removal.HOOK]), [removal.HOOK]) == {}
+    assert removal.with_hook(machine("m", hooks=[removal.HOOK]), []) == {
         "spec": {"lifecycleHooks": {"preDrain": []}}
     }
-    assert _leaving.with_hook(machine("m"), []) == {}
+    assert removal.with_hook(machine("m"), []) == {}

@@ -11,12 +11,12 @@ import typing as t
 import pytest
 from unit.engine import FakeClock
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._drain import Rules
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import WaitTimeoutError
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._wait import Waiting
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import WaitTimeoutError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.wait import Waiting
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
 
 Data = dict[str, t.Any]
 BUDGET: t.Final = "The disruption budget app needs 2 healthy pods and has 2 currently"
@@ -96,7 +96,7 @@ class Node:
 
 def test_a_budget_that_yields_after_three_minutes() -> None:
     node = Node(yields_after=180.0, wait_timeout=600.0)
-    _drain.drain(t.cast(Api, node), {"n1"}, Rules(), "Node n1 is to be drained")
+    drain_steps.drain(t.cast(Api, node), {"n1"}, Rules(), "Node n1 is to be drained")
     assert node.asked == [5.0 * turn for turn in range(37)]
     assert node.seconds == 190.0
     assert [one["spec"] for one in node.patches] == [{"unschedulable": True}]
@@ -108,7 +108,7 @@ def test_one_that_takes_too_long_is_named(seconds: float) -> None:
     """After the end of the task's time the node stays cordoned; a pod that was told to end is not the budget's any more."""
     node = Node(yields_after=180.0, wait_timeout=seconds)
     with pytest.raises(WaitTimeoutError) as caught:
-        _drain.drain(t.cast(Api, node), {"n1"}, Rules(), "Node n1 is to be drained")
+        drain_steps.drain(t.cast(Api, node), {"n1"}, Rules(), "Node n1 is to be drained")
     code, words = ("NODE-PDB", BUDGET) if seconds < 180 else ("NODE-DRAIN", "team/app-1 on n1")
     assert caught.value.code == code
     assert words in caught.value.message

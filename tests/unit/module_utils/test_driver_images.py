@@ -9,11 +9,12 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_image as driver_image
-from ansible_collections.accelerators.openshift.plugins.module_utils import _image_answer as image_answer
-from ansible_collections.accelerators.openshift.plugins.module_utils import _update_images as update_images
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._image_answer import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import (
+    image as driver_image,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import lookup
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup import (
     MISSING,
     NOT_ASKED,
     REFUSED,
@@ -21,7 +22,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._image_answ
     UNREACHABLE,
     Answer,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._update_drivers import Target
+from ansible_collections.accelerators.openshift.plugins.module_utils._update import images
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.drivers import Target
 
 Data = dict[str, t.Any]
 KERNEL, NEXT = "5.14.0-570.12.1.el9_6.x86_64", "5.14.0-611.5.1.el9_7.x86_64"
@@ -83,7 +85,7 @@ ANSWERS = [
     ("entry", "verdict"), ANSWERS, ids=[f"{number}-{one[1]}" for number, one in enumerate(ANSWERS)]
 )
 def test_what_the_cluster_says_of_an_image(entry: Data, verdict: str) -> None:
-    told = image_answer.answers(["r.io/d:1"], {"status": {"images": [entry]}})["r.io/d:1"]
+    told = lookup.answers(["r.io/d:1"], {"status": {"images": [entry]}})["r.io/d:1"]
     assert (told.verdict, bool(told.words), bool(told.digest)) == (
         verdict,
         verdict != THERE,
@@ -93,7 +95,7 @@ def test_what_the_cluster_says_of_an_image(entry: Data, verdict: str) -> None:
 
 
 def test_one_question_for_several_images_stores_nothing() -> None:
-    asked = image_answer.question(["r.io/a:1", "r.io/b@sha256:2"], "n")
+    asked = lookup.question(["r.io/a:1", "r.io/b@sha256:2"], "n")
     assert (asked["kind"], asked["metadata"]["namespace"], asked["spec"]["import"]) == (
         "ImageStreamImport",
         "n",
@@ -115,7 +117,7 @@ def test_one_question_for_several_images_stores_nothing() -> None:
 )
 def test_of_several_names_one_is_enough(verdicts: tuple[str, ...], expected: str) -> None:
     known = {name: Answer(name, verdict) for name, verdict in zip("ab", verdicts, strict=False)}
-    assert image_answer.best(("a", "b"), known).verdict == expected
+    assert lookup.best(("a", "b"), known).verdict == expected
 
 
 def node(
@@ -257,7 +259,7 @@ def test_what_an_update_makes_of_it(verdict: str, expected: str, text: str) -> N
         )
         for name in "ab"
     }
-    check = update_images.judged("image", [("a", "b")], known, "UPDATE-DRIVER", "the kernel")
+    check = images.judged("image", [("a", "b")], known, "UPDATE-DRIVER", "the kernel")
     assert (check.verdict, check.message) == (expected, text)
     assert (verdict != THERE) or check.evidence == ("a is sha256:1",)
 
@@ -270,15 +272,15 @@ def nic(image: str, kernel: str = KERNEL) -> Data:
 def test_images_of_nic_drivers() -> None:
     target = Target("4.22.9", (4, 22), NEXT, RHCOS, None)
     built, made = "r.io/doca:26.07-rhel9.8-amd64", f"r.io/doca:26.07-{NEXT}-rhel9.8-amd64"
-    assert update_images.of_nic_drivers([nic("r.io/doca:26.07-rhel9.6-amd64")], [], target) == [(built,)]
-    assert update_images.of_nic_drivers([nic(f"r.io/doca:26.07-{KERNEL}-rhel9.6-amd64")], [], target) == [
+    assert images.of_nic_drivers([nic("r.io/doca:26.07-rhel9.6-amd64")], [], target) == [(built,)]
+    assert images.of_nic_drivers([nic(f"r.io/doca:26.07-{KERNEL}-rhel9.6-amd64")], [], target) == [
         (made, built)
     ]
     forced = [{"spec": {"ofedDriver": {"forcePrecompiled": True}}}]
-    assert update_images.of_nic_drivers([nic(f"r.io/doca:26.07-{KERNEL}-rhel9.6-amd64")], forced, target) == [
+    assert images.of_nic_drivers([nic(f"r.io/doca:26.07-{KERNEL}-rhel9.6-amd64")], forced, target) == [
         (made,)
     ]
-    assert update_images.of_nic_drivers([nic("r.io/doca@sha256:1")], [], target) == []
+    assert images.of_nic_drivers([nic("r.io/doca@sha256:1")], [], target) == []
 
 
 MAPPED = {"metadata": {"name": "m", "namespace": "n"}, "spec": {"moduleLoader": {"container": {}}}}
@@ -288,4 +290,4 @@ MAPPED = {"metadata": {"name": "m", "namespace": "n"}, "spec": {"moduleLoader": 
 def test_the_image_of_a_module(kernel: str, expected: tuple[str, ...]) -> None:
     mapping = {"regexp": "^5.*$", "containerImage": "r.io/m:${KERNEL_FULL_VERSION}"}
     module = {**MAPPED, "spec": {"moduleLoader": {"container": {"kernelMappings": [mapping]}}}}
-    assert update_images.of_module(module, Target("4.22.9", (4, 22), kernel, RHCOS, None)) == expected
+    assert images.of_module(module, Target("4.22.9", (4, 22), kernel, RHCOS, None)) == expected

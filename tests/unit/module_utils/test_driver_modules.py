@@ -6,7 +6,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _driver_modules
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_modules
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils import _dri
     ],
 )
 def test_what_a_gpu_takes(model: str, only: str) -> None:
-    assert _driver_modules.only(model) == only
+    assert driver_modules.only(model) == only
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_what_a_gpu_takes(model: str, only: str) -> None:
     ],
 )
 def test_the_last_branch_for_old_gpus(version: str | None, models: list[str], wrong: str) -> None:
-    assert _driver_modules.outgrown(version, models) == wrong
+    assert driver_modules.outgrown(version, models) == wrong
 
 
 @pytest.mark.parametrize(
@@ -60,4 +60,4 @@ def test_the_last_branch_for_old_gpus(version: str | None, models: list[str], wr
     ],
 )
 def test_storage_and_open_modules(gds: dict[str, t.Any], kind: str, wrong: bool) -> None:
-    assert bool(_driver_modules.storage(gds, kind)) is wrong
+    assert bool(driver_modules.storage(gds, kind)) is wrong

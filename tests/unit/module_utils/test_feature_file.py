@@ -6,19 +6,19 @@ import base64
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _feature_file as feature_file
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import files
 
 
 def test_the_text() -> None:
-    assert feature_file.render(
+    assert files.render(
         {"fpga": True, "example.com/shell": "xdma", "count": 4}, "2027-01-31T00:00:00+00:00"
     ) == ("# +expiry-time=2027-01-31T00:00:00Z\ncount=4\nexample.com/shell=xdma\nfpga\n")
 
 
 @pytest.mark.parametrize(("publish", "line"), [("feature", "# +no-label"), ("label", "# +no-feature")])
 def test_a_directive_holds_for_one_line_and_so_stands_before_each(publish: str, line: str) -> None:
-    assert feature_file.render({"a": 1, "b": 2}, publish=publish).splitlines() == [line, "a=1", line, "b=2"]
+    assert files.render({"a": 1, "b": 2}, publish=publish).splitlines() == [line, "a=1", line, "b=2"]
 
 
 @pytest.mark.parametrize(
@@ -34,16 +34,16 @@ def test_a_directive_holds_for_one_line_and_so_stands_before_each(publish: str, 
 )
 def test_what_nfd_worker_would_skip(content: str, words: str) -> None:
     with pytest.raises(InputError) as caught:
-        feature_file.check(content)
+        files.check(content)
     assert (caught.value.code, words in caught.value.message) == ("NFD-FILE", True)
 
 
 def test_comments_and_empty_lines_are_fine() -> None:
-    feature_file.check("# by the vendor\n\n  a=b  \n# +no-label\nc\n")
+    files.check("# by the vendor\n\n  a=b  \n# +no-label\nc\n")
 
 
 def test_a_machine_config() -> None:
-    made = feature_file.machine_config("fpga_shell", "a=b\n", "fpga")
+    made = files.machine_config("fpga_shell", "a=b\n", "fpga")
     assert made["metadata"] == {
         "name": "99-fpga-features-fpga-shell",
         "labels": {"machineconfiguration.openshift.io/role": "fpga"},
@@ -54,7 +54,7 @@ def test_a_machine_config() -> None:
 
 
 def test_a_daemon_set_writes_and_renames() -> None:
-    config_map, daemon_set = feature_file.daemon_set("fpga", "a=b\n", "ns", {"fpga": "true"}, "image")
+    config_map, daemon_set = files.daemon_set("fpga", "a=b\n", "ns", {"fpga": "true"}, "image")
     assert config_map["data"] == {"fpga": "a=b\n"}
     spec = daemon_set["spec"]["template"]["spec"]
     assert spec["nodeSelector"] == {"fpga": "true"}
@@ -64,4 +64,4 @@ def test_a_daemon_set_writes_and_renames() -> None:
 @pytest.mark.parametrize("name", ["", ".hidden", "a/b", "a b"])
 def test_names_that_are_not_read(name: str) -> None:
     with pytest.raises(InputError):
-        feature_file.machine_config(name, "a\n", "worker")
+        files.machine_config(name, "a\n", "worker")

@@ -6,12 +6,12 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._geometry import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import find
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import (
     GeometryError,
     geometry,
     renames,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import find
 
 GPU, SHARED = "nvidia.com/gpu", "nvidia.com/gpu.shared"
 

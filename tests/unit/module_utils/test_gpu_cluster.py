@@ -9,10 +9,10 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu_cluster_truth as truth
-from ansible_collections.accelerators.openshift.plugins.module_utils._gpu_cluster_summary import summarize
-from ansible_collections.accelerators.openshift.plugins.module_utils._patience import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._stage_judge import Judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import judge as dra_judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.result import summarize
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stage_judge import Judge
 
 Data = dict[str, t.Any]
 Snapshot = dict[str, list[Data]]
@@ -152,7 +152,9 @@ def world(**more: list[Data]) -> Snapshot:
 
 def judged(snapshot: Snapshot) -> tuple[t.Any, Judge]:
     judge = Judge(
-        lambda seen: truth.judge(seen, [POOL], [DRIVER]), truth.CHAIN, Patience(lambda: 0.0, 0, truth.PASSING)
+        lambda seen: dra_judge.judge(seen, [POOL], [DRIVER]),
+        dra_judge.CHAIN,
+        Patience(lambda: 0.0, 0, dra_judge.PASSING),
     )
     return judge(snapshot), judge
 

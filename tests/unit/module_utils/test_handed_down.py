@@ -7,8 +7,8 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _handed_down
-from ansible_collections.accelerators.openshift.plugins.module_utils._handed_down import NOTE, Given
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import propagation
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import NOTE, Given
 
 Data = dict[str, t.Any]
 OLD = Given(
@@ -46,41 +46,41 @@ def patched(obj: Data, body: Data) -> Data:
 
 
 def test_a_machine_that_has_it_needs_nothing() -> None:
-    assert _handed_down.machine_patch(machine(NEW), NEW) == {}
-    assert not _handed_down.given_up(machine(NEW), NEW)
-    assert _handed_down.node_patch(node(NEW), NEW, Given()) == {}
+    assert propagation.machine_patch(machine(NEW), NEW) == {}
+    assert not propagation.given_up(machine(NEW), NEW)
+    assert propagation.node_patch(node(NEW), NEW, Given()) == {}
 
 
 def test_what_was_given_up_goes_from_machine_and_node_and_what_is_foreign_stays() -> None:
-    after = patched(machine(OLD, mine="x"), _handed_down.machine_patch(machine(OLD, mine="x"), NEW))
+    after = patched(machine(OLD, mine="x"), propagation.machine_patch(machine(OLD, mine="x"), NEW))
     assert after["spec"]["metadata"]["labels"] == {"team": "ai", "mine": "x"}
     assert after["spec"]["taints"] == [FOREIGN, *NEW.taints]
-    old = _handed_down.given_up(after, NEW)
+    old = propagation.given_up(after, NEW)
     assert (old.labels, old.taints) == ({"tier": "1"}, OLD.taints)
-    body = _handed_down.node_patch(node(OLD, mine="x"), NEW, old)
+    body = propagation.node_patch(node(OLD, mine="x"), NEW, old)
     assert body["metadata"] == {"labels": {"tier": None}, "resourceVersion": "7"}
     assert body["spec"]["taints"] == [FOREIGN, *NEW.taints]
-    done = patched(after, _handed_down.settled(NEW))
-    assert not _handed_down.given_up(done, NEW)
-    assert _handed_down.machine_patch(done, NEW) == {}
+    done = patched(after, propagation.settled(NEW))
+    assert not propagation.given_up(done, NEW)
+    assert propagation.machine_patch(done, NEW) == {}
 
 
 def test_an_interrupted_run_goes_on_where_it_was() -> None:
-    halfway = patched(machine(OLD), _handed_down.machine_patch(machine(OLD), NEW))
-    assert _handed_down.machine_patch(halfway, NEW) == {}
-    assert _handed_down.given_up(halfway, NEW).taints == OLD.taints
+    halfway = patched(machine(OLD), propagation.machine_patch(machine(OLD), NEW))
+    assert propagation.machine_patch(halfway, NEW) == {}
+    assert propagation.given_up(halfway, NEW).taints == OLD.taints
     other = Given({"team": "ai", "tier": "1"})
-    assert _handed_down.given_up(halfway, other).labels == {}
+    assert propagation.given_up(halfway, other).labels == {}
 
 
 def test_a_label_that_somebody_changed_is_theirs() -> None:
-    assert "tier" not in _handed_down.machine_patch(machine(OLD, tier="2"), NEW)["spec"]["metadata"]["labels"]
-    assert _handed_down.node_patch(node(NEW, tier="2"), NEW, Given({"tier": "1"})) == {}
+    assert "tier" not in propagation.machine_patch(machine(OLD, tier="2"), NEW)["spec"]["metadata"]["labels"]
+    assert propagation.node_patch(node(NEW, tier="2"), NEW, Given({"tier": "1"})) == {}
 
 
 @pytest.mark.parametrize("note", ["", "{", "[]", '{"labels": null}'])
 def test_without_a_readable_note_nothing_is_taken_away(note: str) -> None:
-    body = _handed_down.machine_patch(machine(OLD, note), NEW)
+    body = propagation.machine_patch(machine(OLD, note), NEW)
     assert body["metadata"]["annotations"] == {NOTE: NEW.note}
     assert body["spec"]["metadata"]["labels"] == {"team": "ai"}
     assert {"key": "x", "effect": "NoExecute"} in body["spec"]["taints"]

@@ -15,15 +15,16 @@ import yaml
 from unit.engine import FakeClock, api_on
 from unit.fake_server import Answer, FakeServer, status
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _http_answer, _http_limits, _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ApiError,
     ConflictError,
     ForbiddenError,
     KindNotServedError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import answer as kube_answer
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds, limits
 
-CONFIG_MAP = _kinds.known("ConfigMap")
+CONFIG_MAP = kinds.known("ConfigMap")
 RESET = urllib3.exceptions.ProtocolError(
     "Connection aborted.", ConnectionResetError(104, "Connection reset by peer")
 )
@@ -80,7 +81,7 @@ def test_a_passing_fault_does_not_matter(verb: str, fault: str, times: int) -> N
 
 
 def test_backoff_grows_and_is_capped() -> None:
-    pause = _http_limits.Pause()
+    pause = limits.Pause()
     seconds = [pause.next() for _time in range(8)]
     assert seconds[0] <= 0.05
     assert 0.75 <= seconds[-1] <= 1.0
@@ -88,7 +89,7 @@ def test_backoff_grows_and_is_capped() -> None:
 
 @pytest.mark.parametrize(("header", "least", "most"), [("2", 2, 2), ("3600", 60, 60), ("soon", 0, 0)])
 def test_retry_after_is_honoured_and_capped(header: str, least: float, most: float) -> None:
-    assert least <= _http_limits.USUAL.asked(header) <= most
+    assert least <= limits.USUAL.asked(header) <= most
 
 
 def test_a_hostile_retry_after_does_not_pass_the_deadline() -> None:
@@ -123,7 +124,7 @@ def test_an_unavailable_server_is_never_an_absent_object() -> None:
     server.faults = [status(503, "ServiceUnavailable", "no") for _time in range(1000)]
     with pytest.raises(ApiError, match="503"):
         api_on(server, clock).get(CONFIG_MAP, "b", "x")
-    assert clock() - 1000 <= _http_limits.USUAL.outage + 2
+    assert clock() - 1000 <= limits.USUAL.outage + 2
 
 
 @pytest.mark.parametrize(
@@ -240,7 +241,7 @@ def test_a_silent_server_is_noticed_soon_and_a_slow_one_gets_its_time() -> None:
     server.request = request
     assert api.get(CONFIG_MAP, "a", "x")
     assert waits == [5, 10, 20, 40, 65, 65]
-    assert sum(waits[:5]) < _http_limits.USUAL.outage
+    assert sum(waits[:5]) < limits.USUAL.outage
 
 
 @pytest.mark.parametrize("seconds", [30.0, 1800.0])
@@ -256,7 +257,7 @@ def test_an_answer_that_drips_for_ever_is_given_up(seconds: float) -> None:
     with pytest.raises(ApiError) as caught:
         api_on(server, clock, seconds=seconds).get(CONFIG_MAP, "a", "x")
     assert caught.value.code == "API-UNREACHABLE"
-    assert clock() - 1000 <= min(seconds + 1, _http_limits.USUAL.outage + _http_limits.USUAL.answer + 2)
+    assert clock() - 1000 <= min(seconds + 1, limits.USUAL.outage + limits.USUAL.answer + 2)
 
 
 @pytest.mark.parametrize("code", [200, 404])
@@ -284,7 +285,7 @@ def test_a_long_answer_leaves_the_collector_of_garbage_as_it_was(collects: bool,
     (gc.enable if collects else gc.disable)()
     try:
         with contextlib.nullcontext() if end else pytest.raises(ConnectionError, match="cut off"):
-            assert len(_http_answer.read(raw, lambda: False).body) == (1 << 20) + 1
+            assert len(kube_answer.read(raw, lambda: False).body) == (1 << 20) + 1
         assert gc.isenabled() == collects
     finally:
         (gc.enable if was_enabled else gc.disable)()
@@ -334,7 +335,7 @@ def test_a_missing_permission_is_told_soon_after_an_outage_too() -> None:
     ]
     with pytest.raises(ForbiddenError):
         api_on(server, clock).get(CONFIG_MAP, "a", "x")
-    assert clock() - 1000 <= _http_limits.USUAL.settling + 2
+    assert clock() - 1000 <= limits.USUAL.settling + 2
 
 
 @pytest.mark.parametrize("early", [NO_ROLE, status(401, "Unauthorized", "Unauthorized")], ids=["403", "401"])
@@ -429,5 +430,5 @@ def test_a_name_stays_one_part_of_the_path(name: str) -> None:
 
 
 def test_a_selector_of_a_name_escapes_what_selectors_are_made_of() -> None:
-    assert _kinds.by_name("a=b,c\\d") == "metadata.name=a\\=b\\,c\\\\d"
-    assert _kinds.by_name("gpu-node.example.com") == "metadata.name=gpu-node.example.com"
+    assert kinds.by_name("a=b,c\\d") == "metadata.name=a\\=b\\,c\\\\d"
+    assert kinds.by_name("gpu-node.example.com") == "metadata.name=gpu-node.example.com"

@@ -6,7 +6,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _image_registry as registry
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import registry
 
 Data = dict[str, t.Any]
 MIRROR = "mirror.example.com:5000/gpu"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_reading(platform: str, external: str, topology: str, cloud: str, words:
         "controlPlaneTopology": topology,
         "platformStatus": {"type": platform},
     }
-    found = _infrastructure.read(
+    found = infrastructure.read(
         {"spec": {"platformSpec": {"external": {"platformName": external}}}, "status": status}
     )
     assert (found.name, found.cloud) == ("demo", cloud)

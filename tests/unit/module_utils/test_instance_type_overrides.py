@@ -6,15 +6,15 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     BUILT_IN,
     InstanceType,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import (
     VENDORS,
     extended,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 NEW: t.Final[dict[str, t.Any]] = {
     "cloud": "aws",

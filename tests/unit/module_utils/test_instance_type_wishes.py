@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import everything
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._wishes import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
+    everything,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.wishes import (
     Fit,
     Wish,
     nearest_to,
     read_wish,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 
 def near(text: str, cloud: str | None = None) -> list[Fit]:

@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _instance_types as types
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import FABRICS
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import instance_types
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import FABRICS
 
 
 @pytest.mark.parametrize(
@@ -30,38 +30,44 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._instance_t
 def test_what_a_type_is_made_of(
     cloud: str, name: str, gpus: int, model: str, memory: int, vcpus: int, arch: str, vendor: str, mig: bool
 ) -> None:
-    found = types.find(cloud, name)
+    found = instance_types.find(cloud, name)
     assert found is not None
     assert (found.gpus, found.gpu.model, found.gpu.memory_gib, found.vcpus) == (gpus, model, memory, vcpus)
     assert (found.arch, found.gpu.vendor, found.gpu.mig_capable) == (arch, vendor, mig)
 
 
 def test_the_catalogue_is_sound() -> None:
-    for kind in types.everything():
+    for kind in instance_types.everything():
         assert 1 <= kind.gpus <= 16, kind
         assert kind.arch in ("amd64", "arm64")
         assert kind.memory_gib == 0 or kind.memory_gib >= 4
         assert "/" not in kind.accelerator
         assert kind.fabric in ("", *FABRICS)
         assert not kind.rdma or kind.fabric
-        assert kind.as_of == types.AS_OF[kind.cloud] >= "2026-06-01"
-        assert types.find(kind.cloud, kind.name) == kind
-    assert {kind.cloud for kind in types.everything()} == set(types.CLOUDS)
-    assert len(types.everything()) > 220
-    assert len({(kind.cloud, kind.name) for kind in types.everything()}) == len(types.everything())
+        assert kind.as_of == instance_types.AS_OF[kind.cloud] >= "2026-06-01"
+        assert instance_types.find(kind.cloud, kind.name) == kind
+    assert {kind.cloud for kind in instance_types.everything()} == set(instance_types.CLOUDS)
+    assert len(instance_types.everything()) > 220
+    assert len({(kind.cloud, kind.name) for kind in instance_types.everything()}) == len(
+        instance_types.everything()
+    )
 
 
 def test_a_share_has_the_memory_of_a_share() -> None:
-    shares = [kind for kind in types.everything() if kind.share != "1"]
+    shares = [kind for kind in instance_types.everything() if kind.share != "1"]
     assert len(shares) > 15
     for kind in shares:
         whole = max(
-            one.gpu.memory_gib for one in types.everything(kind.cloud) if one.gpu.model == kind.gpu.model
+            one.gpu.memory_gib
+            for one in instance_types.everything(kind.cloud)
+            if one.gpu.model == kind.gpu.model
         )
         assert kind.gpu.memory_gib == whole * Fraction(kind.share), kind
         assert kind.grid == (kind.gpu.vendor == "nvidia"), kind
         assert not kind.gpu.mig_capable
-    assert {kind.name for kind in types.everything() if kind.gpu.part} == {kind.name for kind in shares}
+    assert {kind.name for kind in instance_types.everything() if kind.gpu.part} == {
+        kind.name for kind in shares
+    }
 
 
 @pytest.mark.parametrize(
@@ -81,13 +87,13 @@ def test_a_share_has_the_memory_of_a_share() -> None:
     ],
 )
 def test_networks_and_links(cloud: str, name: str, fabric: str, rdma: bool, nvlink: bool | None) -> None:
-    found = types.find(cloud, name)
+    found = instance_types.find(cloud, name)
     assert found is not None
     assert (found.fabric, found.rdma, found.nvlink) == (fabric, rdma, nvlink)
 
 
 def test_confidential_types() -> None:
-    assert {kind.name for kind in types.everything() if kind.confidential} == {
+    assert {kind.name for kind in instance_types.everything() if kind.confidential} == {
         "Standard_NCC40ads_H100_v5",
         "a3-highgpu-1g",
         "g4-standard-48",
@@ -98,14 +104,14 @@ def test_confidential_types() -> None:
     "name", ["NC24ads_A100_v4", "standard_nc24ads_a100_v4", "Standard_NC24ads_A100_v4", "nc24ADS_a100_V4"]
 )
 def test_azure_names_as_people_write_them(name: str) -> None:
-    found = types.find("azure", name)
+    found = instance_types.find("azure", name)
     assert found is not None
     assert found.name == "Standard_NC24ads_A100_v4"
-    assert types.clouds_with(name) == ["azure"]
+    assert instance_types.clouds_with(name) == ["azure"]
 
 
 def test_other_clouds_take_names_by_the_letter() -> None:
-    assert types.find("aws", "P4D.24xlarge") is None
+    assert instance_types.find("aws", "P4D.24xlarge") is None
 
 
 @pytest.mark.parametrize(
@@ -117,7 +123,7 @@ def test_other_clouds_take_names_by_the_letter() -> None:
     ],
 )
 def test_gpus_are_attached_to_n1_machines(machine: str, accelerator: str, count: int, vcpus: int) -> None:
-    found = types.attached(machine, accelerator, count)
+    found = instance_types.attached(machine, accelerator, count)
     assert found is not None
     assert (found.gpus, found.vcpus, found.machine_type, found.accelerator_type, found.attachable) == (
         count,
@@ -126,7 +132,7 @@ def test_gpus_are_attached_to_n1_machines(machine: str, accelerator: str, count:
         accelerator,
         True,
     )
-    assert types.find("gcp", f"{machine}+{accelerator}:{count}") == found
+    assert instance_types.find("gcp", f"{machine}+{accelerator}:{count}") == found
 
 
 @pytest.mark.parametrize(
@@ -139,29 +145,29 @@ def test_gpus_are_attached_to_n1_machines(machine: str, accelerator: str, count:
     ],
 )
 def test_what_cannot_be_attached(machine: str, accelerator: str, count: int) -> None:
-    assert types.attached(machine, accelerator, count) is None
-    assert types.find("gcp", f"{machine}+{accelerator}:{count}") is None
+    assert instance_types.attached(machine, accelerator, count) is None
+    assert instance_types.find("gcp", f"{machine}+{accelerator}:{count}") is None
 
 
 def test_an_n1_machine_alone_has_no_gpu() -> None:
-    assert types.find("gcp", "n1-standard-8") is None
-    assert types.find("gcp", "n1-standard-8+nvidia-tesla-t4") is None
+    assert instance_types.find("gcp", "n1-standard-8") is None
+    assert instance_types.find("gcp", "n1-standard-8+nvidia-tesla-t4") is None
 
 
 def test_built_in_gpus_of_gcp_have_the_clouds_name() -> None:
-    names = {kind.name: kind.accelerator_type for kind in types.everything("gcp")}
+    names = {kind.name: kind.accelerator_type for kind in instance_types.everything("gcp")}
     assert all(names.values())
     assert (names["g2-standard-24"], names["a3-megagpu-8g"]) == ("nvidia-l4", "nvidia-h100-mega-80gb")
 
 
 def test_gcp_variants_without_local_disks() -> None:
-    found = types.find("gcp", "a3-highgpu-8g-nolssd")
+    found = instance_types.find("gcp", "a3-highgpu-8g-nolssd")
     assert found is not None
     assert (found.name, found.gpus) == ("a3-highgpu-8g-nolssd", 8)
 
 
 def test_who_is_not_nvidia() -> None:
-    vendors = {kind.gpu.vendor for kind in types.everything()}
+    vendors = {kind.gpu.vendor for kind in instance_types.everything()}
     assert vendors == {"nvidia", "amd", "intel", "aws", "qualcomm", "fpga"}
     for name in (
         "Standard_NP40s",
@@ -169,14 +175,14 @@ def test_who_is_not_nvidia() -> None:
         "Standard_ND96isr_MI300X_v5",
         "Standard_NV28adms_V710_v5",
     ):
-        found = types.find("azure", name)
+        found = instance_types.find("azure", name)
         assert found is not None
         assert found.gpu.vendor != "nvidia"
         assert found.driver == ""
 
 
 def test_ibm_spells_out_its_figures() -> None:
-    for kind in types.everything("ibm"):
+    for kind in instance_types.everything("ibm"):
         vcpus, memory, gpus = kind.name.split("-", 1)[1].split("x", 2)
         assert (kind.vcpus, kind.memory_gib) == (int(vcpus), int(memory))
         assert gpus.startswith(str(kind.gpus))
@@ -192,9 +198,9 @@ def test_ibm_spells_out_its_figures() -> None:
     ],
 )
 def test_near_names(name: str, cloud: str | None, first: str) -> None:
-    assert types.nearest(name, cloud)[0] == first
+    assert instance_types.nearest(name, cloud)[0] == first
 
 
 def test_a_type_of_another_cloud() -> None:
-    assert types.find("azure", "g4dn.xlarge") is None
-    assert types.clouds_with("g4dn.xlarge") == ["aws"]
+    assert instance_types.find("azure", "g4dn.xlarge") is None
+    assert instance_types.clouds_with("g4dn.xlarge") == ["aws"]

@@ -12,10 +12,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_system as node_system
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_update as node_update
-from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import system, update
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    judge as clusterpolicy_judge,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import (
+    kernel as driver_kernel,
+)
 
 Data = dict[str, t.Any]
 Snapshot = dict[str, list[Data]]
@@ -107,7 +110,7 @@ def precompiled(seen: Snapshot, kernel: str = KERNEL) -> None:
 
 
 def facts(seen: Snapshot) -> Data:
-    (found,) = stack.summarize(seen, "gpu-cluster-policy", [POOL])["nodes"]
+    (found,) = clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", [POOL])["nodes"]
     kernel: Data = found["kernel"]
     return kernel
 
@@ -237,12 +240,14 @@ def test_the_one_that_does_not_fit(
     assert text in wrong["message"]
     assert wrong["remedy"]
     # A driver that runs is not argued with.
-    assert (kernel_match.judge(node(seen), seen["policies"][0], seen) is None) == kernel_match.match(
+    assert (driver_kernel.judge(node(seen), seen["policies"][0], seen) is None) == driver_kernel.match(
         node(seen), seen["policies"][0], seen
     ).driver_ready
     unready(driver_pod(seen))
     now = 0.0
-    judging = stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: now)
+    judging = clusterpolicy_judge.Judge(
+        {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: now
+    )
     first = judging(seen)
     now = 61.0
     assert ("pending", code) == (first.verdict, first.code)
@@ -276,7 +281,9 @@ def test_a_first_start_has_no_daemonset_anywhere(seen: Snapshot) -> None:
 
 
 def test_an_update_is_followed_link_by_link(seen: Snapshot) -> None:
-    judging = stack.Judge({"name": "gpu-cluster-policy", "grace": 600, "pools": [POOL]}, lambda: 0.0)
+    judging = clusterpolicy_judge.Judge(
+        {"name": "gpu-cluster-policy", "grace": 600, "pools": [POOL]}, lambda: 0.0
+    )
     assert judging(seen).is_ready
     notes = {
         f"{MACHINE_CONFIG}currentConfig": "a",
@@ -326,7 +333,7 @@ def test_a_daemon_that_has_given_up_is_a_failure_of_its_own(seen: Snapshot) -> N
     node(seen)["metadata"]["annotations"] = notes | {
         f"{MACHINE_CONFIG}reason": "failed to drain node gpu-0 after 1 hour"
     }
-    found = node_update.judge(node(seen))
+    found = update.judge(node(seen))
     assert found is not None
     assert (found.code, "failed to drain node gpu-0" in found.message) == ("GPU-NODE-DEGRADED", True)
 
@@ -342,7 +349,7 @@ def test_a_daemon_that_has_given_up_is_a_failure_of_its_own(seen: Snapshot) -> N
     ],
 )
 def test_releases_in_a_version_of_rhcos(image: str, expected: tuple[str, str]) -> None:
-    assert node_system.releases(image) == expected
+    assert system.releases(image) == expected
 
 
 SUFFIXES = [
@@ -358,4 +365,4 @@ SUFFIXES = [
 def test_the_suffix_of_a_driver_image(
     release: tuple[int, int], rhcos: str, now: str, suffixes: list[str]
 ) -> None:
-    assert node_system.suffixes_of_release(release, rhcos, now) == suffixes
+    assert system.suffixes_of_release(release, rhcos, now) == suffixes

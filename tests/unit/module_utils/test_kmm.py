@@ -7,13 +7,15 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm as kmm
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_devices as devices
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_kernels as kernels
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_parts as parts
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_preflight as preflight
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_state as state
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import devices, kernels, parts
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import judge as kmm_judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+    manifest as kmm_manifest,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+    preflight as kmm_preflight,
+)
 
 Data = dict[str, t.Any]
 KERNEL = "5.14.0-570.12.1.el9_6.x86_64"
@@ -74,7 +76,7 @@ def node(kernel: str = KERNEL, devices: str = "2", **labels: str) -> Data:
 
 def snapshot(**more: t.Any) -> Data:
     numbers = {"nodesMatchingSelectorNumber": 1, "desiredNumber": 1, "availableNumber": 1}
-    module = kmm.build(params()) | {"status": {"moduleLoader": numbers}}
+    module = kmm_manifest.build(params()) | {"status": {"moduleLoader": numbers}}
     config = {"metadata": {"name": "n1"}, "spec": {"modules": [ENTRY]}, "status": {"modules": [ENTRY]}}
     return copy.deepcopy({"modules": [module], "nodes": [node()], "configs": [config], "pods": []} | more)
 
@@ -118,7 +120,7 @@ def build(step: str, phase: str) -> Data:
 
 def judged(seen: Data, after: float = 0.0, **more: t.Any) -> t.Any:
     clock = Clock()
-    judge = state.Judge(params(**more), clock)
+    judge = kmm_judge.Judge(params(**more), clock)
     verdict = judge(seen)
     if after:
         clock.now = after
@@ -137,9 +139,9 @@ def test_a_module_is_built_with_what_was_given_and_nothing_else() -> None:
         "device_plugin": {"image": "i", "args": ["-v"]},
         "in_tree_modules_to_remove": ["old"],
     }
-    spec = kmm.build(
+    spec = kmm_manifest.build(
         params(
-            kmm=more,
+            kmm_manifest=more,
             pools=[POOL | {"taints": taints}],
             spec={"moduleLoader": {"container": {"imagePullPolicy": "Always"}}},
         )
@@ -203,23 +205,24 @@ def test_a_module_is_built_with_what_was_given_and_nothing_else() -> None:
 )
 def test_what_cannot_work_is_refused_at_once(change: Data, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        kmm.check(params(**change))
+        kmm_manifest.check(params(**change))
 
 
 def test_a_check_of_a_kernel_needs_nothing_else() -> None:
     alone = params(
-        name="", kmm={"module_name": None, "kernel_mappings": None, "preflight": {"kernel_version": "6.1"}}
+        name="",
+        kmm_manifest={"module_name": None, "kernel_mappings": None, "preflight": {"kernel_version": "6.1"}},
     )
-    kmm.check(alone)
-    assert kmm.is_preflight_only(alone)
+    kmm_manifest.check(alone)
+    assert kmm_manifest.is_preflight_only(alone)
 
 
 def test_kernels_without_a_mapping_and_with_two_are_found() -> None:
     mappings = [{"literal": KERNEL}, {"regexp": "^5"}, {"regexp": "el9"}]
     nodes = [node(), node(kernel="6.1.0-1.fc40"), node(kernel=f"{KERNEL}+")]
     assert [one.mappings for one in kernels.survey(nodes, mappings)] == [(0, 1, 2), (0, 1, 2), ()]
-    assert kernels.image_for(kmm.build(params()), KERNEL) == f"quay.io/acme/card:{KERNEL}"
-    assert kernels.image_for(kmm.build(params()), "6.1") == ""
+    assert kernels.image_for(kmm_manifest.build(params()), KERNEL) == f"quay.io/acme/card:{KERNEL}"
+    assert kernels.image_for(kmm_manifest.build(params()), "6.1") == ""
 
 
 def test_what_has_to_be_there_and_what_is_made() -> None:
@@ -253,7 +256,7 @@ def test_what_has_to_be_there_and_what_is_made() -> None:
 
 def test_ready_is_ready() -> None:
     assert judged(snapshot()).is_ready
-    told = state.Judge(params(), Clock()).summarize(snapshot())
+    told = kmm_judge.Judge(params(), Clock()).summarize(snapshot())
     assert told["state"] == "ready"
     assert told["nodes"][0] == {
         "name": "n1",
@@ -395,14 +398,14 @@ def test_a_pod_that_stays_broken_is_final_and_missing_devices_only_at_the_end() 
     ],
 )
 def test_without_pools_the_numbers_decide(status: Data, is_ready: bool) -> None:
-    module = kmm.build(params()) | {"status": status}
+    module = kmm_manifest.build(params()) | {"status": status}
     assert judged(snapshot(modules=[module]), pools=[]).is_ready is is_ready
 
 
 def verified(*entries: Data) -> Data:
     return {
         "preflights": [{"spec": {"kernelVersion": "6.1"}, "status": {"modules": list(entries)}}],
-        "modules": [kmm.build(params())],
+        "modules": [kmm_manifest.build(params())],
     }
 
 
@@ -417,14 +420,14 @@ def verification(status: str, reason: str = "") -> Data:
 
 
 def test_a_kernel_to_come_is_judged_module_by_module() -> None:
-    judge = preflight.Judge("", "openshift-kmm")
+    judge = kmm_preflight.Judge("", "openshift-kmm")
     assert judge(verified()).verdict == "pending"
     assert judge(verified(verification("InProgress"))).verdict == "pending"
     assert judge(verified(verification("Success"))).is_ready
     bad = judge(verified(verification("Failure", "no image")))
     assert (bad.verdict, bad.code) == ("failed", "GPU-KMM-PREFLIGHT")
     assert "openshift-kmm/card: no image" in bad.message
-    assert preflight.Judge("other", "openshift-kmm")(verified()).code == "GPU-KMM-PREFLIGHT"
+    assert kmm_preflight.Judge("other", "openshift-kmm")(verified()).code == "GPU-KMM-PREFLIGHT"
 
 
 def test_the_older_api_says_it_by_name() -> None:
@@ -432,8 +435,10 @@ def test_the_older_api_says_it_by_name() -> None:
         "spec": {"kernelVersion": "6.1"},
         "status": {"crStatuses": {"card": {"verificationStatus": "True", "verificationStage": "Done"}}},
     }
-    assert preflight.modules(live)[0]["status"] == "Success"
-    assert preflight.Judge("", "")({"preflights": [live], "modules": [kmm.build(params())]}).is_ready
+    assert kmm_preflight.modules(live)[0]["status"] == "Success"
+    assert kmm_preflight.Judge("", "")(
+        {"preflights": [live], "modules": [kmm_manifest.build(params())]}
+    ).is_ready
 
 
 def test_the_older_api_has_each_module_twice_and_no_word_for_failure() -> None:
@@ -452,7 +457,7 @@ def test_the_older_api_has_each_module_twice_and_no_word_for_failure() -> None:
     entries = {"a/card": failed, "b/card": building, "card": building, "new": new}
     found = [
         (one["namespace"], one["name"], one["status"])
-        for one in preflight.modules({"status": {"crStatuses": entries}})
+        for one in kmm_preflight.modules({"status": {"crStatuses": entries}})
     ]
     assert found == [("a", "card", "Failure"), ("b", "card", "InProgress"), ("", "new", "InProgress")]
 
@@ -488,11 +493,11 @@ def published(count: int = 2, generation: int = 1, of: int = 1) -> Data:
     ],
 )
 def test_a_dra_driver_is_judged_by_its_slices(expected: Data, slices: list[Data], said: str) -> None:
-    module = kmm.build(params(kmm=DRA))
+    module = kmm_manifest.build(params(kmm_manifest=DRA))
     numbers = {"nodesMatchingSelectorNumber": 1, "desiredNumber": 1, "availableNumber": 1}
     seen = snapshot(slices=slices, modules=[module | {"status": {"moduleLoader": numbers, "dra": numbers}}])
-    asked = params(kmm=DRA, pools=[POOL | {"expected": expected}])
-    judge = state.Judge(asked, Clock())
+    asked = params(kmm_manifest=DRA, pools=[POOL | {"expected": expected}])
+    judge = kmm_judge.Judge(asked, Clock())
     found = judge(seen)
     assert (said in found.message, found.is_ready) == (True, not said)
     (told,) = judge.summarize(seen)["nodes"]
@@ -506,8 +511,8 @@ def test_what_a_pool_expects_is_a_resource_or_the_driver() -> None:
         InputError,
         match=r"pools\[0\].expected has 'card', which is neither a device resource nor the driver of kmm.dra \(card.example.com\)",
     ):
-        kmm.check(params(kmm=DRA, pools=[POOL | {"expected": {"card": 2}}]))
-    kmm.check(params(kmm=DRA, pools=[POOL | {"expected": {"card.example.com": 2}}]))
+        kmm_manifest.check(params(kmm_manifest=DRA, pools=[POOL | {"expected": {"card": 2}}]))
+    kmm_manifest.check(params(kmm_manifest=DRA, pools=[POOL | {"expected": {"card.example.com": 2}}]))
 
 
 def test_claims_in_use_are_found_by_the_pools_of_the_node() -> None:
@@ -526,7 +531,7 @@ def test_claims_in_use_are_found_by_the_pools_of_the_node() -> None:
 
 def test_the_check_is_named_after_its_kernel() -> None:
     asked = {"kernel_version": KERNEL, "dtk_image": "quay.io/dtk", "push_built_image": None}
-    built = preflight.build(asked, "kmm.sigs.x-k8s.io/v1beta2")
+    built = kmm_preflight.build(asked, "kmm.sigs.x-k8s.io/v1beta2")
     assert (built["kind"], built["metadata"]["name"]) == (
         "PreflightValidationOCP",
         "accelerators-5.14.0-570.12.1.el9-6.x86-64",

@@ -10,8 +10,10 @@ import typing as t
 import pytest
 from unit.module_utils.test_kmm import DRA, ENTRY, build, node, params, pod, published, pull, snapshot
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm as kmm
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kmm_stages as kmm_stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+    manifest as kmm_manifest,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import result as kmm_result
 
 Data = dict[str, t.Any]
 PLUGIN = {"device_plugin": {"image": "i"}}
@@ -26,10 +28,12 @@ READY |= {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
 
 
 def staged(asked: Data, **more: t.Any) -> Data:
-    given = params(kmm=asked)
+    given = params(kmm_manifest=asked)
     numbers = {"nodesMatchingSelectorNumber": 1, "desiredNumber": 1, "availableNumber": 1}
-    module = kmm.build(given) | {"status": {"moduleLoader": numbers, "devicePlugin": numbers, "dra": numbers}}
-    return kmm_stages.summarize(given, snapshot(**{"modules": [module], "pods": [READY]} | more))
+    module = kmm_manifest.build(given) | {
+        "status": {"moduleLoader": numbers, "devicePlugin": numbers, "dra": numbers}
+    }
+    return kmm_result.summarize(given, snapshot(**{"modules": [module], "pods": [READY]} | more))
 
 
 def verdicts(found: Data) -> dict[str, str]:
@@ -83,5 +87,5 @@ def test_a_dra_driver_takes_the_plugins_place() -> None:
 
 
 def test_without_the_module_everything_waits() -> None:
-    found = kmm_stages.summarize(params(), snapshot(modules=[]))
+    found = kmm_result.summarize(params(), snapshot(modules=[]))
     assert verdicts(found) == {"crd": "pending"} | dict.fromkeys(OF_NODES, "waiting")

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _label_difference as label_difference,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import label_difference
 
 F = "feature.node.kubernetes.io/"
 

@@ -6,7 +6,8 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine, _machine_errors
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import provider_errors
 
 Data = dict[str, t.Any]
 SINCE = "2026-01-01T00:00:00Z"
@@ -34,7 +35,7 @@ def machine(phase: str = "", node: str = "", refusal: str = "", since: str = SIN
         }
         body["providerStatus"] = {"conditions": [condition]}
     return {
-        "metadata": {"name": "m-1", "namespace": "openshift-machine-api", "labels": {_machine.SET: "m"}},
+        "metadata": {"name": "m-1", "namespace": "openshift-machine-api", "labels": {machine_facts.SET: "m"}},
         "status": body,
     }
 
@@ -49,7 +50,7 @@ def node(ready: str = "True") -> Data:
 
 
 def judge(obj: Data, its_node: Data | None = None, now: float = NOW, patience: float = 120.0) -> t.Any:
-    return _machine.judge(obj, its_node, now, patience, "p5.48xlarge in us-east-2a")
+    return machine_facts.judge(obj, its_node, now, patience, "p5.48xlarge in us-east-2a")
 
 
 @pytest.mark.parametrize(
@@ -287,11 +288,11 @@ def test_a_machine_that_goes_away_is_not_failed() -> None:
     ],
 )
 def test_codes_of_texts(text: str, code: str) -> None:
-    assert _machine_errors.code_of(text) == code
+    assert provider_errors.code_of(text) == code
 
 
 def test_summary() -> None:
-    found = _machine.summarize(machine("Provisioning", refusal=CAPACITY))
+    found = machine_facts.summarize(machine("Provisioning", refusal=CAPACITY))
     assert found == {
         "name": "m-1",
         "machine_set": "m",
@@ -393,12 +394,14 @@ def test_instances_that_are_gone_or_never_started(obj: Data, code: str, words: s
     assert (found.verdict, found.code) == ("failed", code)
     assert words in found.message
     is_refusal = code in ("MACH-CAPACITY", "MACH-RESERVATION")
-    assert _machine.refused(obj, NOW, 1e9)[0] == (code if is_refusal else "")
+    assert machine_facts.refused(obj, NOW, 1e9)[0] == (code if is_refusal else "")
 
 
 def test_a_health_check_replaces_what_was_lost_and_nothing_else() -> None:
     lost, refused = machine("Failed", errorMessage=LOST), machine("Failed", errorMessage=LIMIT)
-    assert [_machine.judge(one, None, NOW, 120.0, "x", None, True).verdict for one in (lost, refused)] == [
+    assert [
+        machine_facts.judge(one, None, NOW, 120.0, "x", None, True).verdict for one in (lost, refused)
+    ] == [
         "pending",
         "failed",
     ]
@@ -424,7 +427,7 @@ def test_the_trouble_of_a_host_is_told() -> None:
         "metadata": {"name": "gpu-0"},
         "status": {"errorType": "provisioning error", "errorMessage": "Image provisioning failed:\n timeout"},
     }
-    found = _machine.judge(obj, None, NOW, 120.0, "bare metal", host)
+    found = machine_facts.judge(obj, None, NOW, 120.0, "bare metal", host)
     assert (found.verdict, found.code) == ("pending", "MACH-HOST")
     assert (
         "openshift-machine-api/gpu-0: provisioning error: Image provisioning failed: timeout" in found.message
@@ -478,10 +481,10 @@ class TestSilence:
     def test_it_is_told_after_the_patience_and_counts_after_fifteen_minutes(
         self, seconds: int, verdict: str, code: str
     ) -> None:
-        now = _machine.moment(SINCE) + seconds
-        found = _machine.judge(self.waiting(), None, now, 120.0, "g1.l40s.1 in az0")
+        now = machine_facts.moment(SINCE) + seconds
+        found = machine_facts.judge(self.waiting(), None, now, 120.0, "g1.l40s.1 in az0")
         assert (found.verdict, found.code) == (verdict, code)
-        assert bool(_machine.refused(self.waiting(), now, 120.0)[0]) is (verdict == "failed")
+        assert bool(machine_facts.refused(self.waiting(), now, 120.0)[0]) is (verdict == "failed")
         if code == "MACH-SILENT":
             assert f"m-1 (g1.l40s.1 in az0) has had no server since {SINCE}" in found.message
             for words in ("no instance", "no condition", "quota is full", "no valid host"):
@@ -495,9 +498,9 @@ class TestSilence:
         ids=["of another provider", "has a server"],
     )
     def test_others_are_only_slow(self, one: Data) -> None:
-        now = _machine.moment(SINCE) + 2000
-        assert _machine.judge(self.waiting(**one), None, now, 120.0, "x").code == "MACH-TIMEOUT"
-        assert _machine.refused(self.waiting(**one), now, 120.0) == ("", "")
+        now = machine_facts.moment(SINCE) + 2000
+        assert machine_facts.judge(self.waiting(**one), None, now, 120.0, "x").code == "MACH-TIMEOUT"
+        assert machine_facts.refused(self.waiting(**one), now, 120.0) == ("", "")
         gone = self.waiting()
         gone["metadata"]["deletionTimestamp"] = SINCE
-        assert _machine.refused(gone, now, 120.0) == ("", "")
+        assert machine_facts.refused(gone, now, 120.0) == ("", "")

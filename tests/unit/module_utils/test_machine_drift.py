@@ -7,11 +7,10 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_drift
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import SET
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _replacement
-from ansible_collections.accelerators.openshift.plugins.module_utils._search import Held
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import drift, replacement
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import Held
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import SET
 
 Data = dict[str, t.Any]
 PROVIDER: Data = {
@@ -63,7 +62,7 @@ DISK = [{"ebs": {"volumeSize": 200, "volumeType": "gp3"}}]
     ],
 )
 def test_fields_of_the_provider(live: Data, wanted: Data, found: list[t.Any]) -> None:
-    entries = _machine_drift.of_set(machine_set(live), machine_set(wanted))
+    entries = drift.of_set(machine_set(live), machine_set(wanted))
     assert [(one["field"], one["live"], one["wanted"]) for one in entries] == found
 
 
@@ -75,7 +74,7 @@ def test_labels_and_taints() -> None:
         labels={"team": "ai"},
         taints=[{"key": "gpu", "value": "b", "effect": "NoSchedule"}, {"key": "x", "effect": "NoExecute"}],
     )
-    assert [(one["field"], one["live"], one["wanted"]) for one in _machine_drift.of_set(live, wanted)] == [
+    assert [(one["field"], one["live"], one["wanted"]) for one in drift.of_set(live, wanted)] == [
         ("labels.team", "ml", "ai"),
         ("labels.tier", "1", None),
         ("taints.gpu:NoSchedule", "a", "b"),
@@ -94,7 +93,7 @@ def test_machines_that_have_the_live_value_are_named_with_it() -> None:
     going["metadata"]["deletionTimestamp"] = "2026-11-21T00:00:00Z"
     other = machine("other")
     other["metadata"]["labels"] = {SET: "another"}
-    found = _machine_drift.report(
+    found = drift.report(
         {"set": machine_set()}, {"set": machine_set({"blockDevices": DISK})}, [*machines, going, other]
     )
     assert [(one["live"], one["wanted"], one["machines"]) for one in found] == [
@@ -103,8 +102,7 @@ def test_machines_that_have_the_live_value_are_named_with_it() -> None:
     ]
     # The template is right by now, and tells no more than what is left.
     assert [
-        one["machines"]
-        for one in _machine_drift.report({"set": machine_set()}, {"set": machine_set()}, machines)
+        one["machines"] for one in drift.report({"set": machine_set()}, {"set": machine_set()}, machines)
     ] == [["new"], ["older"]]
 
 
@@ -127,7 +125,7 @@ def test_machines_that_have_the_live_value_are_named_with_it() -> None:
 def test_what_is_written(on_change: str, size: int, remark: str) -> None:
     wanted = machine_set({"blockDevices": DISK}, labels={"team": "ai"})
     wanted["spec"]["replicas"] = 3
-    manifest, told = _machine_drift.settled(machine_set(), wanted, on_change)
+    manifest, told = drift.settled(machine_set(), wanted, on_change)
     provider = manifest["spec"]["template"]["spec"]["providerSpec"]["value"]
     assert (provider["blockDevices"][0]["ebs"]["volumeSize"], manifest["spec"]["replicas"], told) == (
         size,
@@ -145,7 +143,7 @@ def test_what_others_wrote_into_a_reported_template_is_not_sent() -> None:
     live["metadata"]["managedFields"] = [
         {"manager": "accelerators.openshift", "operation": "Apply", "fieldsV1": fields}
     ]
-    manifest, _told = _machine_drift.settled(live, machine_set({"blockDevices": DISK}), "report")
+    manifest, _told = drift.settled(live, machine_set({"blockDevices": DISK}), "report")
     assert manifest["spec"]["template"] == {
         "spec": {"providerSpec": {"value": {"instanceType": "g4dn.xlarge"}}}
     }
@@ -155,11 +153,9 @@ def test_a_machine_that_is_a_mirror_is_named() -> None:
     mirror, moving = machine("m-2"), machine("m-1")
     mirror["status"] = {"authoritativeAPI": "ClusterAPI"}
     moving["status"] = {"authoritativeAPI": "Migrating"}
-    _machine_drift.check_machines(
-        [machine("m-3"), {**machine("m-4"), "status": {"authoritativeAPI": "MachineAPI"}}]
-    )
+    drift.check_machines([machine("m-3"), {**machine("m-4"), "status": {"authoritativeAPI": "MachineAPI"}}])
     with pytest.raises(AcceleratorError) as caught:
-        _machine_drift.check_machines([machine("m-3"), mirror, moving])
+        drift.check_machines([machine("m-3"), mirror, moving])
     assert caught.value.code == "MACH-MIRRORED"
     assert "m-1, m-2. Nothing was changed" in caught.value.message
     assert caught.value.evidence == ["m-1: authoritativeAPI Migrating", "m-2: authoritativeAPI ClusterAPI"]
@@ -175,10 +171,10 @@ def test_another_instance_type_needs_as_large_a_surge(surge: int, is_refused: bo
         Held("s-c", "g5.xlarge", "a", 0),
     ]
     if not is_refused:
-        _replacement.foresee_types(held, {"name": "t", "candidates": candidates}, surge)
+        replacement.foresee_types(held, {"name": "t", "candidates": candidates}, surge)
         return
     with pytest.raises(AcceleratorError) as caught:
-        _replacement.foresee_types(held, {"name": "t", "candidates": candidates}, surge)
+        replacement.foresee_types(held, {"name": "t", "candidates": candidates}, surge)
     assert (caught.value.code, caught.value.layer) == ("POOL-SURGE", "machine")
     assert "Set max_surge to 3" in caught.value.remedy
     assert caught.value.evidence == ["s-a: 2 of g4dn.xlarge", "s-b: 1 of g4dn.xlarge"]

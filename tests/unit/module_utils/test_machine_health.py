@@ -6,9 +6,10 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_events, _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_health as health
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import events as machine_events
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 Data = dict[str, t.Any]
 POOL = {
@@ -22,7 +23,7 @@ OURS = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
 
 
 def planned(value: t.Any, **more: t.Any) -> Data:
-    return _pools.plan([{**POOL, "health": value, **more}])["pools"][0]
+    return pool_plan.plan([{**POOL, "health": value, **more}])["pools"][0]
 
 
 @pytest.mark.parametrize(
@@ -41,11 +42,11 @@ def planned(value: t.Any, **more: t.Any) -> Data:
 def test_what_a_pool_says(value: t.Any, wanted: t.Any) -> None:
     pool = planned(value)
     assert pool["health"] == wanted
-    assert _pools.plan([pool])["pools"][0]["health"] == wanted, "a planned pool can be planned again"
+    assert pool_plan.plan([pool])["pools"][0]["health"] == wanted, "a planned pool can be planned again"
 
 
 def test_a_pool_that_says_nothing() -> None:
-    assert "health" not in _pools.plan([POOL])["pools"][0]
+    assert "health" not in pool_plan.plan([POOL])["pools"][0]
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_nothing_is_replaced_at_the_end_of_a_capacity_block() -> None:
 
 def test_existing_nodes_have_no_machines() -> None:
     with pytest.raises(InputError) as caught:
-        _pools.plan(
+        pool_plan.plan(
             [
                 {
                     "name": "t4",
@@ -260,12 +261,12 @@ def test_what_events_remember_of_machines_that_a_check_deleted() -> None:
         deleted("demo-other-33333"),
         event("demo-t4-a-44444", "FailedCreate", "still there", "2026-11-22T02:05:00Z", "Warning"),
     ]
-    found = _machine_events.remediated(events, ["demo-t4-a"])
+    found = machine_events.remediated(events, ["demo-t4-a"])
     assert [(one["name"], one["node"], one["since"][:16], one["code"]) for one in found] == [
         ("demo-t4-a-11111", "n1", "2026-11-22T02:00", "MACH-REMEDIATED"),
         ("demo-t4-a-22222", "", "2026-11-22T02:10", "MACH-REMEDIATED"),
     ]
-    assert _machine_events.lines(found) == [
+    assert machine_events.lines(found) == [
         "demo-t4-a-11111: MachineHealthCheck demo-t4 deleted it at 2026-11-22T02:00:00Z",
         "demo-t4-a-22222: MachineHealthCheck demo-t4 deleted it at 2026-11-22T02:10:00.123456Z; before that FailedCreate: no room",
     ]

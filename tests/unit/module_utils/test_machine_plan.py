@@ -9,21 +9,21 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _infrastructure,
-    _machine_plan,
-    _machine_set,
-    _placement,
-    _pools,
-    _search,
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    candidates,
+    machine_set,
+    placement,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import plan as machine_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     PLATFORMS,
     unknown_fields,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 Data = dict[str, t.Any]
 WORKER = yaml.safe_load((Path(__file__).resolve().parents[1] / "fixtures/worker_machine_set.yml").read_text())
@@ -41,8 +41,8 @@ def worker(zone: str = "us-east-2a", **provider: t.Any) -> Data:
     return one
 
 
-def cluster(platform: str = "AWS", topology: str = "HighlyAvailable") -> _infrastructure.Infrastructure:
-    return _infrastructure.read(
+def cluster(platform: str = "AWS", topology: str = "HighlyAvailable") -> infrastructure.Infrastructure:
+    return infrastructure.read(
         {
             "status": {
                 "infrastructureName": "demo-x7k2p",
@@ -69,14 +69,14 @@ def params(**changes: t.Any) -> Data:
 
 
 def plan(
-    live: list[Data] | None = None, on: _infrastructure.Infrastructure | None = None, **changes: t.Any
+    live: list[Data] | None = None, on: infrastructure.Infrastructure | None = None, **changes: t.Any
 ) -> MachinePlan:
     options = params(**changes)
     on = on or cluster()
-    pool = _pools.single(_machine_plan.entry(options), on.cloud, on.name)
+    pool = pool_plan.single(machine_plan.entry(options), on.cloud, on.name)
     live = [worker()] if live is None else live
-    return _machine_plan.plan(
-        on, pool, _search.start(pool, _machine_plan.held(on, pool, live)).shares, live, options
+    return machine_plan.plan(
+        on, pool, candidates.start(pool, machine_plan.held(on, pool, live)).shares, live, options
     )
 
 
@@ -154,7 +154,7 @@ def test_the_gpu_copy_of_a_worker_set() -> None:
     [(3, "ab", [2, 1]), (2, "abc", [1, 1, 0]), (0, "ab", [0, 0]), (6, "abc", [2, 2, 2]), (1, "a", [1])],
 )
 def test_replicas_are_spread(replicas: int, zones: str, counts: list[int]) -> None:
-    assert list(_placement.spread(replicas, list(zones)).values()) == counts
+    assert list(placement.spread(replicas, list(zones)).values()) == counts
 
 
 def test_one_set_a_zone() -> None:
@@ -163,7 +163,7 @@ def test_one_set_a_zone() -> None:
     )
     assert planned.replicas == {"demo-x7k2p-t4-us-east-2b": 2, "demo-x7k2p-t4-us-east-2a": 1}
     subnets = [
-        _machine_set.provider_of(one)["placement"]["availabilityZone"] for one in planned.manifests.values()
+        machine_set.provider_of(one)["placement"]["availabilityZone"] for one in planned.manifests.values()
     ]
     assert subnets == ["us-east-2b", "us-east-2a"]
 
@@ -186,7 +186,7 @@ def test_one_set_a_zone() -> None:
 )
 def test_markets(market: t.Any, fields: Data) -> None:
     (manifest,) = plan(market=market).manifests.values()
-    provider = _machine_set.provider_of(manifest)
+    provider = machine_set.provider_of(manifest)
     assert {
         key: provider[key]
         for key in ("spotMarketOptions", "marketType", "capacityReservationId")
@@ -218,8 +218,8 @@ def test_unknown_fields_of_the_reference_are_told_and_not_copied() -> None:
         "Machine set demo-x7k2p-worker-us-east-2a has fields that are not known and were not copied: blockDevices[0].ebs.turbo, fancy."
     ]
     assert "turbo" not in str(planned.manifests)
-    assert "fancy" not in _machine_set.provider_of(next(iter(planned.manifests.values())))
-    assert unknown_fields(AWS, _machine_set.provider_of(worker())) == []
+    assert "fancy" not in machine_set.provider_of(next(iter(planned.manifests.values())))
+    assert unknown_fields(AWS, machine_set.provider_of(worker())) == []
 
 
 def test_an_existing_set_keeps_its_image() -> None:
@@ -275,7 +275,7 @@ def test_what_forbids_a_pool(more: Data, expected: str) -> None:
 
 def test_an_image_lifts_the_architecture() -> None:
     (manifest,) = plan(instance_type="g5g.xlarge", image="ami-arm").manifests.values()
-    assert _machine_set.provider_of(manifest)["ami"] == {"id": "ami-arm"}
+    assert machine_set.provider_of(manifest)["ami"] == {"id": "ami-arm"}
 
 
 def test_zones_with_a_reference_are_named() -> None:
@@ -311,7 +311,7 @@ def test_another_instance_type_is_never_written_over() -> None:
 
 
 def test_a_plan_s_candidate_is_an_entry() -> None:
-    candidate = _pools.plan(
+    candidate = pool_plan.plan(
         [
             {
                 "name": "t4",
@@ -320,10 +320,10 @@ def test_a_plan_s_candidate_is_an_entry() -> None:
             }
         ]
     )
-    entry = _machine_plan.entry(
+    entry = machine_plan.entry(
         {**params(instance_type=None), "candidates": candidate["pools"][0]["candidates"]}
     )
-    (again,) = _pools.plan([entry | {"name": "t4"}], cloud="aws")["pools"]
+    (again,) = pool_plan.plan([entry | {"name": "t4"}], cloud="aws")["pools"]
     assert again["candidates"] == candidate["pools"][0]["candidates"]
 
 
@@ -336,15 +336,15 @@ def test_a_planned_pool_means_the_same_again() -> None:
         "provider_spec_patch": {"placementGroupName": "pg"},
         "quota": [{"namespace": "team-a", "gpus": 2}],
     }
-    (planned,) = _pools.plan([described], cloud="aws")["pools"]
+    (planned,) = pool_plan.plan([described], cloud="aws")["pools"]
     assert planned["candidates"][0]["market"] == {"type": "spot"}
-    assert _pools.single(_machine_plan.entry({"pool": planned}), "aws") == planned
-    assert _pools.single(_machine_plan.entry({"pool": described}), "aws") == planned
+    assert pool_plan.single(machine_plan.entry({"pool": planned}), "aws") == planned
+    assert pool_plan.single(machine_plan.entry({"pool": described}), "aws") == planned
 
 
 def test_an_unknown_key_of_a_pool_is_told() -> None:
     with pytest.raises(AcceleratorError) as caught:
-        _pools.single(_machine_plan.entry({"pool": {"name": "t4", "candidate": []}}))
+        pool_plan.single(machine_plan.entry({"pool": {"name": "t4", "candidate": []}}))
     assert "POOL-UNKNOWN-KEY candidate" in caught.value.message
 
 

@@ -6,10 +6,13 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_pool
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine import DELETE_FIRST, SET
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_plan import MachinePlan
-from ansible_collections.accelerators.openshift.plugins.module_utils._search import Share
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import pool as machine_pool
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import Share
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import (
+    DELETE_FIRST,
+    SET,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
 
 Data = dict[str, t.Any]
 NAME = "demo-t4-a"
@@ -69,8 +72,8 @@ def snapshot(machines: list[Data], nodes: list[Data], **status: t.Any) -> dict[s
     }
 
 
-def judge(replicas: int = 1) -> _machine_pool.Present:
-    return _machine_pool.Present(plan(replicas), 120.0, lambda: 0.0)
+def judge(replicas: int = 1) -> machine_pool.Present:
+    return machine_pool.Present(plan(replicas), 120.0, lambda: 0.0)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +142,7 @@ def test_what_the_provider_refused() -> None:
     present.capacity_timeout = 0
     assert present.refused() == {NAME: ("MACH-CAPACITY", "InsufficientInstanceCapacity")}
     assert [present.has_instance(one) for one in present.seen["machines"]] == [True, False, False]
-    facts = _machine_pool.facts(present.seen, present.plan)
+    facts = machine_pool.facts(present.seen, present.plan)
     assert [one["name"] for one in facts["machines"]] == ["m", "r"]
     assert [one["name"] for one in facts["nodes"]] == ["n"]
     assert {name: one["code"] for name, one in present.troubled.items()} == {"r": "MACH-CAPACITY"}
@@ -165,7 +168,7 @@ def test_a_server_without_room_is_no_instance() -> None:
 
 
 def test_facts() -> None:
-    facts = _machine_pool.facts(
+    facts = machine_pool.facts(
         snapshot([machine("m", "n"), machine("x", "y", of="other")], [node("n"), node("y")]), plan()
     )
     assert facts["machine_sets"] == [
@@ -198,13 +201,13 @@ def test_facts() -> None:
     ],
 )
 def test_absent(kept: tuple[str, ...], seen: dict[str, list[Data]], verdict: str, words: str) -> None:
-    found = _machine_pool.Absent(frozenset(kept))(seen)
+    found = machine_pool.Absent(frozenset(kept))(seen)
     assert found.verdict == verdict
     assert words in " ".join(found.details)
 
 
 def test_sets_that_are_given_back() -> None:
-    gone = _machine_pool.Gone(frozenset({"old"}))
+    gone = machine_pool.Gone(frozenset({"old"}))
     assert not gone(
         snapshot([machine("m", "n"), machine("x", "y", of="old")], [node("n"), node("y")])
     ).is_ready
@@ -213,5 +216,5 @@ def test_sets_that_are_given_back() -> None:
 
 def test_the_replicas_told_are_those_that_are_asked_for() -> None:
     """In check mode the live set has still the old number."""
-    (told,) = _machine_pool.facts(snapshot([], [], readyReplicas=1), plan(3))["machine_sets"]
+    (told,) = machine_pool.facts(snapshot([], [], readyReplicas=1), plan(3))["machine_sets"]
     assert (told["replicas"], told["ready_replicas"]) == (3, 1)

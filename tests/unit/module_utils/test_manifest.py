@@ -7,8 +7,8 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _manifest as manifests
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import manifest as manifests
 
 
 def obj(kind: str = "ConfigMap", name: str = "a", **metadata: t.Any) -> dict[str, t.Any]:

@@ -10,10 +10,12 @@ import typing as t
 import pytest
 from unit.fake_server import FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _module, _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
 
 MAP = {
     "apiVersion": "v1",
@@ -26,9 +28,9 @@ MAP = {
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> FakeServer:
     server = FakeServer()
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
     monkeypatch.setattr(
-        _credentials, "connect", lambda _params, **_more: Connection("https://a", server, False, list)
+        credentials, "connect", lambda _params, **_more: Connection("https://a", server, False, list)
     )
     return server
 
@@ -36,7 +38,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> FakeServer:
 def run(
     ensure: t.Callable[[Api, t.Any], t.Any], check_mode: bool = False, diff: bool = True
 ) -> dict[str, t.Any]:
-    return _module.execute("some_module", ensure, {"wait": True, "wait_timeout": 5}, check_mode, diff)
+    return module.execute("some_module", ensure, {"wait": True, "wait_timeout": 5}, check_mode, diff)
 
 
 def test_what_was_written_is_the_change_and_the_diff(server: FakeServer) -> None:
@@ -62,7 +64,7 @@ def test_an_error_keeps_what_had_changed_and_its_facts(server: FakeServer) -> No
 
 
 def test_a_bug_is_called_a_bug_with_its_place_and_no_secret(server: FakeServer) -> None:
-    _secrets.register("token-of-test")
+    secrets.register("token-of-test")
 
     def ensure(_api: Api, _params: t.Any) -> t.Any:
         raise KeyError("token-of-test")
@@ -74,14 +76,14 @@ def test_a_bug_is_called_a_bug_with_its_place_and_no_secret(server: FakeServer) 
 
 
 def test_a_line_of_progress_shows_no_secret(server: FakeServer) -> None:
-    _secrets.register("token-of-test")
+    secrets.register("token-of-test")
     lines: list[str] = []
 
     def ensure(api: Api, _params: t.Any) -> dict[str, t.Any]:
         api.progress("waiting, with token-of-test")
         return {}
 
-    _module.execute("some_module", ensure, {}, check_mode=False, diff=False, show=lines.append)
+    module.execute("some_module", ensure, {}, check_mode=False, diff=False, show=lines.append)
     assert lines == ["waiting, with VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"]
 
 
@@ -92,13 +94,13 @@ def test_wrong_input_is_told_before_credentials_are_looked_for(monkeypatch: pyte
     def ensure(_api: Api, _params: t.Any) -> t.Any:
         raise InputError("INPUT-X", "it is wrong")
 
-    monkeypatch.setattr(_credentials, "connect", connect)
+    monkeypatch.setattr(credentials, "connect", connect)
     assert run(ensure)["code"] == "INPUT-X"
 
 
 @pytest.mark.parametrize("seconds", [0, -5])
 def test_no_time_is_no_default_time(seconds: int) -> None:
-    result = _module.execute(
+    result = module.execute(
         "some_module", lambda _api, _params: {}, {"wait_timeout": seconds}, check_mode=False, diff=False
     )
     assert (result["failed"], result["code"], f"wait_timeout is {seconds}" in result["message"]) == (
@@ -109,8 +111,8 @@ def test_no_time_is_no_default_time(seconds: int) -> None:
 
 
 def test_a_misspelt_option_is_named_with_its_nearest() -> None:
-    result = _module.complaint("gpu_quota", ["gpus", "namespace"], ["gpsu"], ["one of gpus, hard is missing"])
+    result = module.complaint("gpu_quota", ["gpus", "namespace"], ["gpsu"], ["one of gpus, hard is missing"])
     assert result["msg"].startswith(
         "Unsupported parameters for (gpu_quota) module: gpsu (did you mean gpus?)."
     )
-    assert _module.complaint("gpu_quota", ["gpus"], [], ["gpus is missing"])["msg"] == "gpus is missing"
+    assert module.complaint("gpu_quota", ["gpus"], [], ["gpus is missing"])["msg"] == "gpus is missing"

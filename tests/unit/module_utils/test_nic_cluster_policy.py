@@ -11,11 +11,13 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_cluster_policy as nic
-from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_node as nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils import _nic_stack as stack
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._nic_summary import summarize
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import judge as nic_judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import (
+    manifest as nic_manifest,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import node as nic_node
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic.result import summarize
 
 Data = dict[str, t.Any]
 
@@ -31,7 +33,7 @@ POOL: Data = {"name": "ib", "node_selector": {"pool": "ib"}}
 def params(**more: t.Any) -> Data:
     asked = {"ofed_driver": {}, "rdma_shared_device_plugin": RDMA}
     return {
-        "name": nic.NAME,
+        "name": nic_manifest.NAME,
         "state": "present",
         "spec": {},
         "tolerations": [],
@@ -43,7 +45,7 @@ def params(**more: t.Any) -> Data:
 
 
 def node(**labels: str) -> Data:
-    marks = {"pool": "ib", nodes.PRESENT: "true", nodes.WAITS: "false", **labels}
+    marks = {"pool": "ib", nic_node.PRESENT: "true", nic_node.WAITS: "false", **labels}
     return {
         "metadata": {"name": "n1", "labels": marks},
         "spec": {},
@@ -52,7 +54,7 @@ def node(**labels: str) -> Data:
 
 
 def daemonset(name: str, selector: Data, **labels: str) -> Data:
-    owner = {"kind": "NicClusterPolicy", "name": nic.NAME, "uid": "p"}
+    owner = {"kind": "NicClusterPolicy", "name": nic_manifest.NAME, "uid": "p"}
     metadata = {
         "name": name,
         "uid": name,
@@ -83,17 +85,17 @@ def pod(of: str, is_ready: bool = True, **status: t.Any) -> Data:
 
 
 def policy(state: str = "ready", **status: t.Any) -> Data:
-    spec = nic.wished(params(), IMAGES)
+    spec = nic_manifest.wished(params(), IMAGES)
     return {
-        "metadata": {"name": nic.NAME, "uid": "p", "generation": 2},
+        "metadata": {"name": nic_manifest.NAME, "uid": "p", "generation": 2},
         "spec": spec,
         "status": {"state": state, **status},
     }
 
 
 def world(**more: t.Any) -> dict[str, list[Data]]:
-    driver = daemonset("mofed", {nodes.PRESENT: "true"}, **{nodes.DRIVER: ""})
-    plugin = daemonset("rdma-shared-dp-ds", {nodes.PRESENT: "true", nodes.WAITS: "false"})
+    driver = daemonset("mofed", {nic_node.PRESENT: "true"}, **{nic_node.DRIVER: ""})
+    plugin = daemonset("rdma-shared-dp-ds", {nic_node.PRESENT: "true", nic_node.WAITS: "false"})
     found = {
         "policies": [policy()],
         "nodes": [node()],
@@ -105,11 +107,11 @@ def world(**more: t.Any) -> dict[str, list[Data]]:
 
 
 def verdict(snapshot: dict[str, list[Data]], **more: t.Any) -> t.Any:
-    return stack.judging(params(**more), lambda: 0.0)(snapshot)
+    return nic_judge.judging(params(**more), lambda: 0.0)(snapshot)
 
 
 def test_images_are_written_out() -> None:
-    spec = nic.wished(params(), IMAGES)
+    spec = nic_manifest.wished(params(), IMAGES)
     assert spec["ofedDriver"] == {
         "image": "doca-driver",
         "repository": "nvcr.io/nvidia/mellanox",
@@ -141,7 +143,7 @@ def test_options_reach_their_fields() -> None:
         "version": "v",
         "resources": [{"name": "vf", "pf_names": ["ens2f0"], "is_rdma": True, "device_ids": ["101e"]}],
     }
-    spec = nic.wished(
+    spec = nic_manifest.wished(
         params(nic_cluster_policy={"ofed_driver": driver, "sriov_device_plugin": sriov}), IMAGES
     )
     assert spec["ofedDriver"] == {
@@ -163,7 +165,7 @@ def test_options_reach_their_fields() -> None:
 
 def test_the_raw_spec_has_the_last_word_and_tolerations_are_joined() -> None:
     mine, theirs = {"key": "a", "operator": "Exists"}, {"key": "b", "operator": "Exists"}
-    built = nic.build(
+    built = nic_manifest.build(
         params(spec={"ofedDriver": {"version": "raw"}}, tolerations=[mine]),
         IMAGES,
         {"spec": {"tolerations": [theirs]}},
@@ -189,13 +191,13 @@ def test_the_raw_spec_has_the_last_word_and_tolerations_are_joined() -> None:
 )
 def test_bad_input_names_its_option(changes: Data, said: str) -> None:
     with pytest.raises(InputError) as caught:
-        nic.check(params(**changes))
+        nic_manifest.check(params(**changes))
     assert said in caught.value.message
 
 
 def test_an_image_from_nowhere_names_what_to_give() -> None:
     with pytest.raises(InputError) as caught:
-        nic.wished(params(), {})
+        nic_manifest.wished(params(), {})
     assert caught.value.message.startswith(
         "nic_cluster_policy.ofed_driver.repository and nic_cluster_policy.ofed_driver.version must be given"
     )
@@ -212,7 +214,7 @@ def test_an_image_from_nowhere_names_what_to_give() -> None:
     ],
 )
 def test_images_of_the_installed_operator(image: str, expected: Data) -> None:
-    assert nic.images_of([{"spec": {"relatedImages": [{"name": "any", "image": image}]}}]) == {
+    assert nic_manifest.images_of([{"spec": {"relatedImages": [{"name": "any", "image": image}]}}]) == {
         "doca-driver": expected
     }
 
@@ -248,7 +250,7 @@ def test_images_of_the_installed_operator(image: str, expected: Data) -> None:
     ],
 )
 def test_what_the_policy_says_of_itself(state: str, status: Data, expected: tuple[str, str]) -> None:
-    found = nic.judge(policy(state, **status))
+    found = nic_manifest.judge(policy(state, **status))
     assert (found.verdict, found.code) == expected
 
 
@@ -273,7 +275,7 @@ def offering(number: int) -> Data:
 
 def unlabelled() -> Data:
     made = node()
-    del made["metadata"]["labels"][nodes.PRESENT]
+    del made["metadata"]["labels"][nic_node.PRESENT]
     return made
 
 
@@ -289,7 +291,7 @@ def tainted() -> Data:
         ({"daemonsets": []}, "NIC-DRV", "no NIC driver's DaemonSet is made for its kernel"),
         ({"pods": [pod("mofed", False)]}, "NIC-DRV", "the NIC driver is not Ready"),
         ({"pods": [crashing(), pod("rdma-shared-dp-ds")]}, "NIC-DRV-CRASH", "CrashLoopBackOff"),
-        ({"nodes": [node(**{nodes.UPGRADE: "cordon-required"})]}, "NIC-UPG", "cordon-required"),
+        ({"nodes": [node(**{nic_node.UPGRADE: "cordon-required"})]}, "NIC-UPG", "cordon-required"),
         ({"pods": [pod("mofed")]}, "NIC-OPERAND", "rdma-shared-dp-ds has no pod"),
         ({"nodes": [offering(0)]}, "NIC-ALLOC", "offers 0 of at least 1 rdma/rdma_a"),
         ({"nodes": [tainted()]}, "NIC-TAINT", "dedicated:NoSchedule"),
@@ -310,11 +312,11 @@ def test_a_pools_expectation_is_exact() -> None:
 
 def test_a_gpu_driver_that_is_older_than_the_nic_driver() -> None:
     new, old = pod("mofed"), pod("gpu")
-    new["metadata"] |= {"labels": {nodes.DRIVER: ""}, "creationTimestamp": "2026-11-21T10:00:00Z"}
+    new["metadata"] |= {"labels": {nic_node.DRIVER: ""}, "creationTimestamp": "2026-11-21T10:00:00Z"}
     old["metadata"]["creationTimestamp"] = "2026-11-21T09:00:00Z"
-    assert stack.outlived({"n1", "n2"}, [new], [old]) == ["n1"]
+    assert nic_judge.outlived({"n1", "n2"}, [new], [old]) == ["n1"]
     old["metadata"]["creationTimestamp"] = "2026-11-21T11:00:00Z"
-    assert stack.outlived({"n1"}, [new], [old]) == []
+    assert nic_judge.outlived({"n1"}, [new], [old]) == []
 
 
 def stages(snapshot: dict[str, list[Data]], *pools: Data, **more: t.Any) -> dict[str, tuple[str, str]]:
@@ -327,9 +329,9 @@ def stages(snapshot: dict[str, list[Data]], *pools: Data, **more: t.Any) -> dict
 
 def told(snapshot: dict[str, list[Data]], *pools: Data, **more: t.Any) -> Data:
     asked = params(pools=list(pools) or [POOL], **more)
-    judge = stack.judging(asked, lambda: 0.0)
+    judge = nic_judge.judging(asked, lambda: 0.0)
     judge(snapshot)
-    return summarize(snapshot, asked["pools"], nic.offered(asked), judge.parts)
+    return summarize(snapshot, asked["pools"], nic_manifest.offered(asked), judge.parts)
 
 
 def test_every_stage_is_told() -> None:
@@ -383,14 +385,14 @@ BEHIND: Data = {"device plugin": ("waiting", "driver"), "allocatable": ("waiting
         ),
         ({"nodes": [offering(0)]}, {"allocatable": ("failed", "")}),
         ({"nodes": [tainted()]}, {"driver": ("pending", "")}),
-        ({"nodes": [node(**{nodes.UPGRADE: "upgrade-failed"})]}, {"driver": ("failed", "")}),
+        ({"nodes": [node(**{nic_node.UPGRADE: "upgrade-failed"})]}, {"driver": ("failed", "")}),
         (
-            {"nodes": [node(**{nodes.UPGRADE: "pod-restart-required"})], "revisions": [NEWER]},
+            {"nodes": [node(**{nic_node.UPGRADE: "pod-restart-required"})], "revisions": [NEWER]},
             {"driver": ("pending", "")},
         ),
         ({"revisions": [NEWER]}, {"driver": ("failed", "")}),
         (
-            {"nodes": [node(**{nodes.WAITS: "true"})]},
+            {"nodes": [node(**{nic_node.WAITS: "true"})]},
             {"driver": ("pending", ""), "device plugin": ("waiting", "driver")},
         ),
         (
@@ -438,7 +440,7 @@ def elsewhere() -> dict[str, list[Data]]:
 
 
 def test_nodes_of_nobody_hold_nothing_up() -> None:
-    judge = stack.judging(params(), lambda: 0.0)
+    judge = nic_judge.judging(params(), lambda: 0.0)
     assert judge(elsewhere()).is_ready
     assert "outside the pools alone: n2 (mofed is not Ready)" in judge.parts[-1].message
     found = told(elsewhere())

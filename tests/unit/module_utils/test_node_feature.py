@@ -7,21 +7,20 @@ import typing as t
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature as node_feature
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _node_feature_expectation as expectation_noun,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_feature_report as report
-from ansible_collections.accelerators.openshift.plugins.module_utils import _node_labels as node_labels
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pci_class as pci_class
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     InputError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_config import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
+    expectation as nfd_expectation,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import instance as nfd_instance
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import pci_class, report
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.config import (
     merge_classes,
     merge_config,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels as node_labels
 
 PCI = "feature.node.kubernetes.io/pci-10de.present"
 MISSPELT = "AllInstanceComponentsAreDeployedSuccessfuly"
@@ -118,7 +117,7 @@ def test_a_broken_configuration_is_not_replaced(config: str) -> None:
 
 
 def test_the_image_is_never_pinned() -> None:
-    manifest = node_feature.build(
+    manifest = nfd_instance.build(
         params(worker_tolerations=[{"key": "a", "operator": "Exists", "value": None}]), None
     )
     assert "image" not in manifest["spec"]["operand"]
@@ -126,8 +125,8 @@ def test_the_image_is_never_pinned() -> None:
 
 
 def test_a_second_run_builds_the_same() -> None:
-    first = node_feature.build(params(), None)
-    assert node_feature.build(params(), first) == first
+    first = nfd_instance.build(params(), None)
+    assert nfd_instance.build(params(), first) == first
 
 
 def test_a_foreign_instance_is_completed_only() -> None:
@@ -135,12 +134,12 @@ def test_a_foreign_instance_is_completed_only() -> None:
         "theirs",
         "sources: {pci: {deviceClassWhitelist: ['02', '03', '12'], deviceLabelFields: [class, vendor]}}",
     )
-    assert node_feature.difference(params(), live) == {}
-    assert node_feature.choose([live], "nfd-instance", "openshift-nfd") is live
-    first, second = node_feature.doubts(params(), [live], live)
+    assert nfd_instance.difference(params(), live) == {}
+    assert nfd_instance.choose([live], "nfd-instance", "openshift-nfd") is live
+    first, second = nfd_instance.doubts(params(), [live], live)
     assert "used instead of nfd-instance" in first
     assert "['class', 'vendor']" in second
-    assert "workerConfig" in node_feature.difference(params(pci_classes=["0b"]), live)["spec"]
+    assert "workerConfig" in nfd_instance.difference(params(pci_classes=["0b"]), live)["spec"]
 
 
 def expect(**labels: t.Any) -> dict[str, t.Any]:
@@ -159,7 +158,7 @@ def judged(
     clock: float = 0.0,
 ) -> t.Any:
     now = [0.0]
-    judge = expectation_noun.Judge(params(expect=[expectation]), lambda: now[0])
+    judge = nfd_expectation.Judge(params(expect=[expectation]), lambda: now[0])
     snapshot = {"instances": [live or instance(Available="True")], "nodes": nodes}
     judge(snapshot)
     now[0] = clock
@@ -284,9 +283,9 @@ def of_argo(live: dict[str, t.Any]) -> dict[str, t.Any]:
 
 
 def test_what_another_tool_keeps_is_not_fought() -> None:
-    assert node_feature.difference(params(), of_argo(instance("a", COMPLETE))) == {}
+    assert nfd_instance.difference(params(), of_argo(instance("a", COMPLETE))) == {}
     with pytest.raises(AcceleratorError) as caught:
-        node_feature.difference(params(), of_argo(instance("a")))
+        nfd_instance.difference(params(), of_argo(instance("a")))
     assert caught.value.code == "NFD-MANAGED"
     assert "Argo CD (gitops)" in caught.value.message
     assert "  - '02'" in "\n".join(caught.value.evidence)
@@ -294,18 +293,18 @@ def test_what_another_tool_keeps_is_not_fought() -> None:
 
 def test_taints_are_not_switched_on_behind_somebody_s_back() -> None:
     with pytest.raises(AcceleratorError) as caught:
-        node_feature.difference(params(rules=TAINTED), instance("a", COMPLETE))
+        nfd_instance.difference(params(rules=TAINTED), instance("a", COMPLETE))
     assert caught.value.code == "NFD-TAINTS"
     live = instance("a", COMPLETE)
     live["spec"]["enableTaints"] = True
-    assert node_feature.difference(params(rules=TAINTED), live) == {}
+    assert nfd_instance.difference(params(rules=TAINTED), live) == {}
 
 
 def test_our_instance_gets_taints_with_the_first_rule_that_sets_some_and_keeps_them() -> None:
-    first = node_feature.build(params(rules=TAINTED), None)
+    first = nfd_instance.build(params(rules=TAINTED), None)
     assert first["spec"]["enableTaints"] is True
-    assert node_feature.build(params(), first)["spec"]["enableTaints"] is True
-    assert "enableTaints" not in node_feature.build(params(), None)["spec"]
+    assert nfd_instance.build(params(), first)["spec"]["enableTaints"] is True
+    assert "enableTaints" not in nfd_instance.build(params(), None)["spec"]
 
 
 def test_adoption_takes_the_fields_that_were_asked_for() -> None:
@@ -314,7 +313,7 @@ def test_adoption_takes_the_fields_that_were_asked_for() -> None:
         "image": "example.com/nfd:v1",
         "workerTolerations": [{"key": "b", "operator": "Exists"}],
     }
-    taken = node_feature.adopted(
+    taken = nfd_instance.adopted(
         params(rules=TAINTED, worker_tolerations=[{"key": "a", "operator": "Exists", "value": None}]), live
     )
     assert taken["metadata"] == {"name": "theirs", "namespace": "openshift-nfd"}
@@ -333,19 +332,19 @@ def test_two_instances_and_a_pinned_image_are_explained() -> None:
     live, here, away = instance("a", COMPLETE), instance("b"), instance("c")
     away["metadata"]["namespace"] = "other"
     live["spec"]["operand"] = {"image": "example.com/nfd:v1"}
-    _used, fields, pinned, two, elsewhere = node_feature.doubts(params(), [live, here, away], live)
+    _used, fields, pinned, two, elsewhere = nfd_instance.doubts(params(), [live, here, away], live)
     assert "adopt: take" in fields
     assert "pins operand.image to example.com/nfd:v1" in pinned
     assert "openshift-nfd has 2 NodeFeatureDiscoveries, a and b" in two
     assert "other/c is there as well" in elsewhere
-    assert node_feature.choose([away], "c", "openshift-nfd") is None
+    assert nfd_instance.choose([away], "c", "openshift-nfd") is None
 
 
 def test_an_instance_without_a_node_for_its_workers_says_by_what() -> None:
     live = instance(Available="False", Degraded="True")
     live["spec"]["operand"] = {"workerNodeSelector": {"gpu": "yes"}}
     live["status"]["conditions"][1]["message"] = "number of desired nodes for scheduling is 0"
-    found = node_feature.judge(live, "nfd-instance")
+    found = nfd_instance.judge(live, "nfd-instance")
     assert (found.code, "operand.workerNodeSelector {'gpu': 'yes'}" in found.message) == (
         "NFD-DEGRADED",
         True,
@@ -365,7 +364,7 @@ def deployment(name: str, available: str) -> dict[str, t.Any]:
 def test_an_nfd_of_a_chart(available: str, verdict: str) -> None:
     charts = [deployment("nfd-gc", "True"), deployment("nfd-master", available)]
     snapshot = {"upstream": charts, "nodes": [GPU]}
-    judge = expectation_noun.Judge(params(expect=[expect() | {"labels": {PCI: True}}]), lambda: 0.0)
+    judge = nfd_expectation.Judge(params(expect=[expect() | {"labels": {PCI: True}}]), lambda: 0.0)
     assert judge(snapshot).verdict == verdict
     facts = report.summarize(snapshot, params(), [])
     assert (facts["name"], facts["namespace"], facts["manager"]) == (
@@ -403,7 +402,7 @@ def test_classes_are_explained() -> None:
 
 def test_a_label_that_goes_and_comes_back_is_told_and_is_no_loss() -> None:
     now = [0.0]
-    judge = expectation_noun.Judge(params(expect=[expect() | {"labels": {PCI: True}}]), lambda: now[0])
+    judge = nfd_expectation.Judge(params(expect=[expect() | {"labels": {PCI: True}}]), lambda: now[0])
     live, bare = instance(Available="True"), node()
     verdicts = []
     for at, seen in ((0.0, GPU), (1.0, bare), (3.5, bare), (4.0, GPU)):
@@ -415,7 +414,7 @@ def test_a_label_that_goes_and_comes_back_is_told_and_is_no_loss() -> None:
 
 
 def test_a_label_that_was_never_there_is_not_lost() -> None:
-    judge = expectation_noun.Judge(params(expect=[expect() | {"labels": {PCI: True}}]), lambda: 0.0)
+    judge = nfd_expectation.Judge(params(expect=[expect() | {"labels": {PCI: True}}]), lambda: 0.0)
     for seen in (node(), GPU):
         judge({"instances": [instance(Available="True")], "nodes": [seen]})
     assert (judge.lost, judge.missing) == ([], {})

@@ -8,9 +8,9 @@ import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._node_feature_groups import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.groups import (
     keep_rule,
     kind_of_rules,
 )

@@ -6,14 +6,10 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _node_feature_object as node_feature_object,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _node_feature_rule as node_feature_rule,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_feature_rule import Given
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import features as nfd_features
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import rules as nfd_rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given
 
 FEATURE = "feature.node.kubernetes.io/"
 Data = dict[str, t.Any]
@@ -25,7 +21,7 @@ def rules(**rule: t.Any) -> list[Data]:
 
 @pytest.mark.parametrize(("namespaced", "place"), [(True, {"namespace": "openshift-nfd"}), (False, {})])
 def test_rules_go_where_the_cluster_serves_them(namespaced: bool, place: dict[str, str]) -> None:
-    rule = node_feature_rule.build(
+    rule = nfd_rules.build(
         {"name": "r", "rules": [{"name": "x"}]}, "openshift-nfd", "nfd.k8s-sigs.io/v1alpha1", namespaced
     )
     assert rule["metadata"] == {"name": "r", **place}
@@ -33,7 +29,7 @@ def test_rules_go_where_the_cluster_serves_them(namespaced: bool, place: dict[st
 
 
 def test_values_become_text() -> None:
-    (made,) = node_feature_rule.plain(
+    (made,) = nfd_rules.plain(
         [{"name": "x", "labels": {"a": True, "b": 7}, "extendedResources": {"example.com/c": 2}}]
     )
     assert made == {
@@ -82,7 +78,7 @@ def test_values_become_text() -> None:
 )
 def test_what_nfd_master_would_drop_in_silence(given: list[Data], words: str) -> None:
     with pytest.raises(InputError) as caught:
-        node_feature_rule.check(given)
+        nfd_rules.check(given)
     assert caught.value.code == "NFD-RULE"
     assert words in caught.value.message
 
@@ -99,7 +95,7 @@ def test_a_good_rule_passes() -> None:
         "sub.feature.node.kubernetes.io/b": "true",
         "profile.node.kubernetes.io/c": True,
     }
-    node_feature_rule.check(
+    nfd_rules.check(
         rules(
             labels=labels,
             extendedResources={"example.com/a": "@local.feature.count", "example.com/b": 2},
@@ -110,7 +106,7 @@ def test_a_good_rule_passes() -> None:
 
 
 def test_what_a_rule_gives() -> None:
-    given = node_feature_rule.given(
+    given = nfd_rules.given(
         rules(labels={"a": "1"}, extendedResources={"example.com/r": "2"}, taints=[{"key": "example.com/t"}])[
             0
         ]["rules"]
@@ -139,13 +135,13 @@ def test_only_what_nfd_master_counts_as_its_own_is_left() -> None:
             "annotations": {f"nfd.node.kubernetes.io/{key}": value for key, value in notes.items()},
         }
     }
-    assert node_feature_rule.left(node, given) == ["example.com/r", "example.com/t", f"{FEATURE}a"]
-    assert node_feature_rule.left({"metadata": {}}, given) == []
+    assert nfd_rules.left(node, given) == ["example.com/r", "example.com/t", f"{FEATURE}a"]
+    assert nfd_rules.left({"metadata": {}}, given) == []
 
 
 @pytest.mark.parametrize(("allowed", "count"), [(None, 0), ("", 0), ("^pci", 1), ("gpu", 0), ("(?<x", 0)])
 def test_a_white_list_holds_labels_back(allowed: str | None, count: int) -> None:
-    assert len(node_feature_rule.held_back(allowed, rules(labels={"example.com/gpu": "true"}))) == count
+    assert len(nfd_rules.held_back(allowed, rules(labels={"example.com/gpu": "true"}))) == count
 
 
 # NodeFeatures
@@ -164,7 +160,7 @@ def entry(**more: t.Any) -> Data:
 
 
 def test_a_node_feature() -> None:
-    made = node_feature_object.build(
+    made = nfd_features.build(
         entry(
             labels={"rack": 17},
             attributes={"example.shell": {"id": 4}},
@@ -187,8 +183,8 @@ def test_a_node_feature() -> None:
             "instances": {"example.card": {"elements": [{"attributes": {"slot": "1"}}]}},
         },
     }
-    assert node_feature_object.given(made).labels == {f"{FEATURE}rack"}
-    assert not node_feature_object.is_by_worker(made)
+    assert nfd_features.given(made).labels == {f"{FEATURE}rack"}
+    assert not nfd_features.is_by_worker(made)
 
 
 @pytest.mark.parametrize(
@@ -205,8 +201,8 @@ def test_a_node_feature() -> None:
 )
 def test_node_features_are_checked(features: list[Data], words: str) -> None:
     def check() -> None:
-        node_feature_object.check(features)
-        node_feature_object.check_present(features)
+        nfd_features.check(features)
+        nfd_features.check_present(features)
 
     with pytest.raises(InputError) as caught:
         check()
@@ -226,7 +222,7 @@ def published(
 
 
 def test_node_features_of_nodes_that_are_gone() -> None:
-    found = node_feature_object.orphans(
+    found = nfd_features.orphans(
         [published("a", "a"), published("x-b", "b"), {"metadata": {"name": "c", "namespace": "x"}}], {"a"}
     )
     assert [one.to_dict() for one in found] == [
@@ -239,12 +235,12 @@ def test_a_worker_that_has_not_published_since_the_kernel_changed() -> None:
         "metadata": {"name": "a", "labels": {f"{FEATURE}kernel-version.full": "5.14"}},
         "status": {"nodeInfo": {"kernelVersion": "5.15"}},
     }
-    stale = node_feature_object.outdated(node)
+    stale = nfd_features.outdated(node)
     assert stale is not None
     assert "labelled with kernel 5.14 and runs 5.15" in stale.message
     node["status"] = {"nodeInfo": {"kernelVersion": "5.14"}}
-    assert node_feature_object.outdated(node) is None
-    assert node_feature_object.outdated({"metadata": {"name": "a"}}) is None
+    assert nfd_features.outdated(node) is None
+    assert nfd_features.outdated({"metadata": {"name": "a"}}) is None
 
 
 PCI = f"{FEATURE}pci-10de.present"
@@ -269,4 +265,4 @@ GPU = {"class": "0302", "vendor": "10de"}
 )
 def test_why_a_label_is_missing(features: list[Data], note: str, words: str) -> None:
     node = {"metadata": {"name": "a", "annotations": {"nfd.node.kubernetes.io/feature-labels": note}}}
-    assert words in node_feature_object.cause(node, PCI, features)
+    assert words in nfd_features.cause(node, PCI, features)

@@ -11,7 +11,7 @@ import pytest
 from unit.engine import FakeClock, api_on
 from unit.fake_server import FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds, _node_images
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds, node_images
 
 IMAGES = [
     {"names": ["registry.example.com/a@sha256:00", "registry.example.com/a:1"], "sizeBytes": 5},
@@ -33,7 +33,7 @@ def text(*nodes: object) -> bytes:
 
 
 def test_images_go_and_the_rest_stays() -> None:
-    cut = _node_images.cut(text(node("a", IMAGES), node("b", IMAGES)))
+    cut = node_images.cut(text(node("a", IMAGES), node("b", IMAGES)))
     assert json.loads(cut) == {"items": [node("a", []), node("b", [])]}
 
 
@@ -51,14 +51,14 @@ def test_images_go_and_the_rest_stays() -> None:
 )
 def test_what_is_not_plain_names_and_sizes_is_left(images: object) -> None:
     whole = text(node("a", images))
-    assert _node_images.cut(whole) == whole
+    assert node_images.cut(whole) == whole
 
 
 @pytest.mark.parametrize("at", [0.3, 0.6, 0.9])
 def test_a_text_that_was_cut_off_is_still_no_json(at: float) -> None:
     whole = text(node("a", IMAGES))
     with pytest.raises(ValueError, match=r"Expecting|Unterminated"):
-        json.loads(_node_images.cut(whole[: int(len(whole) * at)]))
+        json.loads(node_images.cut(whole[: int(len(whole) * at)]))
 
 
 def test_a_long_list_that_is_sifted_never_has_them() -> None:
@@ -66,8 +66,8 @@ def test_a_long_list_that_is_sifted_never_has_them() -> None:
     for number in range(100):
         server.put({"apiVersion": "v1", "kind": "Node", **node(f"n{number:02}", IMAGES * 60)})
     api = api_on(server, FakeClock())
-    sifted = api.list(_kinds.known("Node"), keep=lambda one: one)
+    sifted = api.list(kinds.known("Node"), keep=lambda one: one)
     assert [(one["metadata"]["name"], one["status"]["images"]) for one in sifted] == [
         (f"n{number:02}", []) for number in range(100)
     ]
-    assert all(one["status"]["images"] == IMAGES * 60 for one in api.list(_kinds.known("Node")))
+    assert all(one["status"]["images"] == IMAGES * 60 for one in api.list(kinds.known("Node")))

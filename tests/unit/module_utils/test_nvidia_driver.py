@@ -8,11 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver as nvidia_driver
-from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_options
-from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_truth as truth
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import camel
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError, NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    InputError,
+    NotReadyError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import camel
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
+    judge as nvidiadriver_judge,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
+    manifest as nvidiadriver_manifest,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
+    options as nvidiadriver_options,
+)
 from openshift_sandbox.crds import overlaid
 
 Data = dict[str, t.Any]
@@ -55,7 +64,7 @@ def test_one_for_each_pool() -> None:
         pool("b") | {"node_selector": {POOL: "b", "node.kubernetes.io/instance-type": kind}}
         for kind in ("x", "y")
     ]
-    one, two = nvidia_driver.build(
+    one, two = nvidiadriver_manifest.build(
         params(pool("a", driver=OLDER), *parts), policy, {"driverType": "gpu", "version": "0", "manager": {}}
     )
     assert one["metadata"] == {"name": "a"}
@@ -76,7 +85,7 @@ def test_entries_win_over_pools_and_the_raw_spec_over_entries() -> None:
         entry("a", kernel_module_type="open", spec={"kernelModuleType": "auto", "labels": {"a_b": "c"}}),
         entry("rest", default=True),
     ]
-    one, rest = nvidia_driver.build(
+    one, rest = nvidiadriver_manifest.build(
         params(pool("a", driver=TRIPLE), nvidia_drivers=[*given, entry("old", state="absent")]), {}, {}
     )
     assert (one["spec"]["kernelModuleType"], one["spec"]["labels"], one["spec"]["version"]) == (
@@ -92,7 +101,7 @@ def test_a_driver_that_is_to_go_alone_leaves_those_of_the_pools() -> None:
     wanted = params(
         pool("a", driver=TRIPLE), pool("gone"), nvidia_drivers=[entry("gone") | {"state": "absent"}]
     )
-    assert [nvidia_driver.name(one) for one in nvidia_driver.build(wanted, {}, {})] == ["a"]
+    assert [nvidiadriver_manifest.name(one) for one in nvidiadriver_manifest.build(wanted, {}, {})] == ["a"]
 
 
 def test_ours_that_nothing_asks_for_any_more() -> None:
@@ -102,12 +111,14 @@ def test_ours_that_nothing_asks_for_any_more() -> None:
         for title in ("a", "old", "leaving", "theirs")
     ]
     given = {"nvidia_drivers": [entry("leaving") | {"state": "absent"}]}
-    assert [nvidia_driver.name(one) for one in nvidia_driver.unlisted(given, [driver("a")], live)] == ["old"]
+    assert [
+        nvidiadriver_manifest.name(one) for one in nvidiadriver_manifest.unlisted(given, [driver("a")], live)
+    ] == ["old"]
 
 
 def test_a_leaving_driver_goes_first_where_its_nodes_are_wanted() -> None:
     leaving = [driver("renamed", x="1"), driver("elsewhere", x="2")]
-    assert nvidia_driver.clashing([driver("new", x="1")], leaving, [node("n", x="1")]) == ["renamed"]
+    assert nvidiadriver_manifest.clashing([driver("new", x="1")], leaving, [node("n", x="1")]) == ["renamed"]
 
 
 @pytest.mark.parametrize(
@@ -120,15 +131,15 @@ def test_gpudirect_storage_wants_open_modules(kind: str, version: str, fits: boo
         nvidia_drivers=[entry("a", kernel_module_type=kind, gds={"enabled": True, "version": version})],
     )
     if fits:
-        assert nvidia_driver.build(given, {}, {})
+        assert nvidiadriver_manifest.build(given, {}, {})
         return
     with pytest.raises(InputError, match="open kernel modules only"):
-        nvidia_driver.build(given, {}, {})
+        nvidiadriver_manifest.build(given, {}, {})
 
 
 def test_a_version_that_nobody_named_has_to_fit_as_well() -> None:
     with pytest.raises(InputError, match="NVIDIADriver a would have version 595"):
-        nvidia_driver.build(params(pool("a", gpu_models=["V100"])), {}, {"version": "595.91.07"})
+        nvidiadriver_manifest.build(params(pool("a", gpu_models=["V100"])), {}, {"version": "595.91.07"})
 
 
 @pytest.mark.parametrize(
@@ -140,20 +151,22 @@ def test_an_operator_that_knows_no_owners_is_refused(version: str, serves: bool)
         {"metadata": {"name": "nfd.4.20"}, "spec": {"version": "4.20"}},
     ]
     if serves:
-        nvidia_driver.refuse_release(csvs)
+        nvidiadriver_manifest.refuse_release(csvs)
         return
     with pytest.raises(NotReadyError) as caught:
-        nvidia_driver.refuse_release(csvs)
+        nvidiadriver_manifest.refuse_release(csvs)
     assert caught.value.code == "GPU-NVD-RELEASE"
 
 
 def test_going_over_keeps_the_policys_driver() -> None:
     wanted = {"metadata": {"name": "a"}, "spec": OLDER | {"nodeSelector": {}}}
-    assert nvidia_driver.as_before(wanted, TRIPLE | {"kernelModuleType": "open"})["spec"] == TRIPLE | {
+    assert nvidiadriver_manifest.as_before(wanted, TRIPLE | {"kernelModuleType": "open"})[
+        "spec"
+    ] == TRIPLE | {
         "kernelModuleType": "open",
         "nodeSelector": {},
     }
-    assert nvidia_driver.as_before(wanted, {"enabled": True}) is wanted
+    assert nvidiadriver_manifest.as_before(wanted, {"enabled": True}) is wanted
 
 
 @pytest.mark.parametrize(
@@ -183,7 +196,7 @@ def test_going_over_keeps_the_policys_driver() -> None:
 )
 def test_what_cannot_work_is_refused_by_its_path(given: Data, path: str) -> None:
     with pytest.raises(InputError) as caught:
-        nvidia_driver.check({**params(pool("a")), **given})
+        nvidiadriver_manifest.check({**params(pool("a")), **given})
     assert path in caught.value.message
 
 
@@ -204,7 +217,7 @@ def test_what_cannot_work_is_refused_by_its_path(given: Data, path: str) -> None
 )
 def test_overlaps_are_refused(wanted: list[Data], others: list[Data], nodes: list[Data]) -> None:
     with pytest.raises(NotReadyError) as caught:
-        nvidia_driver.refuse_overlap(wanted, others, nodes)
+        nvidiadriver_manifest.refuse_overlap(wanted, others, nodes)
     assert caught.value.code == "GPU-NVD-OVERLAP"
 
 
@@ -214,12 +227,18 @@ def test_selectors_that_no_node_has_both_of() -> None:
         driver("b", x="2"),
         {"metadata": {"name": "rest"}, "spec": {"default": True}},
     ]
-    nvidia_driver.refuse_overlap(wanted, [driver("a", x="1")], [node("n", x="1"), node("m", x="2")])
-    assert nvidia_driver.undecided(wanted) == []
-    assert "a and c both" in nvidia_driver.undecided([driver("a", x="1"), driver("c", y="1")])[0]
+    nvidiadriver_manifest.refuse_overlap(wanted, [driver("a", x="1")], [node("n", x="1"), node("m", x="2")])
+    assert nvidiadriver_manifest.undecided(wanted) == []
+    assert "a and c both" in nvidiadriver_manifest.undecided([driver("a", x="1"), driver("c", y="1")])[0]
 
 
-OWNED = {POOL: "a", truth.PRESENT: "true", truth.OWNER: "a", truth.MAJOR: "9", truth.UPGRADE: "upgrade-done"}
+OWNED = {
+    POOL: "a",
+    nvidiadriver_judge.PRESENT: "true",
+    nvidiadriver_judge.OWNER: "a",
+    nvidiadriver_judge.MAJOR: "9",
+    nvidiadriver_judge.UPGRADE: "upgrade-done",
+}
 
 
 def snapshot(
@@ -248,7 +267,7 @@ def snapshot(
         "spec": TRIPLE | {"nodeSelector": {POOL: "a"}},
         "status": {"state": state, "conditions": conditions},
     }
-    template = {"spec": {"nodeSelector": {truth.OWNER: "a"}, "containers": [{"image": image}]}}
+    template = {"spec": {"nodeSelector": {nvidiadriver_judge.OWNER: "a"}, "containers": [{"image": image}]}}
     daemonset = {
         "metadata": {"name": "d", "ownerReferences": [{"kind": "NVIDIADriver", "name": "a"}]},
         "spec": {"template": template},
@@ -258,8 +277,8 @@ def snapshot(
 
 
 def test_the_truth() -> None:
-    assert truth.judge(snapshot(), [driver("a")]) == []
-    (found,) = truth.summarize(snapshot(), [driver("a")])
+    assert nvidiadriver_judge.judge(snapshot(), [driver("a")]) == []
+    (found,) = nvidiadriver_judge.summarize(snapshot(), [driver("a")])
     assert found == {
         "name": "a",
         "state": "ready",
@@ -276,22 +295,32 @@ def test_the_truth() -> None:
         (snapshot("notReady", "ConflictingNodeSelector"), "failed", "GPU-NVD-OVERLAP", "notReady"),
         (snapshot("notReady", "ReconcileFailed"), "pending", "GPU-NVD-FAILED", "ReconcileFailed"),
         (snapshot("notReady", "DriverNotReady"), "pending", "GPU-NVD-NOTREADY", "DriverNotReady"),
-        (snapshot(image="", **{truth.MAJOR: None}), "pending", "GPU-NVD-EMPTY", "a is ready all the same"),
+        (
+            snapshot(image="", **{nvidiadriver_judge.MAJOR: None}),
+            "pending",
+            "GPU-NVD-EMPTY",
+            "a is ready all the same",
+        ),
         (snapshot(image=""), "pending", "GPU-NVD-EMPTY", "has no DaemonSet"),
-        (snapshot(**{truth.OWNER: "b"}), "pending", "GPU-NVD-OWNER", "owner is b"),
-        (snapshot(**{truth.OWNER: None}), "pending", "GPU-NVD-OWNER", "does not own it yet"),
+        (snapshot(**{nvidiadriver_judge.OWNER: "b"}), "pending", "GPU-NVD-OWNER", "owner is b"),
+        (snapshot(**{nvidiadriver_judge.OWNER: None}), "pending", "GPU-NVD-OWNER", "does not own it yet"),
         (
             snapshot(image="nvcr.io/nvidia/driver:580.82.07"),
             "pending",
             "GPU-NVD-NOTREADY",
             "version 595.91.07",
         ),
-        (snapshot(**{truth.UPGRADE: "cordon-required"}), "pending", "GPU-UPG-RUNNING", "cordon-required"),
+        (
+            snapshot(**{nvidiadriver_judge.UPGRADE: "cordon-required"}),
+            "pending",
+            "GPU-UPG-RUNNING",
+            "cordon-required",
+        ),
         ({**snapshot(), "drivers": []}, "pending", "GPU-NVD-NOTREADY", "is not there"),
     ],
 )
 def test_every_way_not_to_be_ready(seen: dict[str, list[Data]], verdict: str, code: str, text: str) -> None:
-    part = truth.judge(seen, [driver("a")])[0]
+    part = nvidiadriver_judge.judge(seen, [driver("a")])[0]
     assert (part.verdict, part.code) == (verdict, code)
     assert text in part.message
     assert part.remedy
@@ -316,7 +345,7 @@ def test_every_option_is_a_field_of_the_api() -> None:
         )
     )
     schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    for path in paths(_nvidia_driver_options.FIELDS):
+    for path in paths(nvidiadriver_options.FIELDS):
         field = schema
         for key in path[1:].split("."):
             field = (field.get("properties") or {}).get(key) or pytest.fail(f"{path} is not there")

@@ -9,8 +9,8 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _object_stages as object_stages
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import stages
 
 Data = dict[str, t.Any]
 LIVE: Data = {"metadata": {"name": "x", "creationTimestamp": "2026-11-22T01:00:00Z"}}
@@ -70,7 +70,7 @@ def node(devices: str = "2", is_ready: str = "True") -> Data:
     ],
 )
 def test_stages(live: Data | None, own: t.Any, nodes: list[Data], failed: str, lines: list[str]) -> None:
-    found = object_stages.summarize(live, own, nodes, [POOL], failed)
+    found = stages.summarize(live, own, nodes, [POOL], failed)
     assert found["lines"][: len(lines)] == lines
     assert [one["name"] for one in found["pools"]] == ["cards"]
     assert found["pools"][0]["ready"] is (lines == ["ready: crd, nodes, allocatable"])

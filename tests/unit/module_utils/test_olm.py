@@ -7,19 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _install_plan as install_plan
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_progress as progress
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_removal as removal
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     NotReadyError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import plans as olm_plans
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import progress, removal
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    subscription as olm_subscription,
 )
 
 Object = dict[str, t.Any]
 V1, V2 = "nfd.v1.0.0", "nfd.v1.1.0"
 OURS = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
-ASK = olm.Ask("nfd", path=frozenset({V1, V2}), head=V2)
+ASK = olm_subscription.Ask("nfd", path=frozenset({V1, V2}), head=V2)
 
 
 def subscription(
@@ -75,7 +76,9 @@ def csv(name: str, phase: str, reason: str = "", **status: t.Any) -> Object:
     }
 
 
-def seen(live: Object | None, plans: t.Sequence[Object] = (), csvs: t.Sequence[Object] = ()) -> olm.Snapshot:
+def seen(
+    live: Object | None, plans: t.Sequence[Object] = (), csvs: t.Sequence[Object] = ()
+) -> olm_subscription.Snapshot:
     return {"subscription": [live] if live else [], "plans": plans, "csvs": csvs}
 
 
@@ -116,9 +119,9 @@ RESOLUTION = condition(
     ],
 )
 def test_the_one_plan_to_approve(
-    live: Object | None, plans: list[Object], ask: olm.Ask, approve: bool
+    live: Object | None, plans: list[Object], ask: olm_subscription.Ask, approve: bool
 ) -> None:
-    assert (olm.plan_to_approve(seen(live, plans), ask) is not None) is approve
+    assert (olm_subscription.plan_to_approve(seen(live, plans), ask) is not None) is approve
 
 
 @pytest.mark.parametrize(
@@ -133,7 +136,7 @@ def test_the_one_plan_to_approve(
 def test_a_plan_with_somebody_elses_csv_is_refused(
     csvs: list[str], allowed: tuple[str, ...], strangers: list[str]
 ) -> None:
-    assert install_plan.foreign(plan("RequiresApproval", *csvs), ASK.path, allowed) == strangers
+    assert olm_plans.foreign(plan("RequiresApproval", *csvs), ASK.path, allowed) == strangers
 
 
 def test_the_refusal_lists_what_is_foreign() -> None:
@@ -269,7 +272,9 @@ def test_the_refusal_lists_what_is_foreign() -> None:
         (seen(at(V1, V2), [WAITING], [csv(V1, "Succeeded")]), PAST, "ready", ""),
     ],
 )
-def test_how_far_it_is(snapshot: olm.Snapshot, ask: olm.Ask, verdict: str, code: str) -> None:
+def test_how_far_it_is(
+    snapshot: olm_subscription.Snapshot, ask: olm_subscription.Ask, verdict: str, code: str
+) -> None:
     judged = progress.judge(snapshot, ask)
     assert (judged.verdict, judged.code) == (verdict, code)
 
@@ -326,11 +331,11 @@ def test_deprecations_are_told_in_olms_words() -> None:
             condition("BundleDeprecated", "", "old"),
         ],
     )
-    assert olm.remarks(live) == [
+    assert olm_subscription.remarks(live) == [
         "Channel stable is deprecated: use channel v2",
         f"CSV {V2} is deprecated: old",
     ]
-    assert olm.remarks(subscription()) == []
+    assert olm_subscription.remarks(subscription()) == []
 
 
 def test_the_resolver_is_believed_when_it_insists() -> None:
@@ -377,7 +382,9 @@ def test_unmet_requirements_are_evidence() -> None:
 
 
 def test_summary_tells_of_an_upgrade() -> None:
-    facts = olm.summarize(seen(at(V1, V2, state="UpgradePending"), [WAITING], [csv(V1, "Succeeded")]))
+    facts = olm_subscription.summarize(
+        seen(at(V1, V2, state="UpgradePending"), [WAITING], [csv(V1, "Succeeded")])
+    )
     assert (
         facts
         | {
@@ -401,13 +408,13 @@ def test_summary_tells_of_an_upgrade() -> None:
 )
 def test_one_subscription_a_package(subscriptions: list[Object], words: str) -> None:
     with pytest.raises(AcceleratorError, match=words):
-        olm.subscribed(subscriptions, "nfd", "openshift-nfd")
+        olm_subscription.subscribed(subscriptions, "nfd", "openshift-nfd")
 
 
 def test_other_packages_do_not_matter() -> None:
     others = [subscription(package="other", namespace="elsewhere"), subscription("other", package="other")]
-    assert olm.subscribed(others, "nfd", "openshift-nfd") is None
-    assert olm.subscribed([*others, subscription()], "nfd", "openshift-nfd") == subscription()
+    assert olm_subscription.subscribed(others, "nfd", "openshift-nfd") is None
+    assert olm_subscription.subscribed([*others, subscription()], "nfd", "openshift-nfd") == subscription()
 
 
 PARAMS: Object = {
@@ -433,26 +440,26 @@ PARAMS |= {"source_namespace": "openshift-marketplace"}
     ],
 )
 def test_a_second_run_need_not_read_the_catalogue(change: Object, settled: bool) -> None:
-    assert olm.is_settled(at(V2, V2), PARAMS | change) is settled
-    assert not olm.is_settled(None, PARAMS | change)
+    assert olm_subscription.is_settled(at(V2, V2), PARAMS | change) is settled
+    assert not olm_subscription.is_settled(None, PARAMS | change)
 
 
 def test_a_starting_csv_is_kept_as_it_was() -> None:
     ask = replace(ASK, channel="stable", catalog=("c", "m"), csv=V1)
-    assert olm.build(ask, "n", None)["spec"]["startingCSV"] == V1
-    assert "startingCSV" not in olm.build(ask, "n", subscription())["spec"]
+    assert olm_subscription.build(ask, "n", None)["spec"]["startingCSV"] == V1
+    assert "startingCSV" not in olm_subscription.build(ask, "n", subscription())["spec"]
 
 
 def test_somebody_elses_subscription() -> None:
     same, other = (
-        olm.build(
+        olm_subscription.build(
             replace(ASK, channel="stable", catalog=("redhat-operators", "openshift-marketplace")), "n", None
         ),
         subscription(),
     )
-    assert "left as it is" in olm.check_foreign(other, same)
+    assert "left as it is" in olm_subscription.check_foreign(other, same)
     with pytest.raises(AcceleratorError, match=r"channel: stable \(asked: v2\)"):
-        olm.check_foreign(other, {"spec": same["spec"] | {"channel": "v2"}})
+        olm_subscription.check_foreign(other, {"spec": same["spec"] | {"channel": "v2"}})
 
 
 def test_the_manager_of_somebody_elses_subscription_is_named() -> None:
@@ -460,9 +467,9 @@ def test_the_manager_of_somebody_elses_subscription_is_named() -> None:
     live["metadata"]["annotations"] = {"argocd.argoproj.io/tracking-id": "gpu:x"}
     wanted = {"spec": live["spec"] | {"channel": "v2"}}
     with pytest.raises(AcceleratorError, match=r"made by Argo CD \(gpu\)") as caught:
-        olm.check_foreign(live, wanted)
+        olm_subscription.check_foreign(live, wanted)
     assert "adopt" not in caught.value.remedy
-    assert "Argo CD" in olm.check_foreign(live, {"spec": live["spec"]})
+    assert "Argo CD" in olm_subscription.check_foreign(live, {"spec": live["spec"]})
 
 
 def test_csvs_go_only_with_our_subscription() -> None:

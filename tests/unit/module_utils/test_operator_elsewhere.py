@@ -7,12 +7,12 @@ import typing as t
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _cluster_operator as cluster_operator,
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    cluster_operator,
+    extension,
+    helm_values,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils import _helm_values as helm_values
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_extension as extension
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
 
 Object = dict[str, t.Any]
 

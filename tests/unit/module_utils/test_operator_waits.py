@@ -6,24 +6,24 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _bundle_job as bundle_job
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm as olm
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_progress as progress
-from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-    _operator_offers as offers,
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    bundle_job,
+    catalogue,
+    offers,
+    progress,
+    unpack,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-    _operator_unpack as unpack,
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    subscription as olm_subscription,
 )
 
 Object = dict[str, t.Any]
 IMAGE: t.Final = "registry.example.com/nfd-bundle@sha256:0"
-ASK: t.Final = olm.Ask("nfd", path=frozenset({"nfd.v1"}), head="nfd.v1")
+ASK: t.Final = olm_subscription.Ask("nfd", path=frozenset({"nfd.v1"}), head="nfd.v1")
 
 
 def job(name: str = "9c4e", *conditions: Object, extract: str = "extract") -> Object:
@@ -164,7 +164,7 @@ def test_a_catalogue_that_is_away_is_waited_for_and_then_looked_into() -> None:
             raise AcceleratorError("OLM-NO-PACKAGE", found)
         return {"found": found}
 
-    judge = offers._Return(look, packages.AwayError("OLM-CATALOG", "away"), lambda: now[0], 60)
+    judge = offers._Return(look, catalogue.AwayError("OLM-CATALOG", "away"), lambda: now[0], 60)
     assert [judge(catalogs(mine=state)).verdict for state in ("TRANSIENT_FAILURE", "CONNECTING")] == [
         "pending",
         "pending",
@@ -177,7 +177,7 @@ def test_a_catalogue_that_is_away_is_waited_for_and_then_looked_into() -> None:
 
 def test_a_catalogue_that_stays_away_is_given_up() -> None:
     now = [0.0]
-    judge = offers._Return(dict, packages.AwayError("OLM-CATALOG", "away"), lambda: now[0], 60)
+    judge = offers._Return(dict, catalogue.AwayError("OLM-CATALOG", "away"), lambda: now[0], 60)
     for second, verdict in [(59, "pending"), (60, "ready")]:
         now[0] = second
         assert judge(catalogs(mine="TRANSIENT_FAILURE")).verdict == verdict

@@ -6,9 +6,9 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _olm_group as olm_group
-from ansible_collections.accelerators.openshift.plugins.module_utils import _package as packages
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import catalogue
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import group as olm_group
 
 Object = dict[str, t.Any]
 
@@ -70,7 +70,7 @@ READY = [catalog("redhat-operators", "READY"), catalog("certified-operators", "R
 def test_why_there_is_no_such_package(
     name: str, source: str | None, catalogs: list[Object], code: str, words: str
 ) -> None:
-    error = packages.missing(
+    error = catalogue.missing(
         name, source, [package(), package("gpu-operator-certified", "certified-operators")], catalogs
     )
     assert error.code == code
@@ -78,34 +78,34 @@ def test_why_there_is_no_such_package(
 
 
 def test_the_named_catalogue_decides() -> None:
-    found = packages.choose([package(), package(catalog="mirror")], "nfd", "mirror")
+    found = catalogue.choose([package(), package(catalog="mirror")], "nfd", "mirror")
     assert found
-    assert packages.catalog(found) == ("mirror", "m")
-    assert packages.choose([package()], "nfd", "mirror") is None
+    assert catalogue.catalog(found) == ("mirror", "m")
+    assert catalogue.choose([package()], "nfd", "mirror") is None
 
 
 def test_a_catalogue_that_went_away() -> None:
-    packages.check_catalog(package(), READY)
-    packages.check_catalog(package(), [catalog("redhat-operators", "IDLE")])
+    catalogue.check_catalog(package(), READY)
+    catalogue.check_catalog(package(), [catalog("redhat-operators", "IDLE")])
     with pytest.raises(AcceleratorError, match="redhat-operators is CONNECTING"):
-        packages.check_catalog(package(), [catalog("redhat-operators", "CONNECTING")])
+        catalogue.check_catalog(package(), [catalog("redhat-operators", "CONNECTING")])
 
 
 def test_the_default_channel_and_an_unknown_one() -> None:
-    assert packages.channel(package(), "")["name"] == "stable"
+    assert catalogue.channel(package(), "")["name"] == "stable"
     with pytest.raises(AcceleratorError, match=r"no channel v9; it has: stable \(nfd.v4.22.0-20\)"):
-        packages.channel(package(), "v9")
+        catalogue.channel(package(), "v9")
 
 
 def test_the_way_to_a_csv() -> None:
-    assert packages.path_to(STABLE, "nfd.v4.22.0-10") == {"nfd.v4.22.0-9", "nfd.v4.22.0-10"}
-    assert packages.path_to(STABLE, None) == {"nfd.v4.22.0-9", "nfd.v4.22.0-10", "nfd.v4.22.0-20"}
-    assert packages.path_to({**STABLE, "entries": None}, None) == {"nfd.v4.22.0-20"}
+    assert catalogue.path_to(STABLE, "nfd.v4.22.0-10") == {"nfd.v4.22.0-9", "nfd.v4.22.0-10"}
+    assert catalogue.path_to(STABLE, None) == {"nfd.v4.22.0-9", "nfd.v4.22.0-10", "nfd.v4.22.0-20"}
+    assert catalogue.path_to({**STABLE, "entries": None}, None) == {"nfd.v4.22.0-20"}
     with pytest.raises(
         AcceleratorError,
         match=r"no CSV nfd\.v5; it has: nfd\.v4\.22\.0-9, nfd\.v4\.22\.0-10, nfd\.v4\.22\.0-20",
     ):
-        packages.path_to(STABLE, "nfd.v5")
+        catalogue.path_to(STABLE, "nfd.v5")
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_the_way_to_a_csv() -> None:
     [("26.3.2", "26.7.0"), ("1.9.0", "1.10.0"), ("4.22.0-202607", "4.22.0-202608"), ("1.0.0", "1.0.0-1")],
 )
 def test_versions_are_ordered_by_number(older: str, newer: str) -> None:
-    assert packages.order(older) < packages.order(newer)
+    assert catalogue.order(older) < catalogue.order(newer)
 
 
 def group(*targets: str, name: str = "g", **spec: t.Any) -> Object:
@@ -180,11 +180,11 @@ def test_all_namespaces_is_a_group_without_targets() -> None:
 
 
 def test_a_package_of_two_catalogues_is_not_guessed() -> None:
-    found = packages.sources([package(), package(catalog="mirror"), package("other")], "nfd")
+    found = catalogue.sources([package(), package(catalog="mirror"), package("other")], "nfd")
     assert found == ["mirror", "redhat-operators"]
-    packages.check_one_source("nfd", found[:1], READY)
+    catalogue.check_one_source("nfd", found[:1], READY)
     with pytest.raises(AcceleratorError, match="mirror, redhat-operators") as caught:
-        packages.check_one_source("nfd", found, [catalog("mirror", "READY") | {"spec": {"priority": 10}}])
+        catalogue.check_one_source("nfd", found, [catalog("mirror", "READY") | {"spec": {"priority": 10}}])
     assert caught.value.code == "OLM-SOURCES"
     assert "CatalogSource mirror: priority 10" in caught.value.evidence
 
@@ -209,7 +209,7 @@ def test_a_package_of_two_catalogues_is_not_guessed() -> None:
     ],
 )
 def test_a_default_catalogue_that_is_switched_off(spec: Object, words: str) -> None:
-    error = packages.missing("gpu-operator-certified", "certified-operators", [], READY[:1], {"spec": spec})
+    error = catalogue.missing("gpu-operator-certified", "certified-operators", [], READY[:1], {"spec": spec})
     assert error.code == "OLM-CATALOG"
     assert (words in error.message) if words else ("There is no CatalogSource" in error.message)
 
@@ -221,14 +221,14 @@ def test_what_is_deprecated_is_told_with_the_default_channel() -> None:
         "deprecation": {"message": "use stable"},
         "entries": [{**STABLE["entries"][0], "deprecation": {"message": "take the next"}}],
     }
-    found = packages.deprecations(package(), old, "nfd.v4.22.0-20")
+    found = catalogue.deprecations(package(), old, "nfd.v4.22.0-20")
     assert found == [
         "Channel old is deprecated: use stable",
         "CSV nfd.v4.22.0-20 is deprecated: take the next",
         "The default channel of nfd is stable.",
     ]
-    assert packages.deprecations(package(), STABLE, "nfd.v4.22.0-20") == []
-    assert packages.leading_to(package(), "nfd.v4.22.0-9") == ["stable"]
+    assert catalogue.deprecations(package(), STABLE, "nfd.v4.22.0-20") == []
+    assert catalogue.leading_to(package(), "nfd.v4.22.0-9") == ["stable"]
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cost, _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._api_writes import Change
-from ansible_collections.accelerators.openshift.plugins.module_utils._foreseen import foreseen
-from ansible_collections.accelerators.openshift.plugins.module_utils._plan_report import report
-from ansible_collections.accelerators.openshift.plugins.module_utils._provider_limits import limits
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.predicted import foreseen
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.writes import Change
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.provider_limits import limits
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.report import report
 
 Data = dict[str, t.Any]
 ROOT = Path(__file__).resolve().parents[3]
@@ -35,7 +36,7 @@ SET = "MachineSet openshift-machine-api/demo-training-us-east-2a"
 
 
 def planned(pools: list[Data] | None = None, cloud: str = "aws") -> Data:
-    plan = _pools.plan(pools or POOLS, cloud=cloud)
+    plan = pool_plan.plan(pools or POOLS, cloud=cloud)
     return {**plan, "limits": limits(plan["pools"], cloud)}
 
 
@@ -187,9 +188,9 @@ def test_what_the_autoscaler_may_do() -> None:
 )
 def test_what_it_costs(prices: Data, row: str, last: str) -> None:
     plan = planned()
-    costs = [_cost.cost(pool, _cost.read_prices(prices)) for pool in plan["pools"]]
+    costs = [cost.cost(pool, cost.read_prices(prices)) for pool in plan["pools"]]
     told = report(
-        {**plan, "costs": costs, "cost": _cost.total(costs)}, {"nodes": obtained(plan["pools"][0], 2, 0)}
+        {**plan, "costs": costs, "cost": cost.total(costs)}, {"nodes": obtained(plan["pools"][0], 2, 0)}
     )
     assert told["table"][1].endswith(f"16    {row}")
     assert told["table"][-1] == last

@@ -10,19 +10,19 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _bare_metal_hosts,
-    _infrastructure,
-    _machine_drift,
-    _machine_plan,
-    _machine_set,
-    _ownership,
-    _platforms,
-    _pools,
-    _search,
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import ownership
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    bare_metal,
+    candidates,
+    drift,
+    machine_set,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms._wanted import Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import plan as machine_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 from openshift_sandbox import scenario, seed_cluster, seed_nodes
 from openshift_sandbox.seed_platforms import platform as seeded
 
@@ -50,10 +50,10 @@ PLACES: t.Final = {
 }
 
 
-def cluster(name: str) -> tuple[_infrastructure.Infrastructure, list[Data]]:
+def cluster(name: str) -> tuple[infrastructure.Infrastructure, list[Data]]:
     """Infrastructure and worker sets as the installer leaves them."""
     shape = scenario.load(name).cluster
-    found = _infrastructure.read(seed_cluster.infrastructure(shape))
+    found = infrastructure.read(seed_cluster.infrastructure(shape))
     sets = []
     for zone in shape["zones"]:
         value = seeded(shape).provider_spec(shape, "worker", zone, shape["workers"]["instance_type"])
@@ -63,33 +63,33 @@ def cluster(name: str) -> tuple[_infrastructure.Infrastructure, list[Data]]:
 
 def single(name: str, **changes: t.Any) -> Data:
     found, _sets = cluster(name)
-    return _pools.single(
+    return pool_plan.single(
         {"name": "gpu", "candidates": [CANDIDATES[name]], "replicas": 1, **changes}, found.cloud, found.name
     )
 
 
 def planned(
     name: str, live: t.Sequence[Data] = (), image: str = "", **changes: t.Any
-) -> _machine_plan.MachinePlan:
+) -> machine_plan.MachinePlan:
     found, workers = cluster(name)
     pool = single(name, **changes)
-    held = _machine_plan.held(found, pool, live)
-    return _machine_plan.plan(
-        found, pool, _search.start(pool, held).shares, [*workers, *live], {**PARAMS, "image": image}
+    held = machine_plan.held(found, pool, live)
+    return machine_plan.plan(
+        found, pool, candidates.start(pool, held).shares, [*workers, *live], {**PARAMS, "image": image}
     )
 
 
-def lived(plan: _machine_plan.MachinePlan) -> list[Data]:
+def lived(plan: machine_plan.MachinePlan) -> list[Data]:
     """The sets as the cluster has them once they are made."""
     made = copy.deepcopy(list(plan.manifests.values()))
     for one in made:
-        one["metadata"]["labels"] |= _ownership.MANAGED_BY
+        one["metadata"]["labels"] |= ownership.MANAGED_BY
     return made
 
 
-def value(plan: _machine_plan.MachinePlan) -> Data:
+def value(plan: machine_plan.MachinePlan) -> Data:
     (manifest,) = plan.manifests.values()
-    return _machine_set.provider_of(manifest)
+    return machine_set.provider_of(manifest)
 
 
 def problem(name: str, **changes: t.Any) -> tuple[str, str]:
@@ -105,8 +105,8 @@ def test_a_set_is_derived_from_the_worker_set_of_its_zone(name: str) -> None:
     assert list(plan.manifests) == [f"demo-x7k2p-gpu{PLACES[name]}"]
     assert plan.remarks == []
     _found, workers = cluster(name)
-    platform = _platforms.PLATFORMS[_found.platform]
-    assert [_platforms.unknown_fields(platform, _machine_set.provider_of(worker)) for worker in workers] == [
+    platform = platforms.PLATFORMS[_found.platform]
+    assert [platforms.unknown_fields(platform, machine_set.provider_of(worker)) for worker in workers] == [
         []
     ] * len(workers)
     assert None not in value(plan).values()
@@ -123,7 +123,7 @@ def test_planning_again_changes_nothing(name: str) -> None:
 def test_a_planned_pool_can_be_planned_again(name: str) -> None:
     found, _workers = cluster(name)
     first = single(name)
-    assert _pools.single(_machine_plan.entry({"pool": first}), found.cloud, found.name) == first
+    assert pool_plan.single(machine_plan.entry({"pool": first}), found.cloud, found.name) == first
 
 
 @pytest.mark.parametrize(
@@ -376,12 +376,12 @@ def test_a_zone_of_vsphere_is_a_failure_domain() -> None:
 
 def test_vsphere_without_failure_domains_has_no_zones() -> None:
     found, workers = cluster("vsphere-one-zone")
-    pool = _pools.single(
+    pool = pool_plan.single(
         {"name": "gpu", "candidates": [{"instance_type": "a", **GPUS}], "replicas": 1},
         found.cloud,
         found.name,
     )
-    plan = _machine_plan.plan(found, pool, _search.start(pool, []).shares, workers, PARAMS)
+    plan = machine_plan.plan(found, pool, candidates.start(pool, []).shares, workers, PARAMS)
     assert list(plan.manifests) == ["demo-x7k2p-gpu"]
 
 
@@ -392,9 +392,9 @@ def test_a_failure_domain_that_names_no_resource_pool_has_that_of_its_compute_cl
         {"name": "a", "server": "v", "topology": {**topology, "computeCluster": "/dc/host/d"}},
         {"name": "b", "server": "v", "topology": topology},
     )
-    assert _platforms.on(_platforms.PLATFORMS["VSphere"], domains).zone({"workspace": workspace}) == "b"
+    assert platforms.on(platforms.PLATFORMS["VSphere"], domains).zone({"workspace": workspace}) == "b"
     assert (
-        _platforms.on(_platforms.PLATFORMS["VSphere"], domains).zone(
+        platforms.on(platforms.PLATFORMS["VSphere"], domains).zone(
             {"workspace": {**workspace, "vmGroup": "hosts"}}
         )
         == ""
@@ -404,7 +404,7 @@ def test_a_failure_domain_that_names_no_resource_pool_has_that_of_its_compute_cl
 class TestAnyOther:
     """PowerVS stands for all platforms of which nothing is known."""
 
-    POWER: t.Final = _infrastructure.Infrastructure("demo-x7k2p", "PowerVS", "powervs", "HighlyAvailable")
+    POWER: t.Final = infrastructure.Infrastructure("demo-x7k2p", "PowerVS", "powervs", "HighlyAvailable")
     CANDIDATE: t.Final = {"instance_type": "big", **GPUS, "provider_spec_patch": {"processors": 16}}
     WORKER: t.Final = {
         "kind": "PowerVSMachineProviderConfig",
@@ -417,8 +417,8 @@ class TestAnyOther:
     def test_a_worker_set_is_copied_whole_and_patched(self) -> None:
         shape = scenario.load("openstack").cluster
         worker = seed_nodes.machine_set(shape, "demo-x7k2p-worker", self.WORKER, "", 1)
-        pool = _pools.single({"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1}, "powervs")
-        plan = _machine_plan.plan(self.POWER, pool, _search.start(pool, []).shares, [worker], PARAMS)
+        pool = pool_plan.single({"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1}, "powervs")
+        plan = machine_plan.plan(self.POWER, pool, candidates.start(pool, []).shares, [worker], PARAMS)
         assert value(plan) == {"kind": "PowerVSMachineProviderConfig", "processors": 16, "memoryGiB": 32}
         assert "provider_spec_patch was not checked" in plan.remarks[0]
 
@@ -437,7 +437,7 @@ class TestAnyOther:
     )
     def test_what_is_refused(self, changes: Data, expected: tuple[str, str]) -> None:
         with pytest.raises(AcceleratorError) as caught:
-            _pools.single(
+            pool_plan.single(
                 {"name": "gpu", "candidates": [self.CANDIDATE], "replicas": 1, **changes}, "powervs"
             )
         assert [(one["code"], one["path"]) for one in caught.value.facts["problems"]] == [expected]
@@ -461,7 +461,7 @@ class TestHosts:
             self.host("new", status={}),
             self.host("other", labels={"gpu": "t4"}),
         ]
-        supply = _bare_metal_hosts.supply(hosts, {"matchLabels": {"gpu": "h100"}})
+        supply = bare_metal.supply(hosts, {"matchLabels": {"gpu": "h100"}})
         assert (supply.matching, supply.free, supply.coming) == (6, 1, 2)
         assert (
             supply.told({"matchLabels": {"gpu": "h100"}})
@@ -486,7 +486,7 @@ class TestHosts:
         ],
     )
     def test_expressions(self, expression: Data, matches: bool) -> None:
-        assert _bare_metal_hosts.selects({"matchExpressions": [expression]}, self.host("a")) is matches
+        assert bare_metal.selects({"matchExpressions": [expression]}, self.host("a")) is matches
 
     @staticmethod
     def host(
@@ -509,7 +509,7 @@ class TestHosts:
     ],
 )
 def test_what_to_use_instead_of_a_machine_api(name: str, words: str) -> None:
-    found = _infrastructure.read(seed_cluster.infrastructure(scenario.load(name).cluster))
+    found = infrastructure.read(seed_cluster.infrastructure(scenario.load(name).cluster))
     assert found.obstacle
     assert words in found.instead
     assert "existing.node_selector" in found.instead
@@ -526,9 +526,9 @@ def test_what_to_use_instead_of_a_machine_api(name: str, words: str) -> None:
 )
 def test_a_set_that_cluster_api_writes_is_not_ours_to_write(wanted: str, held: str) -> None:
     live = lived(planned("openstack"))[0]
-    _machine_drift.check(live | {"spec": live["spec"] | {"authoritativeAPI": "MachineAPI"}})
+    drift.check(live | {"spec": live["spec"] | {"authoritativeAPI": "MachineAPI"}})
     with pytest.raises(AcceleratorError) as caught:
-        _machine_drift.check(
+        drift.check(
             live | {"spec": live["spec"] | {"authoritativeAPI": wanted}, "status": {"authoritativeAPI": held}}
         )
     assert caught.value.code == "MACH-MIRRORED"
@@ -540,13 +540,11 @@ def test_rosa_has_a_tool_of_its_own() -> None:
         "controlPlaneTopology": "External",
         "platformStatus": {"type": "AWS", "aws": {"resourceTags": tags}},
     }
-    assert "rosa create machinepool" in _infrastructure.read({"status": status}).instead
+    assert "rosa create machinepool" in infrastructure.read({"status": status}).instead
 
 
 def test_an_instance_type_is_read_from_a_set_that_says_it() -> None:
     told = {"VSphere": {"template": "a"}, "OpenStack": {"flavor": "a"}, "IBMCloud": {"profile": "a"}}
-    assert [_platforms.PLATFORMS[name].instance_type(provider) for name, provider in told.items()] == [
-        "a"
-    ] * 3
-    assert [_platforms.PLATFORMS[name].instance_type({}) for name in ("BareMetal", "Nutanix")] == ["", ""]
+    assert [platforms.PLATFORMS[name].instance_type(provider) for name, provider in told.items()] == ["a"] * 3
+    assert [platforms.PLATFORMS[name].instance_type({}) for name in ("BareMetal", "Nutanix")] == ["", ""]
     assert Wanted("a").is_new

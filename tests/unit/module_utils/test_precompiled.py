@@ -11,12 +11,10 @@ import pytest
 from unit.engine import api_on
 from unit.fake_server import Answer, FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._backends import (
-    _nvidiadriver as nvidiadriver,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-    _precompiled as precompiled,
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import precompiled
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
+    steps as nvidiadriver_steps,
 )
 
 Data = dict[str, t.Any]
@@ -102,7 +100,7 @@ def test_an_nvidia_driver_is_about_its_own_nodes() -> None:
     one, rest = driver("one", nodeSelector={"pool": "one"}), driver("rest", default=True)
     server = server_with(False)
     with pytest.raises(NotReadyError, match="Node b: "):
-        nvidiadriver.refuse_unmade(
+        nvidiadriver_steps.refuse_unmade(
             api_on(server), PARAMS, [one, rest], [{**one, "metadata": {"name": "one", **MANAGED}}]
         )
     assert asked(server) == BOTH
@@ -112,7 +110,7 @@ def test_an_nvidia_driver_is_about_its_own_nodes() -> None:
 def test_somebody_elses_is_looked_up_only_where_it_is_taken(adopt: str, requests: list[str]) -> None:
     server = server_with(True)
     theirs = driver("one", version="580", nodeSelector={"pool": "one"})
-    nvidiadriver.refuse_unmade(
+    nvidiadriver_steps.refuse_unmade(
         api_on(server), PARAMS | {"adopt": adopt}, [driver("one", nodeSelector={"pool": "one"})], [theirs]
     )
     assert asked(server) == requests

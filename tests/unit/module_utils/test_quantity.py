@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _quantity as quantity
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import quantity
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,8 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _quota as quotas
-from ansible_collections.accelerators.openshift.plugins.module_utils import _quota_proof as proof
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import proof, resource_quota
 
 GPU = "requests.nvidia.com/gpu"
 CLAIMED = "gpu.nvidia.com.deviceclass.resource.k8s.io/devices"
@@ -27,7 +26,7 @@ def live(
 
 
 def test_the_shorthand() -> None:
-    assert quotas.hard(8, None) == {GPU: "8"}
+    assert resource_quota.hard(8, None) == {GPU: "8"}
 
 
 @pytest.mark.parametrize(
@@ -42,7 +41,7 @@ def test_the_shorthand() -> None:
     ],
 )
 def test_keys_that_count(name: str) -> None:
-    assert quotas.hard(None, {name: 2}) == {name: "2"}
+    assert resource_quota.hard(None, {name: 2}) == {name: "2"}
 
 
 @pytest.mark.parametrize(
@@ -64,7 +63,7 @@ def test_keys_that_count(name: str) -> None:
 )
 def test_what_is_refused_says_why_and_what_instead(name: str, value: object, code: str, words: str) -> None:
     with pytest.raises(InputError) as caught:
-        quotas.hard(None, {name: value})
+        resource_quota.hard(None, {name: value})
     assert caught.value.code == code
     assert words in caught.value.message + caught.value.remedy
 
@@ -75,12 +74,12 @@ def test_what_is_refused_says_why_and_what_instead(name: str, value: object, cod
 )
 def test_nothing_to_limit(gpus: int | None, hard: dict[str, str] | None, code: str) -> None:
     with pytest.raises(InputError) as caught:
-        quotas.hard(gpus, hard)
+        resource_quota.hard(gpus, hard)
     assert caught.value.code == code
 
 
 def test_units_are_compared_as_the_server_keeps_them() -> None:
-    assert quotas.hard(None, {"requests.cpu": "4000m", "requests.memory": "1024Mi"}) == {
+    assert resource_quota.hard(None, {"requests.cpu": "4000m", "requests.memory": "1024Mi"}) == {
         "requests.cpu": "4",
         "requests.memory": "1Gi",
     }
@@ -98,17 +97,17 @@ def test_units_are_compared_as_the_server_keeps_them() -> None:
     ],
 )
 def test_ready_means_counted(found: list[dict[str, t.Any]], ready: bool) -> None:
-    assert quotas.judge(found, "gpu-quota", {GPU: "1"}).is_ready is ready
+    assert resource_quota.judge(found, "gpu-quota", {GPU: "1"}).is_ready is ready
 
 
 def test_usage_per_resource() -> None:
-    facts = quotas.summarize(live({GPU: "8", "pods": "9"}, {GPU: "2"}))
+    facts = resource_quota.summarize(live({GPU: "8", "pods": "9"}, {GPU: "2"}))
     assert facts == {
         "name": "gpu-quota",
         "namespace": "a",
         "resources": {GPU: {"hard": "8", "used": "2"}, "pods": {"hard": "9", "used": None}},
     }
-    assert quotas.is_used(facts)
+    assert resource_quota.is_used(facts)
 
 
 NODES = [{"status": {"allocatable": {"cpu": "4", "nvidia.com/gpu": "0"}}}]
@@ -132,7 +131,7 @@ def test_doubts(
     others: list[dict[str, t.Any]],
     words: list[str],
 ) -> None:
-    found = quotas.doubts("gpu-quota", limits, nodes, others)
+    found = resource_quota.doubts("gpu-quota", limits, nodes, others)
     assert len(found) == len(words)
     assert all(part in text for part, text in zip(words, found, strict=True))
 
@@ -147,7 +146,7 @@ def pod(name: str, gpus: int, phase: str = "Running") -> dict[str, t.Any]:
 
 def test_who_holds_what_is_limited() -> None:
     pods = [pod("a", 2), pod("b", 0), pod("c", 4, "Succeeded")]
-    assert quotas.holders([GPU], pods) == [{"pod": "a", "requests": {"nvidia.com/gpu": 2}}]
+    assert resource_quota.holders([GPU], pods) == [{"pod": "a", "requests": {"nvidia.com/gpu": 2}}]
 
 
 @pytest.mark.parametrize(
@@ -186,9 +185,9 @@ def test_what_a_refusal_says(text: str, quota: str | None, transient: bool) -> N
 
 
 def test_devices_that_pods_claim() -> None:
-    limits = quotas.hard(2, None, claims=True)
+    limits = resource_quota.hard(2, None, claims=True)
     assert limits == {CLAIMED: "2"}
-    assert (quotas.extended(limits), quotas.classes(limits)) == ([], ["gpu.nvidia.com"])
+    assert (resource_quota.extended(limits), resource_quota.classes(limits)) == ([], ["gpu.nvidia.com"])
     proof.check(limits)
     over = proof.too_much(live(limits, {CLAIMED: "1"}), limits)
     assert (over["kind"], over["metadata"]["namespace"]) == ("ResourceClaim", "a")
@@ -197,7 +196,7 @@ def test_devices_that_pods_claim() -> None:
         "allocationMode": "ExactCount",
         "count": 2,
     }
-    assert quotas.is_used(quotas.summarize(live(limits, {CLAIMED: "1"}), limits))
+    assert resource_quota.is_used(resource_quota.summarize(live(limits, {CLAIMED: "1"}), limits))
     asks = {
         "devices": {
             "requests": [
@@ -207,11 +206,11 @@ def test_devices_that_pods_claim() -> None:
         }
     }
     taken = {"metadata": {"name": "c"}, "spec": asks, "status": {"reservedFor": [{"name": "p"}]}}
-    assert quotas.claimants(limits, [taken, {"metadata": {"name": "other"}, "spec": {}}]) == [
+    assert resource_quota.claimants(limits, [taken, {"metadata": {"name": "other"}, "spec": {}}]) == [
         {"pod": "p", "claim": "c", "requests": {"gpu.nvidia.com": 1}}
     ]
-    assert quotas.doubts("q", limits, None, [], [{"metadata": {"name": "gpu.nvidia.com"}}]) == []
-    assert quotas.doubts("q", limits, None, [], []) == [
+    assert resource_quota.doubts("q", limits, None, [], [{"metadata": {"name": "gpu.nvidia.com"}}]) == []
+    assert resource_quota.doubts("q", limits, None, [], []) == [
         "There is no DeviceClass gpu.nvidia.com: quota q limits something that does not exist (yet)."
     ]
 

@@ -9,7 +9,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._resource_slices import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.slices import (
     attribute,
     held,
     offer,

@@ -6,7 +6,7 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _scale_from_zero as zero
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import scale_from_zero
 
 NVIDIA: t.Final = {
     "vendor": "nvidia",
@@ -17,9 +17,9 @@ NVIDIA: t.Final = {
     "expected": {"nvidia.com/gpu": 8},
 }
 AMD: t.Final = NVIDIA | {"vendor": "amd", "expected": {"amd.com/gpu": 2}}
-GPUS: t.Final = {zero.GPUS: "2", zero.GPU_TYPE: "nvidia.com/gpu"}
-ARCH: t.Final = {zero.LABELS: "kubernetes.io/arch=amd64"}
-SIZE: t.Final = {zero.CPU: "16", zero.MEMORY: "65536Mi"}
+GPUS: t.Final = {scale_from_zero.GPUS: "2", scale_from_zero.GPU_TYPE: "nvidia.com/gpu"}
+ARCH: t.Final = {scale_from_zero.LABELS: "kubernetes.io/arch=amd64"}
+SIZE: t.Final = {scale_from_zero.CPU: "16", scale_from_zero.MEMORY: "65536Mi"}
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,9 @@ SIZE: t.Final = {zero.CPU: "16", zero.MEMORY: "65536Mi"}
         ("aws", NVIDIA, {}),
         ("azure", NVIDIA, {}),
         ("gcp", NVIDIA, {}),
-        ("aws", AMD, {**GPUS, zero.GPU_TYPE: "amd.com/gpu", **SIZE}),
+        ("aws", AMD, {**GPUS, scale_from_zero.GPU_TYPE: "amd.com/gpu", **SIZE}),
         ("vsphere", NVIDIA, {**GPUS, **ARCH}),
-        ("nutanix", NVIDIA | {"arch": "arm64"}, {**GPUS, zero.LABELS: "kubernetes.io/arch=arm64"}),
+        ("nutanix", NVIDIA | {"arch": "arm64"}, {**GPUS, scale_from_zero.LABELS: "kubernetes.io/arch=arm64"}),
         ("openstack", NVIDIA, {**GPUS, **ARCH}),
         ("ibm", NVIDIA, {**GPUS, **ARCH}),
         ("baremetal", NVIDIA, {**GPUS, **ARCH, **SIZE}),
@@ -40,10 +40,10 @@ SIZE: t.Final = {zero.CPU: "16", zero.MEMORY: "65536Mi"}
 def test_only_what_the_platform_does_not_say(
     platform: str, candidate: dict[str, t.Any], told: dict[str, str]
 ) -> None:
-    assert zero.capacity(platform, candidate) == told
+    assert scale_from_zero.capacity(platform, candidate) == told
 
 
 def test_what_must_be_known() -> None:
-    assert zero.lacks_size("baremetal", NVIDIA | {"vcpus": None}) == ["vcpus"]
-    assert zero.lacks_size("vsphere", NVIDIA | {"vcpus": None}) == []
-    assert zero.lacks_size(None, NVIDIA | {"vcpus": None}) == []
+    assert scale_from_zero.lacks_size("baremetal", NVIDIA | {"vcpus": None}) == ["vcpus"]
+    assert scale_from_zero.lacks_size("vsphere", NVIDIA | {"vcpus": None}) == []
+    assert scale_from_zero.lacks_size(None, NVIDIA | {"vcpus": None}) == []

@@ -6,8 +6,8 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _sro as sro
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import judge as sro_judge
 
 Data = dict[str, t.Any]
 CHART = {"name": "simple-kmod", "version": "0.0.1", "repository": {"name": "charts", "url": "file:///charts"}}
@@ -53,13 +53,13 @@ def special(**conditions: str) -> Data:
     ],
 )
 def test_conditions(live: Data, verdict: str, code: str) -> None:
-    found = sro.judge(live)
+    found = sro_judge.judge(live)
     assert (found.verdict, found.code) == (verdict, code)
 
 
 def test_an_error_that_lasts_is_final() -> None:
     clock = Clock()
-    judge = sro.Judge(params(), clock)
+    judge = sro_judge.Judge(params(), clock)
     seen = {"specials": [special(Errored="no such chart")]}
     assert judge(seen).verdict == "pending"
     clock.now = 11.0
@@ -78,19 +78,24 @@ def test_what_it_runs_is_found_by_its_owner_even_after_it_is_gone() -> None:
         "spec": spec,
     }
     other = {"metadata": {"name": "e", "namespace": "kmod"}, "spec": spec}
-    assert sro.runs(None, "kmod", [owned, other]) == {
+    assert sro_judge.runs(None, "kmod", [owned, other]) == {
         "chart": "",
         "namespace": "",
         "daemonsets": [{"name": "kmod/d", "images": ["i:1"], "pods": 0}],
     }
-    assert sro.runs(special(), "kmod", [other])["chart"] == "simple-kmod 0.0.1"
+    assert sro_judge.runs(special(), "kmod", [other])["chart"] == "simple-kmod 0.0.1"
 
 
 def test_the_object_is_built() -> None:
     given = params(
-        sro={"chart": CHART, "set": {"a": 1}, "node_selector": {"x": "y"}, "management_state": "Managed"}
+        sro_judge={
+            "chart": CHART,
+            "set": {"a": 1},
+            "node_selector": {"x": "y"},
+            "management_state": "Managed",
+        }
     )
-    assert sro.build(given)["spec"] == {
+    assert sro_judge.build(given)["spec"] == {
         "chart": CHART,
         "namespace": "kmod",
         "set": {"apiVersion": "sro.openshift.io/v1beta1", "kind": "Values", "a": 1},
@@ -109,11 +114,11 @@ def test_the_object_is_built() -> None:
 )
 def test_what_cannot_work_is_refused_at_once(change: Data, said: str) -> None:
     with pytest.raises(InputError, match=said):
-        sro.check(params(**change))
+        sro_judge.check(params(**change))
 
 
 def test_what_the_successor_needs() -> None:
-    given = params(sro={"migrate_to": "kmm"})
-    assert sro.needs(given, lambda kind: kind == "Module") == [
+    given = params(sro_judge={"migrate_to": "kmm"})
+    assert sro_judge.needs(given, lambda kind: kind == "Module") == [
         {"what": "Module is served (olm_operator with name=kernel-module-management)", "met": True}
     ]

@@ -9,14 +9,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     InputError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pool_nodes import check_pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_pods import explain
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    judge as clusterpolicy_judge,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import explain
 
 Snapshot = dict[str, list[dict[str, t.Any]]]
 FIXTURE = yaml.safe_load((Path(__file__).parents[1] / "fixtures/stack_ready.yml").read_text())
@@ -52,7 +54,9 @@ def seen() -> Snapshot:
 def judge(seen: Snapshot, after: float = 0.0, **pool: t.Any) -> t.Any:
     """The verdict at once, or when the same was seen for that many seconds."""
     clock = Clock()
-    judging = stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL | pool]}, clock)
+    judging = clusterpolicy_judge.Judge(
+        {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL | pool]}, clock
+    )
     verdict = judging(seen)
     if after:
         clock.now = after
@@ -100,7 +104,7 @@ def broken(one: dict[str, t.Any], reason: str, message: str = "", restarts: int 
 def test_a_stack_that_works(seen: Snapshot) -> None:
     verdict = judge(seen)
     assert verdict.verdict == "ready"
-    facts = stack.summarize(seen, "gpu-cluster-policy", [POOL])
+    facts = clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", [POOL])
     assert (facts["state"], facts["reason"], facts["driver_version"]) == ("ready", "Reconciled", "595.91.07")
     (entry,) = facts["nodes"]
     assert entry["expected"] == entry["allocatable"] == {"nvidia.com/gpu": 4}
@@ -495,7 +499,7 @@ def test_nodes_of_other_people_do_not_matter(seen: Snapshot) -> None:
 
 def test_a_trouble_that_passes_starts_anew(seen: Snapshot) -> None:
     clock, well = Clock(), copy.deepcopy(seen)
-    judging = stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, clock)
+    judging = clusterpolicy_judge.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, clock)
     crash(seen)
     for now, snapshot, expected in (
         (0, seen, "pending"),
@@ -592,9 +596,9 @@ def test_bad_pools_are_named(pool: dict[str, t.Any], path: str) -> None:
 
 
 def test_absence_means_no_operand_and_no_pod(seen: Snapshot) -> None:
-    assert stack.judge_gone({"daemonsets": [], "pods": []}).is_ready
-    assert stack.judge_gone({"daemonsets": [], "pods": seen["pods"]}).code == "GPU-LEFTOVER"
-    assert stack.judge_gone(seen).details
+    assert clusterpolicy_judge.judge_gone({"daemonsets": [], "pods": []}).is_ready
+    assert clusterpolicy_judge.judge_gone({"daemonsets": [], "pods": seen["pods"]}).code == "GPU-LEFTOVER"
+    assert clusterpolicy_judge.judge_gone(seen).details
 
 
 def test_a_driver_that_was_switched_off_and_stays_is_told_and_is_final_when_it_lasts(seen: Snapshot) -> None:

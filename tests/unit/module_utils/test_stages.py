@@ -10,19 +10,31 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _signatures as signatures
-from ansible_collections.accelerators.openshift.plugins.module_utils import _stack as stack
-from ansible_collections.accelerators.openshift.plugins.module_utils import _stack_logs as logs
-from ansible_collections.accelerators.openshift.plugins.module_utils import _stack_summary as summary
-from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_metrics as stage_metrics
-from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_olm as stage_olm
-from ansible_collections.accelerators.openshift.plugins.module_utils import _stage_table as stage_table
-from ansible_collections.accelerators.openshift.plugins.module_utils import _stages as stages
-from ansible_collections.accelerators.openshift.plugins.module_utils import _xids as xids
-from ansible_collections.accelerators.openshift.plugins.module_utils._backends._clusterpolicy import Also
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ApiError
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack_part import is_consequence, part
-from ansible_collections.accelerators.openshift.plugins.module_utils._stages import Place, Stage
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    ApiError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
+    logs,
+    metrics_stage,
+    olm_stages,
+    signatures,
+    stages,
+    xids,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import table as stack_table
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    judge as clusterpolicy_judge,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    result as clusterpolicy_result,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.steps import Also
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import (
+    is_consequence,
+    part,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Place, Stage
 
 Data = dict[str, t.Any]
 Snapshot = dict[str, list[Data]]
@@ -69,7 +81,7 @@ def unready(one: Data, since: str = NINE) -> None:
 def table(seen: Snapshot, *pools: Data) -> dict[str, Data]:
     return {
         one["name"]: one
-        for one in stack.summarize(seen, "gpu-cluster-policy", list(pools) or [POOL])["stages"]
+        for one in clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", list(pools) or [POOL])["stages"]
     }
 
 
@@ -168,7 +180,9 @@ def test_the_nodes_that_a_pool_lacks_wait_for_their_labels(seen: Snapshot) -> No
 
 
 def test_without_pools_only_what_the_cluster_has_once_is_told(seen: Snapshot) -> None:
-    assert [one["name"] for one in stack.summarize(seen, "gpu-cluster-policy", [])["stages"]] == [
+    assert [
+        one["name"] for one in clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", [])["stages"]
+    ] == [
         "catalogue",
         "install plan",
         "csv",
@@ -186,10 +200,10 @@ def test_before_the_policy_everything_waits_for_it(seen: Snapshot) -> None:
 
 def test_a_consequence_is_as_patient_as_its_cause(seen: Snapshot) -> None:
     seen["daemonsets"] = [one for one in seen["daemonsets"] if one["metadata"]["name"] != "nvidia-dcgm"]
-    alone = stack.judge(seen, "gpu-cluster-policy", [POOL])
+    alone = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", [POOL])
     assert not any(is_consequence(one, alone) for one in alone)
     unready(pod(seen, "nvidia-driver"))
-    behind = stack.judge(seen, "gpu-cluster-policy", [POOL])
+    behind = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", [POOL])
     assert [one.code for one in behind if is_consequence(one, behind)] == ["GPU-OPERAND-LACKING"]
 
 
@@ -204,9 +218,11 @@ def test_what_another_judge_finds_is_told_in_its_stage(seen: Snapshot) -> None:
         pool="training",
         node="gpu-0",
     )
-    judge = stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0)
+    judge = clusterpolicy_judge.Judge(
+        {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0
+    )
     verdict = Also({}, lambda _snapshot: [found]).over(judge)(seen)
-    told = stack.summarize(seen, "gpu-cluster-policy", [POOL], judge.parts)
+    told = clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", [POOL], judge.parts)
     assert (verdict.code, told["pools"][0]["ready"]) == ("GPU-NVD-OWNER", False)
     assert told["lines"][-1] == "driver PENDING on 1 of 1 nodes: Node gpu-0: nobody owns it."
 
@@ -218,8 +234,8 @@ def test_each_pool_is_judged_by_itself(seen: Snapshot) -> None:
     second_node(seen)
     node(seen)["metadata"]["labels"]["nvidia.com/mig.config.state"] = "failed"
     wanted = [POOL, OTHER]
-    parts = stack.judge(seen, "gpu-cluster-policy", wanted)
-    sick, well = stage_table.pools_of(seen, wanted, parts)
+    parts = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", wanted)
+    sick, well = stack_table.pools_of(seen, wanted, parts)
     assert (sick["name"], sick["ready"], sick["code"], sick["nodes"], sick["nodes_ready"]) == (
         "training",
         False,
@@ -241,8 +257,8 @@ def test_each_pool_is_judged_by_itself(seen: Snapshot) -> None:
 
 def test_a_policy_that_does_not_count_makes_no_pool_ready(seen: Snapshot) -> None:
     seen["policies"][0]["status"] = {"state": "ignored", "conditions": []}
-    parts = stack.judge(seen, "gpu-cluster-policy", [POOL])
-    assert [one["ready"] for one in stage_table.pools_of(seen, [POOL], parts)] == [False]
+    parts = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", [POOL])
+    assert [one["ready"] for one in stack_table.pools_of(seen, [POOL], parts)] == [False]
 
 
 def not_ready(seen: Snapshot, states: str) -> None:
@@ -263,9 +279,9 @@ def not_ready(seen: Snapshot, states: str) -> None:
 def test_nodes_of_nobody_may_be_broken(seen: Snapshot) -> None:
     second_node(seen)
     not_ready(seen, "state-driver")
-    assert not stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0)(
-        seen
-    ).is_ready
+    assert not clusterpolicy_judge.Judge(
+        {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0
+    )(seen).is_ready
     unready(
         next(
             one
@@ -273,10 +289,12 @@ def test_nodes_of_nobody_may_be_broken(seen: Snapshot) -> None:
             if one["metadata"]["name"].endswith("-twin") and "driver-daemonset" in one["metadata"]["name"]
         )
     )
-    judging = stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0)
+    judging = clusterpolicy_judge.Judge(
+        {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0
+    )
     assert judging(seen).is_ready
     assert "gpu-1 (driver is not Ready)" in judging.parts[-1].message
-    assert summary.others(seen, [POOL]) == [
+    assert clusterpolicy_result.others(seen, [POOL]) == [
         {"name": "gpu-1", "operands": [{"name": "driver", "note": "is not Ready"}]}
     ]
 
@@ -291,9 +309,9 @@ def test_they_are_no_excuse_for_what_they_do_not_explain(seen: Snapshot) -> None
         )
     )
     not_ready(seen, "state-driver state-dcgm")
-    assert not stack.Judge({"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0)(
-        seen
-    ).is_ready
+    assert not clusterpolicy_judge.Judge(
+        {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0
+    )(seen).is_ready
 
 
 # Catalogue, install plan, CSV
@@ -436,7 +454,7 @@ def test_how_far_olm_is(
     expected: list[str],
     words: str,
 ) -> None:
-    found = stage_olm.judge(
+    found = olm_stages.judge(
         {"subscriptions": live, "plans": plans, "csvs": csvs, "catalogs": [catalog] if catalog else []},
         "gpu-operator",
     )
@@ -445,7 +463,7 @@ def test_how_far_olm_is(
 
 
 def test_a_cluster_whose_olm_cannot_be_read_says_so() -> None:
-    found = stage_olm.judge({"unread": [{"message": "API-FORBIDDEN: list subscriptions"}]}, "gpu-operator")
+    found = olm_stages.judge({"unread": [{"message": "API-FORBIDDEN: list subscriptions"}]}, "gpu-operator")
     assert [(one.verdict, one.evidence) for one in found] == [
         ("ready", ("not known: API-FORBIDDEN: list subscriptions",))
     ] * 3
@@ -501,7 +519,7 @@ MONITOR: t.Final = {"metadata": {"name": "nvidia-dcgm-exporter"}, "spec": {}}
 def test_how_metrics_are_collected(
     spec: Data, namespace: Data | None, monitors: list[Data], verdict: str, words: str
 ) -> None:
-    found = stage_metrics.judge({"spec": spec}, namespace, monitors)
+    found = metrics_stage.judge({"spec": spec}, namespace, monitors)
     assert found.verdict == verdict
     assert words in str(found.evidence)
 
@@ -567,7 +585,7 @@ def test_every_signature_has_a_case_here_or_with_its_own_stack() -> None:
 
 
 def sources(seen: Snapshot, pools: list[Data] | None = None) -> list[logs.Source]:
-    parts = stack.judge(seen, "gpu-cluster-policy", pools or [POOL])
+    parts = clusterpolicy_judge.judge(seen, "gpu-cluster-policy", pools or [POOL])
     decisive = next((one for one in parts if not one.is_ready), None)
     return logs.sources(parts, seen["pods"], decisive, logs.PODS)
 

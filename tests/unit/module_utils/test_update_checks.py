@@ -12,17 +12,19 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kernel_match as kernel_match
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _operator_support as operator_support,
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import (
+    kernel as driver_kernel,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils import _update_drivers as drivers
-from ansible_collections.accelerators.openshift.plugins.module_utils import _update_images as images_of
-from ansible_collections.accelerators.openshift.plugins.module_utils import _update_release as releases
-from ansible_collections.accelerators.openshift.plugins.module_utils import _update_rollout as rollout
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._image_answer import Answer
-from ansible_collections.accelerators.openshift.plugins.module_utils._update_check import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup import Answer
+from ansible_collections.accelerators.openshift.plugins.module_utils._update import (
+    drivers,
+    operator_support,
+    release,
+    rollout,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._update import images as update_images
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
     Check,
     refusal,
     table,
@@ -99,13 +101,13 @@ RELEASES = [
     ("live", "target", "verdict", "text"), RELEASES, ids=[f"{one[1]}-{one[2]}" for one in RELEASES]
 )
 def test_whether_the_release_is_offered(live: Data, target: str, verdict: str, text: str) -> None:
-    check = named(releases.checks(live, [], target), "release")
+    check = named(release.checks(live, [], target), "release")
     assert (check.verdict, text in check.message, bool(check.remedy)) == (verdict, True, verdict != "ok")
 
 
 def test_risks_are_quoted() -> None:
     check = named(
-        releases.checks(cluster(conditionalUpdates=[conditional("False")]), [], "4.22.11"), "release"
+        release.checks(cluster(conditionalUpdates=[conditional("False")]), [], "4.22.11"), "release"
     )
     assert check.evidence == ("SlowBoot: Nodes boot slowly. https://example.com/1",)
     assert "--allow-not-recommended" in check.remedy
@@ -114,20 +116,20 @@ def test_risks_are_quoted() -> None:
 @pytest.mark.parametrize("version", ["4.22", "latest", "v4.22.9", ""])
 def test_what_is_no_release(version: str) -> None:
     with pytest.raises(InputError, match="no release of OpenShift"):
-        releases.release(version)
+        release.release(version)
 
 
 def test_an_update_that_is_under_way() -> None:
     live = cluster(
         history=[{"state": "Partial", "version": "4.22.9"}, {"state": "Completed", "version": "4.22.5"}]
     )
-    check = named(releases.checks(live, [], "4.22.9"), "cluster version")
+    check = named(release.checks(live, [], "4.22.9"), "cluster version")
     assert (check.verdict, check.code) == ("blocking", "UPDATE-CLUSTER")
 
 
 @pytest.mark.parametrize(("target", "verdict"), [("4.22.9", "ok"), ("4.23.1", "blocking")])
 def test_who_is_not_upgradeable_holds_back_minor_updates_alone(target: str, verdict: str) -> None:
-    found = releases.checks(cluster(), [operator("operator-lifecycle-manager", Upgradeable="False")], target)
+    found = release.checks(cluster(), [operator("operator-lifecycle-manager", Upgradeable="False")], target)
     assert (
         named(found, "upgradeable").verdict,
         "Upgradeable says so" in named(found, "upgradeable").message,
@@ -136,7 +138,7 @@ def test_who_is_not_upgradeable_holds_back_minor_updates_alone(target: str, verd
 
 def test_a_degraded_operator() -> None:
     check = named(
-        releases.checks(cluster(), [operator("machine-config", Degraded="True")], "4.22.9"),
+        release.checks(cluster(), [operator("machine-config", Degraded="True")], "4.22.9"),
         "cluster operators",
     )
     assert (check.verdict, check.evidence) == ("warning", ("machine-config: Degraded says so",))
@@ -190,14 +192,14 @@ def target(
     kernel: str = "", rhcos: str = "", images: t.Collection[str] | None = None, version: str = "4.22.9"
 ) -> drivers.Target:
     return drivers.Target(
-        version, releases.release(version), kernel, rhcos, None if images is None else frozenset(images)
+        version, release.release(version), kernel, rhcos, None if images is None else frozenset(images)
     )
 
 
-NOTHING: t.Final[images_of.Answers] = {}
+NOTHING: t.Final[update_images.Answers] = {}
 
 
-def matches(precompiled: bool = False, **spec: t.Any) -> tuple[list[kernel_match.Match], list[Data]]:
+def matches(precompiled: bool = False, **spec: t.Any) -> tuple[list[driver_kernel.Match], list[Data]]:
     seen = copy.deepcopy(FIXTURE)
     seen["policies"][0]["spec"] |= spec
     if precompiled:
@@ -208,7 +210,7 @@ def matches(precompiled: bool = False, **spec: t.Any) -> tuple[list[kernel_match
         driver["spec"]["template"]["spec"]["containers"] = [
             {"name": "nvidia-driver-ctr", "image": f"r.io/d:595-{KERNEL}-rhel9.6"}
         ]
-    return [kernel_match.match(seen["nodes"][0], seen["policies"][0], seen)], seen["streams"]
+    return [driver_kernel.match(seen["nodes"][0], seen["policies"][0], seen)], seen["streams"]
 
 
 IMAGE = f"r.io/d:595-{NEW_KERNEL}-rhel9.8"
@@ -252,7 +254,7 @@ def test_where_the_driver_would_come_from(
     known = (
         NOTHING
         if wanted.images is None
-        else images_of.given(images_of.of_drivers(live, wanted), wanted.images)
+        else update_images.given(update_images.of_drivers(live, wanted), wanted.images)
     )
     found = drivers.checks(live, streams, wanted, known)
     assert (named(found, name).verdict, text in named(found, name).message) == (verdict, True)
@@ -281,7 +283,7 @@ def test_a_node_that_does_not_fit_today() -> None:
     seen = copy.deepcopy(FIXTURE)
     seen["nodes"][0]["status"]["nodeInfo"]["kernelVersion"] = NEW_KERNEL
     found = drivers.checks(
-        [kernel_match.match(seen["nodes"][0], seen["policies"][0], seen)], seen["streams"], target(), NOTHING
+        [driver_kernel.match(seen["nodes"][0], seen["policies"][0], seen)], seen["streams"], target(), NOTHING
     )
     assert (
         named(found, "kernels of today").verdict,

@@ -11,24 +11,24 @@ import urllib3
 from unit.engine import FakeClock, api_on
 from unit.fake_server import FakeServer, status
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ApiError,
     ForbiddenError,
     NotReadyError,
     WaitTimeoutError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
     pending,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._wait import Waiting
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.wait import Waiting
 
-CONFIG_MAP = _kinds.known("ConfigMap")
+CONFIG_MAP = kinds.known("ConfigMap")
 
 
 class Script:
@@ -179,7 +179,7 @@ def test_a_deleted_object_of_the_same_name_but_another_uid_counts_as_gone() -> N
 
 
 def test_deletion_that_hangs_names_the_finalizers() -> None:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._api_deletes import judge_gone
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deletes import judge_gone
 
     stuck = {
         "kind": "ConfigMap",

@@ -10,12 +10,10 @@ import typing as t
 import pytest
 from unit.sandbox.test_admission import ACCEPTED, GROUP, REFUSED, TAG, judged
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
-    PLATFORMS,
-    _patch_values,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import patch_values
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import PLATFORMS
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 Data = dict[str, t.Any]
 OWN: t.Final = {"gpus": 1, "gpu_model": "L40S", "gpu_memory_gib": 48}
@@ -233,7 +231,7 @@ def ours(platform: str, patch: Data) -> list[Data]:
         "candidates": [{**CANDIDATES[platform], "provider_spec_patch": patch}],
     }
     try:
-        _pools.plan([pool], cloud=PLATFORMS[platform].KEY)
+        pool_plan.plan([pool], cloud=PLATFORMS[platform].KEY)
     except InputError as exc:
         return list(exc.facts["problems"])
     return []
@@ -271,9 +269,9 @@ def test_what_the_pool_says_is_not_patched(platform: str, patch: Data) -> None:
 
 @pytest.mark.parametrize(
     ("platform", "rule"),
-    [(name, rule) for name in CANDIDATES for rule in _patch_values.RULES[PLATFORMS[name].KEY]],
+    [(name, rule) for name in CANDIDATES for rule in patch_values.RULES[PLATFORMS[name].KEY]],
 )
-def test_every_rule_has_a_case(platform: str, rule: _patch_values.Rule) -> None:
+def test_every_rule_has_a_case(platform: str, rule: patch_values.Rule) -> None:
     """By the field; a rule that no patch breaks could be wrong for ever."""
     cases = [
         *((name, one) for name, one, _text in REFUSED),
@@ -284,6 +282,6 @@ def test_every_rule_has_a_case(platform: str, rule: _patch_values.Rule) -> None:
     values = [
         value
         for patch in refused
-        for _path, value in _patch_values._at(patch, rule.path.split("."), "", False)
+        for _path, value in patch_values._at(patch, rule.path.split("."), "", False)
     ]
     assert [value for value in values if not rule.holds(value)]

@@ -6,15 +6,16 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _resource_claims as claims
-from ansible_collections.accelerators.openshift.plugins.module_utils import _workload as workload
-from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
-from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
-from ansible_collections.accelerators.openshift.plugins.module_utils._benchmarks import BENCHMARKS
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ForbiddenError,
     InputError,
     NotReadyError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import failures, verdict
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import pods as workload_pods
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
+    BENCHMARKS,
 )
 
 PASSED = "GPU 0: Tesla T4 (UUID: GPU-{uuid})\n[Vector addition of 50000 elements]\nCUDA kernel launch with 196 blocks of 256 threads\nTest PASSED\nDone\n"
@@ -67,7 +68,7 @@ def ended(
 
 
 def test_as_many_pods_as_the_geometry_promises() -> None:
-    pods = workload.pods(params(), [node(), node("gpu-1", mig_1g="3", gpu="1")], "r1")
+    pods = workload_pods.pods(params(), [node(), node("gpu-1", mig_1g="3", gpu="1")], "r1")
     asked = [
         (
             pod["spec"]["nodeSelector"]["kubernetes.io/hostname"],
@@ -87,7 +88,7 @@ def test_as_many_pods_as_the_geometry_promises() -> None:
 
 
 def test_a_pod_is_what_an_ordinary_user_may_run() -> None:
-    (pod,) = workload.pods(
+    (pod,) = workload_pods.pods(
         params(
             resources={"nvidia.com/gpu": 1},
             tolerations=[{"key": "team", "operator": "Exists", "value": None}],
@@ -114,27 +115,31 @@ def test_a_pod_is_what_an_ordinary_user_may_run() -> None:
 
 
 def test_the_probe_asks_for_everything_at_once() -> None:
-    (probe,) = workload.probes(params(), [node(), node("gpu-1")], "r1")
+    (probe,) = workload_pods.probes(params(), [node(), node("gpu-1")], "r1")
     limits = probe["spec"]["containers"][0]["resources"]["limits"]
     assert (limits["nvidia.com/gpu"], limits["cpu"], limits["memory"]) == ("4", "400m", "2048Mi")
 
 
 def test_only_changed_nodes_are_due() -> None:
     nodes = [node(), node("gpu-1")]
-    memory = workload.fingerprints(params(), None, nodes, nodes)
-    assert workload.changed(nodes, "vectoradd", memory, False) == []
-    assert workload.changed(nodes, "vectoradd", memory, True) == nodes
-    assert workload.changed(nodes, "matmul", memory, False) == nodes
+    memory = workload_pods.fingerprints(params(), None, nodes, nodes)
+    assert workload_pods.changed(nodes, "vectoradd", memory, False) == []
+    assert workload_pods.changed(nodes, "vectoradd", memory, True) == nodes
+    assert workload_pods.changed(nodes, "matmul", memory, False) == nodes
     rebooted, cut, updated = (
         node(boot="b2"),
         node(gpu="1"),
         node(labels={"nvidia.com/cuda.driver-version.full": "600.1"}),
     )
-    assert workload.changed([rebooted, cut, updated], "vectoradd", memory, False) == [rebooted, cut, updated]
+    assert workload_pods.changed([rebooted, cut, updated], "vectoradd", memory, False) == [
+        rebooted,
+        cut,
+        updated,
+    ]
 
 
 def test_the_memory_forgets_nodes_that_are_gone_and_keeps_other_pools() -> None:
-    memory = workload.fingerprints(
+    memory = workload_pods.fingerprints(
         params(), {"data": {"gone": "x", "other": "y"}}, [node()], [node(), node("other")]
     )
     assert list(memory["data"]) == ["gpu-0", "other"]
@@ -169,16 +174,16 @@ def test_who_holds_the_devices_is_named() -> None:
             holder("left", 1, labels=OURS, namespace="gpu-validation"),
         ]
     }
-    lines = workload.holders(
-        [node()], {"gpu-0": workload.requests(node(), present["gpu-0"], params())}, params()
+    lines = workload_pods.holders(
+        [node()], {"gpu-0": workload_pods.requests(node(), present["gpu-0"], params())}, params()
     )
     assert lines == ["gpu-0: 1 of 2 nvidia.com/gpu free, 2 needed; held by team-a/trainer (1)"]
     with pytest.raises(NotReadyError, match="team-a/trainer") as caught:
-        errors.check_holders(lines)
+        failures.check_holders(lines)
     assert caught.value.code == "WORK-BUSY"
     assert (
-        workload.holders(
-            [node()], {"gpu-0": workload.requests(node(), [holder("web", 0)], params())}, params()
+        workload_pods.holders(
+            [node()], {"gpu-0": workload_pods.requests(node(), [holder("web", 0)], params())}, params()
         )
         == []
     )
@@ -218,7 +223,7 @@ def test_where_pods_claim_devices_the_slices_say_what_a_node_offers() -> None:
     first = claims.offering(node(gpu="7"), SLICES)
     assert first["status"]["allocatable"] == {"cpu": "4", "nvidia.com/gpu": "2"}
     assert (
-        workload.fingerprint(first, "vectoradd")
+        workload_pods.fingerprint(first, "vectoradd")
         == "benchmark=vectoradd boot=b1 driver=595.91.7 geometry=nvidia.com/gpu=2"
     )
     late = [
@@ -229,7 +234,7 @@ def test_where_pods_claim_devices_the_slices_say_what_a_node_offers() -> None:
 
 def test_a_pod_that_claims_requests_no_device() -> None:
     asked = params(claims=True)
-    (pod, _other) = workload.pods(asked, [claims.offering(node(), SLICES)], "r1")
+    (pod, _other) = workload_pods.pods(asked, [claims.offering(node(), SLICES)], "r1")
     (container,) = pod["spec"]["containers"]
     assert (
         container["resources"]["limits"]
@@ -238,14 +243,14 @@ def test_a_pod_that_claims_requests_no_device() -> None:
     )
     assert container["resources"]["claims"] == [{"name": "gpu"}]
     assert "env" not in container
-    template = workload.template(asked, "r1")
+    template = workload_pods.template(asked, "r1")
     assert pod["spec"]["resourceClaims"] == [
         {"name": "gpu", "resourceClaimTemplateName": template["metadata"]["name"]}
     ]
     assert template["spec"]["metadata"]["labels"] == {
         key: value for key, value in pod["metadata"]["labels"].items() if "benchmark" not in key
     }
-    whole, everything = workload.probes(
+    whole, everything = workload_pods.probes(
         asked, [claims.offering(node(name), SLICES) for name in ("gpu-0", "gpu-1")], "r1"
     )
     assert whole["spec"]["containers"][0]["resources"]["limits"] == {"cpu": "600m", "memory": "3072Mi"}
@@ -262,20 +267,20 @@ def test_who_claims_the_devices_is_named() -> None:
     ]
     held = claims.held(found, SLICES)
     assert held == {"gpu-0": {"nvidia.com/gpu": {"team-a/trainer": 1}}}
-    lines = workload.holders([claims.offering(node(), SLICES)], held, params(claims=True))
+    lines = workload_pods.holders([claims.offering(node(), SLICES)], held, params(claims=True))
     assert lines == ["gpu-0: 1 of 2 nvidia.com/gpu free, 2 needed; held by team-a/trainer (1)"]
 
 
 def test_claims_are_of_whole_gpus() -> None:
-    errors.check(params(claims=True, resources={"nvidia.com/gpu": 1}))
+    failures.check(params(claims=True, resources={"nvidia.com/gpu": 1}))
     with pytest.raises(InputError, match=r"resources\[nvidia.com/mig-1g.5gb\]"):
-        errors.check(params(claims=True, resources={"nvidia.com/mig-1g.5gb": 7}))
+        failures.check(params(claims=True, resources={"nvidia.com/mig-1g.5gb": 7}))
 
 
 def test_leftovers_of_a_killed_run_are_found_on_these_nodes_only() -> None:
     left = holder("left", 1, labels=OURS, namespace="gpu-validation")
-    assert workload.leftovers([left, holder("trainer", 1)], params(), [node()]) == [left]
-    assert workload.leftovers([left], params(), [node("gpu-1")]) == []
+    assert workload_pods.leftovers([left, holder("trainer", 1)], params(), [node()]) == [left]
+    assert workload_pods.leftovers([left], params(), [node("gpu-1")]) == []
 
 
 @pytest.mark.parametrize(
@@ -290,18 +295,18 @@ def test_leftovers_of_a_killed_run_are_found_on_these_nodes_only() -> None:
 def test_nodes_that_cannot_be_validated(
     nodes: list[dict[str, t.Any]], given: dict[str, t.Any], code: str
 ) -> None:
-    found = errors.problem(nodes, params(**given))
+    found = failures.problem(nodes, params(**given))
     assert found is not None
     assert found.code == code
-    assert errors.problem([node()], params()) is None
+    assert failures.problem([node()], params()) is None
 
 
 def test_a_quota_is_called_by_its_name() -> None:
-    found = errors.quota(ForbiddenError("API-REFUSED", QUOTA), "gpu-validation")
+    found = failures.quota(ForbiddenError("API-REFUSED", QUOTA), "gpu-validation")
     assert (found.code, found.layer) == ("QUOTA-TOO-SMALL", "quota")
     assert QUOTA in found.message
     other = ForbiddenError("API-FORBIDDEN", "no")
-    assert errors.quota(other, "gpu-validation") is other
+    assert failures.quota(other, "gpu-validation") is other
 
 
 def judged(pods: list[dict[str, t.Any]], wanted: int, after: float = 0.0) -> t.Any:
@@ -417,7 +422,7 @@ def test_failures(pod: dict[str, t.Any], log: str, words: str) -> None:
     (part,) = verdict.complaints(node(), results((pod, log)))
     assert part.code == "WORK-FAILED"
     assert words in part.message
-    error = errors.failure([part, part], {"workload": {}})
+    error = failures.failure([part, part], {"workload": {}})
     assert (error.code, "(and 1 more)" in error.message) == ("WORK-FAILED", True)
 
 
