@@ -13,7 +13,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 
 
 class ModuleDocFragment:
-    # JSON is YAML; the options are said once, in their table. With its type it is nothing that a linter takes for written text.
+    # The options stand in one table. JSON is YAML, so it is valid documentation. The annotation keeps linters
+    # from parsing the expression as a literal text.
     DOCUMENTATION: str = json.dumps(
         {"options": clusterpolicy_options.documented(clusterpolicy_options.TABLE)}
     )

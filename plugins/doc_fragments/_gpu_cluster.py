@@ -14,5 +14,5 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra 
 
 
 class ModuleDocFragment:
-    # JSON is YAML; the options are said once, in their table
+    # The options stand in one table. JSON is YAML, so this is valid documentation.
     DOCUMENTATION: str = json.dumps({"options": documented(dra_options.TABLE)})

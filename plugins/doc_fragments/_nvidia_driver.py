@@ -16,5 +16,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvid
 
 
 class ModuleDocFragment:
-    # JSON is YAML; the options are said once, in their table. With its type it is nothing that a linter takes for written text.
+    # The options stand in one table. JSON is YAML, so it is valid documentation. The annotation keeps linters
+    # from parsing the expression as a literal text.
     DOCUMENTATION: str = json.dumps({"options": documented(nvidiadriver_options.TABLE)})

@@ -6,48 +6,53 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: gpu_nodes
-short_description: The GPU nodes of a cluster as they are now
+short_description: List the GPU nodes of a cluster
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Lists nodes that belong to a pool of this collection, that node feature discovery or the GPU operator marked, or that offer GPUs.
-  - Reads the cluster, changes nothing. Connection options that are not given come from the environment (C(K8S_AUTH_*), C(KUBECONFIG)), as for the modules.
+  - Lists nodes that belong to a pool of this collection, that Node Feature Discovery or the GPU operator has
+    labelled, or that offer GPUs.
+  - Reads the cluster and changes nothing. Connection options that you do not set come from the environment
+    (C(K8S_AUTH_*), C(KUBECONFIG)), as for the modules.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
 options:
   _terms:
-    description: Names of nodes. Without one, all GPU nodes.
+    description: Names of nodes. The default is all GPU nodes.
     type: list
     elements: str
   pool:
     description: Only nodes of this pool.
     type: str
   label_selector:
-    description: Only nodes that this label selector finds.
+    description: Only nodes that match this label selector.
     type: str
   labels:
-    description: Whether each node's labels are returned as well. A node with all its features has a hundred of them.
+    description:
+      - Whether to return the labels of each node too. A node with all its features has about a hundred.
     type: bool
     default: false
   query:
-    description: A JMESPath expression, applied to the list of nodes; its result is returned.
+    description: A JMESPath expression. The lookup applies it to the list of nodes and returns the result.
     type: str
 """
 
 EXAMPLES = r"""
-- name: Nodes that offer no GPU although they have one
+- name: Show nodes that have a GPU but offer none
   ansible.builtin.debug:
     msg: "{{ query('accelerators.openshift.gpu_nodes', query='[?!devices].name') }}"
 
-- name: Drivers of a pool
+- name: Show the drivers of a pool
   ansible.builtin.debug:
-    msg: "{{ query('accelerators.openshift.gpu_nodes', pool='training') | map(attribute='driver_version') | unique }}"
+    msg: "{{ nodes | map(attribute='driver_version') | unique }}"
+  vars:
+    nodes: "{{ query('accelerators.openshift.gpu_nodes', pool='training') }}"
 """
 
 RETURN = r"""
 _list:
-  description: One entry a node, or what O(query) makes of them.
+  description: One entry per node, or the result of O(query).
   type: list
   elements: raw
   sample:

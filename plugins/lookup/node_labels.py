@@ -6,22 +6,23 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: node_labels
-short_description: The labels of nodes as they are now, by family
+short_description: List the labels of nodes, by family
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Lists nodes with their labels, and the labels of node feature discovery once more by family.
-  - Reads the cluster, changes nothing. Connection options that are not given come from the environment (C(K8S_AUTH_*), C(KUBECONFIG)), as for the modules.
+  - Lists nodes with their labels, and again the labels of Node Feature Discovery by family.
+  - Reads the cluster and changes nothing. Connection options that you do not set come from the environment
+    (C(K8S_AUTH_*), C(KUBECONFIG)), as for the modules.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
 options:
   _terms:
-    description: Names of nodes. Without one, all nodes.
+    description: Names of nodes. The default is all nodes.
     type: list
     elements: str
   label_selector:
-    description: Only nodes that this label selector finds.
+    description: Only nodes that match this label selector.
     type: str
 seealso:
   - plugin: accelerators.openshift.label_difference
@@ -29,16 +30,17 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: What is known of the kernels of a pool
+- name: Show the kernel labels of a pool
   ansible.builtin.debug:
     msg: "{{ nodes | map(attribute='families.kernel') }}"
   vars:
-    nodes: "{{ query('accelerators.openshift.node_labels', label_selector='accelerators.openshift/pool=training') }}"
+    nodes: "{{ query('accelerators.openshift.node_labels', label_selector=selector) }}"
+    selector: accelerators.openshift/pool=training
 """
 
 RETURN = r"""
 _list:
-  description: One entry a node, by name.
+  description: One entry per node, sorted by name.
   type: list
   elements: dict
   sample:
