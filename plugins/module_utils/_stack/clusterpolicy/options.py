@@ -17,24 +17,24 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 Data = dict[str, t.Any]
 
 _IMAGE: t.Final = """
-repository          str   Registry and path of its image.
-image               str   Name of its image.
-version             str   Tag or digest of its image.
-image_pull_policy   Always|IfNotPresent|Never  When its image is pulled.
-image_pull_secrets  strs  Secrets in O(namespace) for its registry.
+repository          str   Registry and path of the image.
+image               str   Name of the image.
+version             str   Tag or digest of the image.
+image_pull_policy   Always|IfNotPresent|Never  When nodes pull the image.
+image_pull_secrets  strs  Secrets in O(namespace) for the registry of the image.
 env                 maps  Environment variables, as in a container.
 """
 RESOURCES: t.Final = """
 resources           map   Requests and limits, as in a container.
 """
 SIDECAR: t.Final = f"""
-enabled             bool  Whether the operator runs it.
+enabled             bool  Whether the operator deploys the component.
 {_IMAGE}
-args                strs  Arguments of its container.
+args                strs  Arguments of the container.
 """
 _COMPONENT: t.Final = f"""{SIDECAR}
 {RESOURCES}
-host_network        bool  Whether its pods share the host's network; GPU operator 26.7 and later.
+host_network        bool  Whether the pods use the host's network; GPU operator 26.7 and later.
 """
 _MORE: t.Final = {
     "component": _COMPONENT,

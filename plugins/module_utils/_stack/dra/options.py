@@ -14,22 +14,22 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 )
 
 _IMAGE: t.Final = """
-gpu_cluster.{0}.repository          str   Registry and path of its image.
-gpu_cluster.{0}.image               str   Name of its image.
-gpu_cluster.{0}.version             str   Tag or digest of its image.
-gpu_cluster.{0}.image_pull_policy   Always|IfNotPresent|Never  When its image is pulled.
-gpu_cluster.{0}.image_pull_secrets  strs  Secrets in O(namespace) for its registry.
+gpu_cluster.{0}.repository          str   Registry and path of the image.
+gpu_cluster.{0}.image               str   Name of the image.
+gpu_cluster.{0}.version             str   Tag or digest of the image.
+gpu_cluster.{0}.image_pull_policy   Always|IfNotPresent|Never  When nodes pull the image.
+gpu_cluster.{0}.image_pull_secrets  strs  Secrets in O(namespace) for the registry of the image.
 """
 TABLE: t.Final = read(
     """
-gpu_cluster                         dict  What O(backend=dra) runs beside the driver.
+gpu_cluster                         dict  Components that O(backend=dra) runs beside the driver.
 gpu_cluster.dra_driver              dict  The DRA driver, which publishes GPUs as ResourceSlices.
-gpu_cluster.dra_driver.feature_gates   map   Features of the DRA driver, name to boolean.
-gpu_cluster.dra_driver.compute_domains bool  Whether domains of multi-node NVLink are offered, too; the operator's default is that they are.
-gpu_cluster.dcgm                    dict  The Data Center GPU Manager as a service of its own; without it the exporter has one inside.
-gpu_cluster.dcgm.enabled            bool  Whether the operator runs it.
-gpu_cluster.dcgm_exporter           dict  The exporter of metrics.
-gpu_cluster.dcgm_exporter.enabled   bool  Whether the operator runs it.
+gpu_cluster.dra_driver.feature_gates   map   Features of the DRA driver, each a name and a boolean.
+gpu_cluster.dra_driver.compute_domains bool  Whether to offer domains of multi-node NVLink too. By default the operator offers them.
+gpu_cluster.dcgm                    dict  The Data Center GPU Manager as a separate service. Without it, the exporter runs one inside.
+gpu_cluster.dcgm.enabled            bool  Whether the operator deploys it.
+gpu_cluster.dcgm_exporter           dict  The metrics exporter.
+gpu_cluster.dcgm_exporter.enabled   bool  Whether the operator deploys it.
 """
     + "".join(_IMAGE.format(part) for part in ("dra_driver", "dcgm", "dcgm_exporter"))
 )

@@ -21,17 +21,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 _SIDECAR: t.Final = [line for line in SIDECAR.splitlines() if line]
 FIELDS: t.Final = read(
     """
-default                               bool   Whether it is for all nodes that no other NVIDIADriver selects. Then it has no selector of its own.
-driver_type                           gpu|vgpu|vgpu-host-manager  What kind of driver it is. It cannot be changed later.
-node_selector                         map    Labels of its nodes; without it those of the pool with its name.
-priority_class_name                   str    Priority of its pods.
-host_network                          bool   Whether its pods share the host's network.
-labels                                map    Labels of its pods.
-annotations                           map    Annotations of its pods.
+default                               bool   Whether it is for all nodes that no other NVIDIADriver selects. It has no selector then.
+driver_type                           gpu|vgpu|vgpu-host-manager  Kind of driver. It cannot change later.
+node_selector                         map    Labels of the nodes. The default is the selector of the pool with this name.
+priority_class_name                   str    Priority class of the pods.
+host_network                          bool   Whether the pods use the host's network.
+labels                                map    Labels of the pods.
+annotations                           map    Annotations of the pods.
 repo_config                           dict   Package repositories.
-repo_config.name                      str    ConfigMap in O(namespace).
+repo_config.name                      str    Name of the ConfigMap in O(namespace).
 virtual_topology_config               dict   Topology of a vGPU host.
-virtual_topology_config.name          str    ConfigMap in O(namespace).
+virtual_topology_config.name          str    Name of the ConfigMap in O(namespace).
 gds                                   sidecar  GPUDirect Storage.
 gdrcopy                               sidecar  The GDRCopy driver.
 """
@@ -44,22 +44,22 @@ TABLE: t.Final = {
         "type": "list",
         "elements": "dict",
         "description": [
-            "NVIDIADriver objects, each with nodes of its own. Where no entry is to be present, there is one for each of O(pools), named after it.",
-            "What an entry leaves out is as in O(driver), and else as in the ClusterPolicy and in the installed operator's example.",
+            "NVIDIADriver objects, each with its own nodes. By default each of O(pools) has one, with the name of the pool.",
+            "An option that an entry does not set comes from O(driver), then from the ClusterPolicy and the installed operator's example.",
         ],
         "options": {
-            "name": {"type": "str", "required": True, "description": "Its name."},
+            "name": {"type": "str", "required": True, "description": "Name of the NVIDIADriver."},
             "state": {
                 "type": "str",
                 "choices": ["present", "absent"],
                 "default": "present",
-                "description": "With V(absent) it is deleted if this collection made it. Its nodes have no driver then, unless another one selects them.",
+                "description": "V(absent) deletes it if this collection created it. Its nodes have no driver then, unless another one selects them.",
             },
             **FIELDS,
             "spec": {
                 "type": "dict",
                 "default": {},
-                "description": "Raw part of its C(spec), merged last; its keys are the API's own.",
+                "description": "Raw part of C(spec), merged last. Its keys are those of the API.",
             },
         },
     }
