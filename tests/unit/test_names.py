@@ -76,7 +76,11 @@ def test_an_entry_point_reads_exactly_the_variables_of_its_specs(role: Path) -> 
         phases = ["present", "absent", "main"] if name == "main" else [name]
         text = "\n".join((role / f"tasks/{phase}.yml").read_text() for phase in phases)
         text += "\n".join(str(value) for key, value in private.items() if key in text)
-        read = set(re.findall(rf"(?<![\w]){role.name}_\w+", text)) - results - {f"{role.name}_present"}
+        read = (
+            set(re.findall(rf"(?<![\w]){role.name}_\w+", text))
+            - results
+            - {f"{role.name}_present", f"{role.name}_absent"}
+        )
         assert read == set(options), name
 
 
@@ -96,20 +100,15 @@ def test_a_role_has_its_phases(role: Path) -> None:
 
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
-def test_the_tag_present_selects_nothing_that_removes(role: Path) -> None:
-    tags = {
-        task["ansible.builtin.include_tasks"]["file"]: (
-            task["tags"],
-            task["ansible.builtin.include_tasks"]["apply"]["tags"],
-            task["when"],
-        )
-        for task in tasks(role / "tasks/main.yml")
-    }
-    present, absent = [role.name, f"{role.name}_present"], [role.name]
-    assert tags == {
-        "present.yml": (present, present, f"{role.name}_state == 'present'"),
-        "absent.yml": (absent, absent, f"{role.name}_state == 'absent'"),
-    }
+def test_a_tag_of_a_state_selects_the_tasks_of_no_other(role: Path) -> None:
+    """Included tasks are selected by the tags that the include applies, so these name the state that it includes."""
+    state = f"{{{{ {role.name}_state }}}}"
+    (task,) = tasks(role / "tasks/main.yml")
+    included = task["ansible.builtin.include_tasks"]
+    assert included["file"] == f"{state}.yml"
+    assert included["apply"] == {"tags": [role.name, f"{role.name}_{state}"]}
+    assert task["tags"] == [role.name, f"{role.name}_present", f"{role.name}_absent"]
+    assert entry_points(role)["main"][f"{role.name}_state"]["choices"] == ["present", "absent"]
 
 
 def raised() -> set[str]:
