@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import re
 import typing as t
@@ -30,6 +31,7 @@ REFUSES: t.Final = "tasks/refuse_old_names.yml"
 COMPUTED: t.Final = {"gpu_instance_types_catalogue", "gpu_pools", "gpu_pool", "gpu_replicas"}
 
 
+@functools.cache
 def read(path: Path) -> t.Any:
     return yaml.safe_load(path.read_text())
 
@@ -86,6 +88,7 @@ def registered() -> set[str]:
     return {task["register"] for task in tasks if "register" in task}
 
 
+@functools.cache
 def asked(name: str) -> set[str]:
     """Variables that a playbook reads and only its user can set, those of its roles left out."""
     of = play(name)
