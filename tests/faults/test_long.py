@@ -1,12 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Minutes without an API server or without etcd, a new certificate, a fresh start, in the middle of waits and writes. Only with FAULTS_LONG=1."""
+"""Minutes without an API server or etcd, a new certificate, a fresh start: in the middle of waits and writes."""
 
 from __future__ import annotations
 
 import itertools
-import os
 import signal
 import ssl
 import threading
@@ -33,9 +32,7 @@ from openshift_sandbox import control_plane, faults, lifecycle
 from openshift_sandbox.pki import Authority
 from openshift_sandbox.sandbox import Sandbox
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("FAULTS_LONG") != "1", reason="takes minutes: set FAULTS_LONG=1"
-)
+pytestmark = pytest.mark.long("outages of minutes; test_matrix.py and test_outage.py have the short ones")
 
 AWAY: t.Final = 120.0
 # After its return a server may refuse for a moment more, and a pause may just have begun.

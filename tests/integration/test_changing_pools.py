@@ -429,7 +429,7 @@ def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: 
     assert pool.is_tidy(2)
 
 
-@pytest.mark.skipif(os.environ.get("FAULTS_LONG") != "1", reason="takes minutes: set FAULTS_LONG=1")
+@pytest.mark.long("three minutes that a disruption budget really takes")
 def test_a_budget_that_yields_after_three_minutes(pool: Pool, audit: Audit) -> None:
     with served(pool, minimum=2):
         name = pool.client.list("v1", "pods", SPACE, "app=served")[0]["spec"]["nodeName"]

@@ -118,13 +118,22 @@ CASES: t.Final = (
         booted={"image": "rhcos-9-9"},
     ),
 )
-# Whose whole run is part of every test run; what comes after the machines is the same everywhere.
-USUAL: t.Final = "vsphere"
+BY_SCENARIO: t.Final = {case.scenario: case for case in CASES}
+EVERY: t.Final = tuple(BY_SCENARIO)
+WHOLE: t.Final = ("vsphere",)
+AGAIN: t.Final = pytest.mark.long(
+    "the whole run once more: what comes after the machines is the same everywhere"
+)
 
 
-@pytest.fixture(scope="module", params=CASES, ids=lambda case: case.scenario)
+@pytest.fixture(scope="module")
 def case(request: pytest.FixtureRequest) -> Case:
-    return t.cast(Case, request.param)
+    return BY_SCENARIO[request.param]
+
+
+def on(*scenarios: t.Any) -> pytest.MarkDecorator:
+    """Parametrize a test by the clusters of these scenarios."""
+    return pytest.mark.parametrize("case", scenarios, indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module")
@@ -147,6 +156,7 @@ def values(pools: Pools, labels: str) -> dict[str, Data]:
     }
 
 
+@on(*EVERY)
 def test_the_life_of_a_pool(pools: Pools, case: Case) -> None:
     pool = case.pool
     mine = f"{LABEL}={pool['name']}"
@@ -173,10 +183,9 @@ def test_the_life_of_a_pool(pools: Pools, case: Case) -> None:
     pools.remove(changed)
 
 
+@on(*WHOLE, *(pytest.param(one, marks=AGAIN) for one in EVERY if one not in WHOLE))
 def test_the_whole_run(pools: Pools, case: Case) -> None:
     """From machines to validated GPUs with the example as it is; again without a write; and everything gone."""
-    if case.scenario != USUAL and os.environ.get("FAULTS_LONG") != "1":
-        pytest.skip("takes minutes: set FAULTS_LONG=1")
     run = pools.playbook.playbook("enable_gpus", gpu_pools=[case.pool])
     assert run.rc == 0, run.output[-4000:]
     devices = {
@@ -194,10 +203,9 @@ def test_the_whole_run(pools: Pools, case: Case) -> None:
     assert (pools.names(), pools.machines(case.pool), pools.nodes(case.pool)) == (set(), [], [])
 
 
+@on("openstack")
 def test_what_openstack_never_says(pools: Pools, case: Case) -> None:
     """A full quota is in the log of Nova's clients alone; what is known of the Machine is told instead of a plain timeout."""
-    if case.scenario != "openstack":
-        pytest.skip("only OpenStack's provider is silent")
     with pools.trouble("quota_exceeded"):
         late = pools.attempt(case.pool, capacity_timeout=2, wait_timeout=12)
     assert late["code"] == "MACH-SILENT", late.result
