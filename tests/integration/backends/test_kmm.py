@@ -6,87 +6,24 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import typing as t
 
 import pytest
 from cluster import Cluster
+from integration.backends.kmm_cards import (
+    ABSENT,
+    SPACE,
+    VERSION,
+    Data,
+    labels,
+    options,
+    trouble,
+    versions,
+)
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import Case, Walks, task
+from integration.twelve_steps import Case, Walks
 from integration.wire import Audit
-
-from openshift_sandbox import faults
-
-Data = dict[str, t.Any]
-
-SPACE: t.Final = "openshift-kmm"
-LABEL: t.Final = "it-card"
-MODULES: t.Final = ("kmm.sigs.x-k8s.io/v1beta1", "modules")
-CLAIMS: t.Final = ("resource.k8s.io/v1", "resourceclaims")
-VERSION: t.Final = f"kmm.node.kubernetes.io/version-module.{SPACE}.card"
-SELECTOR: t.Final = {LABEL: "true"}
-
-
-def module(devices: int = 2, **more: t.Any) -> Data:
-    plugin = {
-        "image": "quay.io/acme/plugin:1",
-        "args": ["--resource-name=example.com/card", f"--devices={devices}"],
-    }
-    mappings = [
-        {"regexp": r"^5\.14\.0-.*\.el9", "container_image": "quay.io/acme/card:${KERNEL_FULL_VERSION}"}
-    ]
-    base = {"module_name": "card", "kernel_mappings": mappings, "device_plugin": plugin}
-    return base | {"service_account": "card-loader", "create_service_accounts": True} | more
-
-
-def options(devices: int = 2, kmm: Data | None = None, **more: t.Any) -> Data:
-    pools = [
-        {"name": "cards", "node_selector": SELECTOR, "replicas": 2, "expected": {"example.com/card": devices}}
-    ]
-    base: Data = {
-        "backend": "kmm",
-        "name": "card",
-        "kmm": module(devices, **(kmm or {})),
-        "pools": pools,
-        "grace": 1,
-        "wait_timeout": 120,
-    }
-    return base | more
-
-
-ABSENT: t.Final[Data] = {"backend": "kmm", "name": "card", "state": "absent"}
-
-
-@contextlib.contextmanager
-def trouble(cluster: Cluster, name: str, **fields: t.Any) -> t.Iterator[None]:
-    sandbox = cluster.needs_sandbox()
-    faults.add(sandbox, name, fields)
-    try:
-        yield
-    finally:
-        faults.clear(sandbox, name, fields)
-
-
-@pytest.fixture(scope="module")
-def cards(cluster: Cluster, playbook: Playbook) -> t.Iterator[list[str]]:
-    """Names of two workers with cards."""
-    cluster.needs_sandbox()
-    planned = playbook.module("special_resource", check=True, **options())
-    assert (planned.failed, planned.changed) == (False, True), planned.result
-    run = playbook.tasks(task("olm_operator", name="kernel-module-management", namespace=SPACE))
-    assert run.rc == 0, run.output[-3000:]
-    nodes = sorted(
-        node["metadata"]["name"]
-        for node in cluster.client.list("v1", "nodes", labels="node-role.kubernetes.io/worker")
-    )[:2]
-    for name in nodes:
-        cluster.client.patch("v1", "nodes", name, None, {"metadata": {"labels": SELECTOR}})
-    yield nodes
-    gone = playbook.module("special_resource", **ABSENT)
-    for name in nodes:
-        cluster.client.patch("v1", "nodes", name, None, {"metadata": {"labels": {LABEL: None}}})
-    assert not gone.failed, gone.result
 
 
 def test_twelve_steps(playbook: Playbook, audit: Audit, cards: list[str]) -> None:
@@ -137,15 +74,6 @@ def test_an_upgrade_goes_from_node_to_node(
     assert not any("kmm.node.kubernetes.io" in key for name in cards for key in labels(cluster, name))
     accounts = [one["metadata"]["name"] for one in cluster.client.list("v1", "serviceaccounts", SPACE)]
     assert "card-loader" not in accounts
-
-
-def labels(cluster: Cluster, name: str) -> Data:
-    found: Data = cluster.client.get("v1", "nodes", name)["metadata"]["labels"]
-    return found
-
-
-def versions(cluster: Cluster, names: list[str]) -> set[str | None]:
-    return {labels(cluster, name).get(VERSION) for name in names}
 
 
 def test_what_cannot_work_is_found_before_anything_is_written(
@@ -278,143 +206,3 @@ def test_secure_boot_wants_signed_modules(
     with trouble(cluster, "kmm_secure_boot", trusts="it-other-cert"):
         untrusted = playbook.module("special_resource", **image("untrusted", signing()))
     assert (untrusted["code"], "Key was rejected by service" in untrusted["msg"]) == ("GPU-DRV-SIGN", True)
-
-
-CLASS: t.Final = {
-    "name": "cards.example.com",
-    "selectors": [{"cel": {"expression": "device.driver == 'card.example.com'"}}],
-}
-
-
-def claimed(devices: int = 2, expected: Data | None = None, **more: t.Any) -> Data:
-    """Options for a Module with a DRA driver."""
-    driver = {
-        "image": "quay.io/acme/dra:1",
-        "args": [f"--devices={devices}"],
-        "driver_name": "card.example.com",
-        "device_classes": [CLASS],
-    }
-    pools = [
-        {
-            "name": "cards",
-            "node_selector": SELECTOR,
-            "replicas": 2,
-            **({"expected": expected} if expected else {}),
-        }
-    ]
-    return options(kmm={"device_plugin": None, "dra": driver} | more, pools=pools)
-
-
-def test_a_dra_driver_is_ready_when_its_devices_can_be_claimed(
-    cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str]
-) -> None:
-    playbook.module("special_resource", **ABSENT)
-    made = playbook.module("special_resource", **claimed(expected={"card.example.com": 2}))
-    assert not made.failed, made.result
-    nodes = made["special_resource"]["nodes"]
-    assert [(one["name"], one["offered"], len(one["devices"])) for one in nodes] == [
-        (name, {"card.example.com": 2}, 2) for name in cards
-    ]
-    again = playbook.module("special_resource", **claimed())
-    assert (again.failed, again.changed, audit.writes(again)) == (False, False, [])
-    with trouble(cluster, "devices_lost", node=cards[0]):
-        until(lambda: len(slices(cluster, cards[0])) == 1, "a device is lost")
-        short = playbook.module("special_resource", **claimed(expected={"card.example.com": 2}))
-    assert (
-        short["code"],
-        f"Node {cards[0]}: driver card.example.com offers 1 of 2 devices" in short["msg"],
-    ) == ("GPU-DRA-SLICES", True)
-
-    device = {"name": "card", "exactly": {"deviceClassName": "cards.example.com"}}
-    claim = {
-        "apiVersion": "resource.k8s.io/v1",
-        "kind": "ResourceClaim",
-        "metadata": {"name": "it-card", "namespace": "default"},
-    }
-    cluster.client.create({**claim, "spec": {"devices": {"requests": [device]}}})
-    container = {"name": "c", "image": "example.com/none", "resources": {"claims": [{"name": "card"}]}}
-    spec = {"containers": [container], "resourceClaims": [{"name": "card", "resourceClaimName": "it-card"}]}
-    cluster.client.create(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": "it-claims", "namespace": "default"},
-            "spec": spec,
-        }
-    )
-    until(
-        lambda: (cluster.client.get(*CLAIMS, "it-card", "default").get("status") or {}).get("reservedFor"),
-        "the claim is allocated",
-    )
-    refused = playbook.module("special_resource", **ABSENT)
-    assert (refused["code"], "default/it-card" in refused["msg"], audit.writes(refused)) == (
-        "GPU-DRA-BUSY",
-        True,
-        [],
-    )
-    cluster.client.delete("v1", "pods", "it-claims", "default")
-    cluster.client.delete(*CLAIMS, "it-card", "default")
-    until(lambda: not cluster.client.get(*CLAIMS, "it-card", "default"), "the claim is gone")
-    assert playbook.module("special_resource", **ABSENT).changed
-    assert not cluster.client.get("resource.k8s.io/v1", "deviceclasses", "cards.example.com")
-
-
-def slices(cluster: Cluster, node: str) -> list[Data]:
-    found = cluster.client.list("resource.k8s.io/v1", "resourceslices")
-    return [
-        device
-        for one in found
-        if one["spec"].get("nodeName") == node
-        for device in one["spec"].get("devices") or []
-    ]
-
-
-def test_a_kernel_to_come_is_verified(playbook: Playbook, audit: Audit, cards: list[str]) -> None:
-    assert not playbook.module("special_resource", **options()).failed
-    asked = {
-        "backend": "kmm",
-        "kmm": {
-            "preflight": {"kernel_version": "5.14.0-611.el9.x86_64", "dtk_image": "quay.io/openshift/dtk:1"}
-        },
-    }
-    good = playbook.module("special_resource", **asked)
-    assert [(one["name"], one["status"]) for one in good["special_resource"]["preflight"]["modules"]] == [
-        ("card", "Success")
-    ]
-    again = playbook.module("special_resource", **asked)
-    assert (again.changed, audit.writes(again)) == (False, [])
-    bad = playbook.module(
-        "special_resource", backend="kmm", kmm={"preflight": {"kernel_version": "6.12.0-1.el10.x86_64"}}
-    )
-    assert bad["code"] == "GPU-KMM-PREFLIGHT"
-    assert (
-        f"1 of 1 Modules would not load on kernel 6.12.0-1.el10.x86_64: {SPACE}/card: mapping not found"
-        in bad["msg"]
-    )
-    for one in (asked, {"backend": "kmm", "kmm": {"preflight": {"kernel_version": "6.12.0-1.el10.x86_64"}}}):
-        assert playbook.module("special_resource", **one | {"state": "absent"}).changed
-
-
-def test_somebody_elses_module_is_only_reported(
-    cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str]
-) -> None:
-    playbook.module("special_resource", **ABSENT)
-    mapping = {"regexp": "^.+$", "containerImage": "quay.io/acme/theirs:1"}
-    container = {"modprobe": {"moduleName": "card"}, "kernelMappings": [mapping]}
-    spec = {"selector": SELECTOR, "moduleLoader": {"container": container}}
-    cluster.client.create(
-        {
-            "apiVersion": MODULES[0],
-            "kind": "Module",
-            "metadata": {"name": "card", "namespace": SPACE},
-            "spec": spec,
-        }
-    )
-    seen = playbook.module("special_resource", **options())
-    assert (seen["code"], seen.changed, audit.writes(seen)) == ("GPU-ALLOC", False, [])
-    assert "spec.devicePlugin.container.image" in [one["path"] for one in seen["special_resource"]["differs"]]
-    kept = playbook.module("special_resource", **ABSENT)
-    assert kept.changed is False
-    assert cluster.client.get(*MODULES, "card", SPACE)
-    cluster.client.delete(*MODULES, "card", SPACE)
-    until(lambda: not cluster.client.get(*MODULES, "card", SPACE), "the Module is gone")

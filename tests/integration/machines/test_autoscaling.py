@@ -9,79 +9,23 @@ import typing as t
 
 import pytest
 from cluster import Cluster
+from integration.machines.scaled_pool import (
+    NAMESPACE,
+    TAINT,
+    autoscaler,
+    bounds,
+    pod,
+    pool,
+    ready_nodes,
+    replicas,
+    scale,
+    sets,
+)
 from integration.patience import until
 from integration.playbook import Playbook, Run
 from integration.wire import Audit
 
-Data = dict[str, t.Any]
-NAMESPACE: t.Final = "openshift-machine-api"
-SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets", NAMESPACE)
-TAINT: t.Final = {"key": "nvidia.com/gpu", "value": "burst", "effect": "NoSchedule"}
 ZONES: t.Final = ("us-east-2a", "us-east-2b")
-# What the API server adds to a ClusterAutoscaler.
-DEFAULTS: t.Final = {"enforceNodeGroupMinSize": "Disabled"}
-
-
-def pool(name: str = "it-burst", least: int = 0, most: int = 4, **more: t.Any) -> Data:
-    candidates = [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a", "us-east-2b"]}]
-    own: Data = {
-        "name": name,
-        "candidates": candidates,
-        "taints": [TAINT],
-        "accelerator": name,
-        "autoscale": {"min": least, "max": most},
-        **more,
-    }
-    return {key: value for key, value in own.items() if value is not None}
-
-
-def pod(name: str, **tolerated: t.Any) -> Data:
-    gpu = {"nvidia.com/gpu": "1"}
-    container = {"name": "c", "image": "example.com/none", "resources": {"requests": gpu, "limits": gpu}}
-    spec = {
-        "containers": [container],
-        "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists"}],
-        **tolerated,
-    }
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name, "namespace": "default"},
-        "spec": spec,
-    }
-
-
-def sets(cluster: Cluster, name: str = "it-burst") -> list[Data]:
-    return cluster.client.list(*SETS, labels=f"accelerators.openshift/pool={name}")
-
-
-def replicas(cluster: Cluster, name: str = "it-burst") -> int:
-    return sum(one["spec"]["replicas"] for one in sets(cluster, name))
-
-
-def scale(cluster: Cluster, name: str, count: int) -> None:
-    cluster.client.patch(*SETS[:2], name, NAMESPACE, {"spec": {"replicas": count}}, "scale")
-
-
-def ready_nodes(cluster: Cluster, name: str) -> list[Data]:
-    nodes = cluster.client.list("v1", "nodes", labels=f"accelerators.openshift/pool={name}")
-    return [node for node in nodes if {"type": "Ready", "status": "True"}.items() <= _ready(node).items()]
-
-
-def _ready(node: Data) -> Data:
-    return next((one for one in node["status"].get("conditions") or [] if one["type"] == "Ready"), {})
-
-
-def autoscaler(cluster: Cluster) -> Data | None:
-    return cluster.client.get("autoscaling.openshift.io/v1", "clusterautoscalers", "default")
-
-
-def bounds(cluster: Cluster) -> list[tuple[int, int]]:
-    found = cluster.client.list("autoscaling.openshift.io/v1beta1", "machineautoscalers", NAMESPACE)
-    return [
-        (one["spec"]["minReplicas"], one["spec"]["maxReplicas"])
-        for one in sorted(found, key=lambda one: str(one["metadata"]["name"]))
-    ]
 
 
 @pytest.fixture
@@ -170,96 +114,6 @@ def test_a_node_added_by_hand_becomes_right_by_itself(
     (node,) = until(lambda: ready_nodes(cluster, "it-burst"), "the node")
     assert {"team": "ml", "cluster-api/accelerator": "it-burst"}.items() <= node["metadata"]["labels"].items()
     assert "nvidia.com/gpu" in [one["key"] for one in node["spec"]["taints"]]
-
-
-def test_limits_are_merged_and_given_back(
-    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
-) -> None:
-    theirs = {
-        "scaleDown": {"enabled": False},
-        "resourceLimits": {
-            "maxNodesTotal": 40,
-            "gpus": [{"type": "nvidia-a100", "min": 1, "max": 16}, {"type": "it-burst", "min": 1, "max": 2}],
-        },
-    }
-    cluster.client.create(
-        {
-            "apiVersion": "autoscaling.openshift.io/v1",
-            "kind": "ClusterAutoscaler",
-            "metadata": {"name": "default"},
-            "spec": theirs,
-        }
-    )
-    run = playbook.tasks(
-        {"accelerators.openshift.gpu_machineset": {"pool": pool()}},
-        {"accelerators.openshift.gpu_autoscaler": {"pools": [pool()]}, "register": "made"},
-        {"ansible.builtin.debug": {"var": "made.warnings"}},
-    )
-    assert run.rc == 0, run.output[-3000:]
-    now = autoscaler(cluster)
-    assert now is not None
-    assert now["spec"] == {
-        **theirs,
-        **DEFAULTS,
-        "resourceLimits": {
-            "maxNodesTotal": 40,
-            "gpus": [{"type": "nvidia-a100", "min": 1, "max": 16}, {"type": "it-burst", "min": 1, "max": 4}],
-        },
-    }
-    assert "scaleDown.enabled is not true" in run.tasks[-1]["made.warnings"][0]
-    assert audit.writes(playbook.module("gpu_autoscaler", pools=[pool()])) == []
-
-    gone = playbook.module("gpu_machineset", name="it-burst", state="absent")
-    assert not gone.failed, gone.result
-    left = autoscaler(cluster)
-    assert left is not None
-    assert left["spec"] == theirs | DEFAULTS
-    assert "accelerators.openshift/gpu-limits" not in (left["metadata"].get("annotations") or {})
-    assert bounds(cluster) == []
-
-
-def test_limits_that_argo_cd_keeps_are_not_written(
-    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
-) -> None:
-    tracked = {
-        "name": "default",
-        "annotations": {
-            "argocd.argoproj.io/tracking-id": "infra:autoscaling.openshift.io/ClusterAutoscaler:/default"
-        },
-    }
-    spec = {
-        "scaleDown": {"enabled": True},
-        "resourceLimits": {"gpus": [{"type": "nvidia-a100", "min": 0, "max": 16}]},
-    }
-    cluster.client.create(
-        {
-            "apiVersion": "autoscaling.openshift.io/v1",
-            "kind": "ClusterAutoscaler",
-            "metadata": tracked,
-            "spec": spec,
-        }
-    )
-    planned = playbook.module("gpu_plan", pools=[pool()])
-    assert (planned["code"], planned["problems"][0]["path"]) == (
-        "POOL-ACCELERATOR",
-        "gpu_pools[0].accelerator",
-    )
-    assert len(audit.of(planned)) == (2 if audit.log else 0)
-
-    run = playbook.tasks(
-        {"accelerators.openshift.gpu_machineset": {"pool": pool()}},
-        {"accelerators.openshift.gpu_autoscaler": {"pools": [pool()]}},
-    )
-    assert run.failure["code"] == "MACH-AUTOSCALER-FOREIGN"
-    assert "Argo CD" in run.failure["msg"]
-    assert "{type: it-burst, min: 0, max: 4}" in run.failure["remedy"]
-    assert audit.writes(run.failure) == []
-
-
-def test_a_pool_without_machine_sets_cannot_be_scaled(playbook: Playbook) -> None:
-    assert playbook.module("gpu_autoscaler", pools=[pool("it-nothing")])["code"] == "MACH-NO-SETS"
-    foretold = playbook.module("gpu_autoscaler", check=True, pools=[pool("it-nothing")])
-    assert (foretold.failed, len(foretold["autoscalers"])) == (False, 2), foretold.result
 
 
 def told(run: Run, step: str) -> tuple[list[str], list[str]]:
