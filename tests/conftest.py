@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import collections
+import os
 import typing as t
 
 import pytest
@@ -21,11 +22,17 @@ HANDED: t.Final = "left to make test-all"
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT] = {}
+    # A sandbox's Go programs collect garbage less often: its start takes 10 s of CPU time instead of 14 s, for 350 MiB.
+    os.environ.setdefault("GOGC", "400")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Refuse a mark without its text, before any test is deselected."""
+    """Refuse a mark without its text, and put files that start a sandbox of their own first.
+
+    They take longest: with the short files last, all workers end together.
+    """
+    items.sort(key=lambda item: not hasattr(getattr(item, "module", None), "SCENARIO"))
     for item in items:
         for mark in (*item.iter_markers("long"), *item.iter_markers("story")):
             if not (mark.args and isinstance(mark.args[0], str) and mark.args[0].strip()):

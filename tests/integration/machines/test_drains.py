@@ -1,10 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Nodes of a pool are drained, given back and replaced; what runs there is never sent away unasked.
-
-The tests follow one pool's life, in their order.
-"""
+"""Nodes of a pool are drained, given back and replaced; what runs there is never sent away unasked."""
 
 from __future__ import annotations
 
@@ -17,6 +14,8 @@ import pytest
 from integration.machines.living_pool import SPACE, Data, Pool, served, working
 from integration.patience import SECONDS, until
 from integration.wire import Audit
+
+pytestmark = pytest.mark.story("one pool's life")
 
 LONG: t.Final = 180.0
 

@@ -1,10 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A pool shrinks, changes its instance type and goes; what runs on its nodes is never sent away unasked.
-
-The tests follow one pool's life, in their order.
-"""
+"""A pool shrinks, changes its instance type and goes; what runs on its nodes is never sent away unasked."""
 
 from __future__ import annotations
 
@@ -16,6 +13,8 @@ from integration.machines.living_pool import MACHINES, NAME, SPACE, Data, Pool, 
 from integration.wire import Audit
 
 from openshift_sandbox.client import ApiError
+
+pytestmark = pytest.mark.story("one pool's life")
 
 
 def test_fewer_nodes_spare_the_one_that_works(pool: Pool, audit: Audit) -> None:

@@ -1,10 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A pool that lives gets other labels, taints and disks: what differs is told, and machines are replaced only on request.
-
-The tests follow one pool's life, in their order.
-"""
+"""A pool that lives gets other labels, taints and disks: what differs is told, and machines are replaced only on request."""
 
 from __future__ import annotations
 
@@ -15,10 +12,13 @@ import sys
 import threading
 from pathlib import Path
 
+import pytest
 import yaml
 from integration.machines.living_pool import SPACE, TAINT, Pool, labels_of, served, working
 from integration.patience import SECONDS, until
 from integration.wire import Audit
+
+pytestmark = pytest.mark.story("one pool's life")
 
 
 def test_labels_and_taints_reach_machines_and_nodes_and_leave_them(pool: Pool, audit: Audit) -> None:

@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource tells the truth: each way in which a ClusterPolicy says ready while something is not, and pools that are judged each by itself.
+"""special_resource tells the truth when a ClusterPolicy says ready and something is not; each pool is judged by itself.
 
-The tests follow a cluster's life, in their order. The module's own function is called, without an Ansible around it, since each lie is looked at by itself.
+Each lie is looked at by itself, so the tests call the module's own function, without Ansible.
 """
 
 from __future__ import annotations
@@ -35,6 +35,8 @@ from integration.stack.two_pools import (
 )
 
 from openshift_sandbox import faults
+
+pytestmark = pytest.mark.story("a cluster's life: no operator, a plan, two pools that work, lies about them")
 
 SCENARIO: t.Final = "two-pools"
 

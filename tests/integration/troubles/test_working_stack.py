@@ -1,11 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""enable_gpus.yml while the API is away, on a stack in trouble, and its removal: each failure has its code, its layer and
-a remedy.
-
-The tests follow a cluster's life, in their order: the whole run, a working stack, removal.
-"""
+"""enable_gpus.yml while the API is away, on a stack in trouble, and its removal: each failure has code and remedy."""
 
 from __future__ import annotations
 
@@ -32,6 +28,8 @@ from integration.wire import Audit
 from openshift_sandbox import faults
 
 # The whole run, with the API away in the middle
+
+pytestmark = pytest.mark.story("a cluster's life: the whole run, a working stack in trouble, removal")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""nfd_labels on real OLM and nfd-master: what rules and NodeFeatures give to nodes and take along, labels lost and regained, instances of others."""
+"""nfd_labels on real OLM and nfd-master: what rules and features give to nodes and take along, labels lost and regained."""
 
 from __future__ import annotations
 
@@ -9,61 +9,32 @@ import threading
 import typing as t
 
 import pytest
-import yaml
 from cluster import Cluster
 from integration.patience import until
 from integration.playbook import Playbook, TaskResult
+from integration.stack.nfd.labelled import (
+    EXPECT,
+    FEATURE,
+    HAS_GPU,
+    MINE,
+    NAMESPACE,
+    NFD,
+    PCI,
+    POOL,
+    RACK,
+    RULE,
+    create,
+    gpu_node,
+    own,
+)
 from integration.wire import OURS, Audit
 
 from openshift_sandbox import audit as audit_log
 from openshift_sandbox import faults
 from openshift_sandbox.sandbox import Sandbox
 
-Data = dict[str, t.Any]
 SCENARIO: t.Final = "aws"
-
-NAMESPACE: t.Final = "openshift-nfd"
-NFD: t.Final = ("nfd.openshift.io/v1", "nodefeaturediscoveries")
-RULE: t.Final = ("nfd.k8s-sigs.io/v1alpha1", "nodefeaturerules")
-FEATURE: t.Final = ("nfd.k8s-sigs.io/v1alpha1", "nodefeatures")
-PCI: t.Final = "feature.node.kubernetes.io/pci-10de.present"
-POOL: t.Final = {"accelerators.openshift/pool": "it-nfd"}
-HAS_GPU: t.Final = [
-    {"feature": "pci.device", "matchExpressions": {"vendor": {"op": "In", "value": ["10de"]}}}
-]
-GIVES: t.Final = {
-    "labels": {"example.com/gpu": True, "card": "@system.name.nodename"},
-    "extendedResources": {"example.com/slots": 2},
-    "taints": [{"key": "example.com/busy", "value": "yes", "effect": "PreferNoSchedule"}],
-}
-MINE: t.Final = {"name": "it-mine", "rules": [{"name": "gpus", **GIVES, "matchFeatures": HAS_GPU}]}
-RACK: t.Final = {
-    "name": "it-rack",
-    "node_selector": {"node-role.kubernetes.io/worker": ""},
-    "labels": {"example.com/rack": "r17"},
-}
-EXPECT: t.Final = [
-    {"node_selector": POOL, "labels": {PCI: True, "example.com/gpu": True, "example.com/rack": "r17"}}
-]
-
-
-@pytest.fixture(scope="module")
-def sandbox(cluster: Cluster, playbook: Playbook) -> Sandbox:
-    """With the operator and one GPU node."""
-    found = cluster.needs_sandbox()
-    run = playbook.tasks(
-        {"accelerators.openshift.olm_operator": {"name": "nfd", "namespace": NAMESPACE}},
-        {
-            "accelerators.openshift.gpu_machineset": {
-                "name": "it-nfd",
-                "instance_type": "g4dn.xlarge",
-                "zones": ["us-east-2b"],
-                "replicas": 1,
-            }
-        },
-    )
-    assert run.rc == 0, run.output[-3000:]
-    return found
+pytestmark = pytest.mark.story("an instance of ours, from its first label to its removal")
 
 
 @pytest.fixture(scope="module")
@@ -77,32 +48,6 @@ def made(sandbox: Sandbox, playbook: Playbook) -> TaskResult:
     )
     assert not task.failed, task.result
     return task
-
-
-def gpu_node(cluster: Cluster) -> Data:
-    (node,) = cluster.client.list("v1", "nodes", labels="accelerators.openshift/pool=it-nfd")
-    return node
-
-
-def own(node: Data) -> Data:
-    """What the tests had put on a node."""
-    resources = {**node["status"].get("capacity", {}), **node["status"].get("allocatable", {})}
-    labels = {
-        key: value
-        for key, value in node["metadata"]["labels"].items()
-        if key.startswith("example.com/") or key.endswith("/card")
-    }
-    taints = [one["key"] for one in node["spec"].get("taints") or [] if one["key"].startswith("example.com/")]
-    return {
-        "labels": labels,
-        "resources": {key: value for key, value in resources.items() if key.startswith("example.com/")},
-        "taints": taints,
-    }
-
-
-def create(cluster: Cluster, api_version: str, kind: str, name: str, **more: t.Any) -> Data:
-    metadata = {"name": name, "namespace": NAMESPACE, **more.pop("metadata", {})}
-    return cluster.client.create({"apiVersion": api_version, "kind": kind, "metadata": metadata, **more})
 
 
 def test_what_rules_and_node_features_give(
@@ -347,115 +292,3 @@ def test_our_instance_takes_every_label_along(cluster: Cluster, playbook: Playbo
         if key.startswith("feature.node.kubernetes.io/")
     ] == []
     assert own(gpu_node(cluster))["labels"] == {"example.com/by-hand": "true"}
-
-
-# What others made
-
-ARGO: t.Final = {
-    "annotations": {
-        "argocd.argoproj.io/tracking-id": "gitops:nfd.openshift.io/NodeFeatureDiscovery:openshift-nfd/theirs"
-    }
-}
-CONFIG: t.Final = "# by the platform team\nsources: {pci: {deviceClassWhitelist: ['0200', '03'], deviceLabelFields: [class, vendor]}}\n"
-
-
-@pytest.fixture
-def theirs(cluster: Cluster, playbook: Playbook, sandbox: Sandbox) -> t.Iterator[t.Callable[..., None]]:
-    if cluster.client.list(*NFD, NAMESPACE):
-        playbook.module("nfd_labels", state="absent")
-
-    def put(**more: t.Any) -> None:
-        spec = {
-            "workerConfig": {"configData": CONFIG},
-            "operand": {"servicePort": 12000},
-            **more.pop("spec", {}),
-        }
-        create(cluster, NFD[0], "NodeFeatureDiscovery", "theirs", spec=spec, **more)
-
-    yield put
-    cluster.client.delete(*NFD, "theirs", NAMESPACE)
-    until(lambda: cluster.client.get(*NFD, "theirs", NAMESPACE) is None, "the end of the instance")
-
-
-def config(cluster: Cluster) -> str:
-    return str((cluster.client.get(*NFD, "theirs", NAMESPACE) or {})["spec"]["workerConfig"]["configData"])
-
-
-def test_an_instance_that_argo_cd_keeps(
-    cluster: Cluster, playbook: Playbook, audit: Audit, theirs: t.Callable[..., None]
-) -> None:
-    theirs(metadata=ARGO)
-    labels = "accelerators.openshift.nfd_labels"
-    refused, tainted, used = playbook.tasks(
-        {labels: {}, "ignore_errors": True},
-        {labels: {"pci_classes": ["0200", "03"], "rules": [MINE]}, "ignore_errors": True},
-        # Nothing is missing: the instance is used, and told of.
-        {labels: {"pci_classes": ["0200", "03"]}},
-    ).tasks
-    assert (refused.failed, refused["code"]) == (True, "NFD-MANAGED")
-    assert "Argo CD (gitops)" in refused["message"]
-    assert (tainted.failed, tainted["code"]) == (True, "NFD-TAINTS")
-    assert not used.changed, used.result
-    assert (used["nfd"]["name"], used["nfd"]["manager"]) == ("theirs", "Argo CD (gitops)")
-    assert "an InfiniBand adapter is 0207" in used["nfd"]["pci_classes"][0]["lets_through"]
-    assert audit.writes(refused, tainted, used) == []
-    assert config(cluster) == CONFIG
-
-    taken, again, stays = playbook.tasks(
-        {labels: {"adopt": "take", "expect": [{"node_selector": POOL, "labels": {PCI: True}}]}},
-        {labels: {"adopt": "take"}},
-        {labels: {"name": "theirs", "state": "absent"}},
-    ).tasks
-    assert [one.changed for one in (taken, again, stays)] == [True, False, False], [
-        one.result for one in (taken, again, stays)
-    ]
-    assert audit.writes(again, stays) == []
-    assert yaml.safe_load(config(cluster))["sources"]["pci"]["deviceLabelFields"] == ["vendor"]
-    live = cluster.client.get(*NFD, "theirs", NAMESPACE) or {}
-    assert "app.kubernetes.io/managed-by" not in (live["metadata"].get("labels") or {})
-
-
-def test_an_instance_whose_workers_have_no_node(playbook: Playbook, theirs: t.Callable[..., None]) -> None:
-    theirs(
-        spec={
-            "operand": {
-                "image": "example.com/nfd:v1",
-                "servicePort": 12000,
-                "workerNodeSelector": {"nobody": "has-it"},
-            }
-        }
-    )
-    task = playbook.module("nfd_labels", grace=2)
-    assert (task.failed, task["code"]) == (True, "NFD-DEGRADED")
-    assert "no node to run on by operand.workerNodeSelector {'nobody': 'has-it'}" in task["message"]
-
-
-def test_what_is_wrong_is_refused_before_the_first_request(
-    playbook: Playbook, audit: Audit, sandbox: Sandbox
-) -> None:
-    rule = {"name": "it-bad", "rules": [{"name": "x", "labels": {"node-role.kubernetes.io/gpu": "true"}}]}
-    wrong: list[Data] = [
-        {"rules": [rule]},
-        {"pci_classes": ["0x02"]},
-        {"features": [{"name": "it-bad", "nodes": ["a"]}]},
-        {"compare": {"gpu": {}}},
-    ]
-    run = playbook.tasks(
-        *({"accelerators.openshift.nfd_labels": options, "ignore_errors": True} for options in wrong)
-    )
-    assert [task["code"] for task in run.tasks] == ["NFD-RULE", "NFD-PCI", "NFD-FEATURE", "NFD-COMPARE"]
-    assert audit.of(*run.tasks) == []
-
-
-def test_a_feature_file_as_a_machine_config(playbook: Playbook, sandbox: Sandbox) -> None:
-    """The API server takes what the filter makes; how nodes get it is the machine-config operator's business."""
-    shell = "{{ {'example.com/shell': 'xdma'} | accelerators.openshift.feature_file(name='fpga', expires='2027-01-31T00:00:00Z', "
-    run = playbook.tasks(
-        {
-            "accelerators.openshift.manifests": {"objects": f"{shell}as='machine_config', pool='fpga') }}}}"},
-            "check_mode": True,
-        },
-        {"ansible.builtin.debug": {"msg": "{{ 'a = b' | accelerators.openshift.feature_file }}"}},
-    )
-    assert run.tasks[0].changed, run.output[-2000:]
-    assert "NFD-FILE" in run.output

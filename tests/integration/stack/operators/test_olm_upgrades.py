@@ -1,26 +1,19 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""olm_operator beyond one operator: upgrades along a channel, a driver that would change, other owners of a package, and a removal to the last CRD."""
+"""olm_operator beyond one operator: upgrades along a channel, a driver that would change, every operator at once."""
 
 from __future__ import annotations
 
-import contextlib
-import time
 import typing as t
 
-import pytest
 from cluster import Cluster
 from integration.patience import until
 from integration.playbook import Playbook
+from integration.stack.operators.subscribed import V1ALPHA1, VIRT, approved, existing, written
 from integration.wire import Audit
 
-from openshift_sandbox import faults
-
-Data = dict[str, t.Any]
 SCENARIO: t.Final = "aws"
-
-V1ALPHA1: t.Final = "operators.coreos.com/v1alpha1"
 POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy")
 GPU: t.Final = {
     "name": "gpu-operator-certified",
@@ -29,7 +22,6 @@ GPU: t.Final = {
     "channel": "stable",
 }
 FIRST, MIDDLE, LAST = (f"gpu-operator-certified.v{version}" for version in ("26.3.2", "26.3.3", "26.7.0"))
-VIRT: t.Final = {"name": "kubevirt-hyperconverged", "namespace": "openshift-cnv"}
 # Every operator that the collection uses, but for those of the tests below.
 OTHERS: t.Final = {
     "nfd": "openshift-nfd",
@@ -38,58 +30,6 @@ OTHERS: t.Final = {
     "kernel-module-management": "openshift-kmm",
     "kueue-operator": "openshift-kueue-operator",
 }
-
-
-@contextlib.contextmanager
-def trouble(cluster: Cluster, kind: str, **fields: t.Any) -> t.Iterator[None]:
-    sandbox = cluster.needs_sandbox()
-    faults.add(sandbox, kind, fields)
-    connected(cluster)
-    try:
-        yield
-    finally:
-        faults.clear(sandbox, kind, fields)
-        connected(cluster)
-
-
-def connected(cluster: Cluster) -> None:
-    """A catalogue that was served anew is lost for a moment, even after OLM has reached it once."""
-    since = time.monotonic()
-
-    def stays() -> bool:
-        nonlocal since
-        states = [
-            one["status"]["connectionState"]["lastObservedState"]
-            for one in cluster.client.list(V1ALPHA1, "catalogsources")
-        ]
-        if any(state != "READY" for state in states):
-            since = time.monotonic()
-        return time.monotonic() - since > 2
-
-    assert until(stays, "every catalogue READY for two seconds")
-
-
-@contextlib.contextmanager
-def existing(cluster: Cluster, obj: Data, plural: str) -> t.Iterator[Data]:
-    yield cluster.client.create(obj)
-    cluster.client.delete(
-        obj["apiVersion"], plural, obj["metadata"]["name"], obj["metadata"].get("namespace")
-    )
-
-
-def written(lines: list[str]) -> list[str]:
-    """Verb and plural of each write, in their order."""
-    return [" ".join(line.split()[:2]).partition(".")[0] for line in lines]
-
-
-def approved(cluster: Cluster, namespace: str) -> list[str]:
-    plans = cluster.client.list(V1ALPHA1, "installplans", namespace)
-    return sorted(
-        name
-        for plan in plans
-        if plan["spec"]["approved"]
-        for name in plan["spec"]["clusterServiceVersionNames"]
-    )
 
 
 def test_one_plan_after_another_up_to_the_wanted_csv(
@@ -250,117 +190,3 @@ def test_every_operator_is_installed(cluster: Cluster, playbook: Playbook) -> No
         )
     )
     assert (removed.rc, removed.changed) == (0, len(asked)), removed.output[-4000:]
-
-
-def test_an_operator_of_the_cluster_is_looked_at(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
-    task = playbook.module("olm_operator", name="node-tuning", namespace="anywhere")
-    assert (task.changed, task["operator"]["cluster_operator"], task["operator"]["subscription"]) == (
-        False,
-        "node-tuning",
-        None,
-    )
-    absent = playbook.module("olm_operator", name="node-tuning", namespace="anywhere", state="absent")
-    assert not absent.failed
-    assert audit.writes(task, absent) == []
-
-
-def test_other_owners_are_found_before_anything_is_written(
-    cluster: Cluster, playbook: Playbook, audit: Audit
-) -> None:
-    sriov = {"name": "sriov-network-operator", "namespace": "it-second"}
-    source = {"sourceType": "Catalog", "catalog": {"packageName": sriov["name"]}}
-    spec = {
-        "namespace": "openshift-sriov-network-operator",
-        "serviceAccount": {"name": "installer"},
-        "source": source,
-    }
-    owner = {
-        "apiVersion": "olm.operatorframework.io/v1",
-        "kind": "ClusterExtension",
-        "metadata": {"name": "their-sriov"},
-        "spec": spec,
-    }
-    with existing(cluster, owner, "clusterextensions"):
-        owned = playbook.module("olm_operator", **sriov)
-    assert (owned["code"], "ClusterExtension their-sriov" in owned["message"]) == ("OLM-V1", True)
-
-    group = {
-        "apiVersion": "operators.coreos.com/v1",
-        "kind": "OperatorGroup",
-        "metadata": {"name": "theirs", "namespace": "default"},
-        "spec": {},
-    }
-    with existing(cluster, group, "operatorgroups"):
-        unsupported = playbook.module("olm_operator", **VIRT | {"namespace": "default"})
-    group["spec"] = {"targetNamespaces": ["default"]}
-    with existing(cluster, group, "operatorgroups"):
-        all_only = playbook.module("olm_operator", name="kueue-operator", namespace="default")
-    assert (unsupported["code"], "supports only OwnNamespace" in unsupported["message"]) == (
-        "OLM-GROUP",
-        True,
-    )
-    assert (all_only["code"], "openshift-operators" in all_only["remedy"]) == ("OLM-GROUP", True)
-    assert audit.writes(owned, unsupported, all_only) == []
-
-
-def test_catalogues_that_leave_a_question(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:
-    sriov = {"name": "sriov-network-operator", "namespace": "it-twice"}
-    with trouble(cluster, "package_twice", package=sriov["name"], catalog="certified-operators"):
-        which = playbook.module("olm_operator", **sriov)
-        one = playbook.module("olm_operator", **sriov, source="certified-operators", check=True)
-    assert (which["code"], which["remedy"]) == (
-        "OLM-SOURCES",
-        "Set source to one of certified-operators, redhat-operators.",
-    )
-    assert (one.failed, audit.writes(which, one)) == (False, [])
-
-    hub = ("config.openshift.io/v1", "operatorhubs", "cluster", None)
-    cluster.client.patch(*hub, {"spec": {"disableAllDefaultSources": True}})
-    try:
-        off = playbook.module("olm_operator", **sriov, source="redhat-marketplace")
-    finally:
-        cluster.client.patch(*hub, {"spec": {"disableAllDefaultSources": None}})
-    assert (off["code"], "spec.disableAllDefaultSources is true" in off["message"]) == ("OLM-CATALOG", True)
-
-    with trouble(
-        cluster, "deprecated", package=sriov["name"], channel="stable", message="sriov: use channel 4.22"
-    ):
-        run = playbook.tasks(
-            {"accelerators.openshift.olm_operator": sriov, "register": "one", "check_mode": True},
-            {"ansible.builtin.debug": {"msg": "{{ one.warnings }}"}},
-        )
-    assert "Channel stable is deprecated: sriov: use channel 4.22" in run.tasks[-1]["msg"]
-
-
-@pytest.mark.parametrize("check", [True, False])
-def test_somebody_elses_manager_is_named(
-    check: bool, cluster: Cluster, playbook: Playbook, audit: Audit
-) -> None:
-    marks = {"argocd.argoproj.io/tracking-id": "operators:operators.coreos.com/Subscription:default/sriov"}
-    spec = {
-        "name": "sriov-network-operator",
-        "channel": "stable",
-        "source": "redhat-operators",
-        "sourceNamespace": "openshift-marketplace",
-    }
-    metadata = {"name": "sriov-network-operator", "namespace": "default", "annotations": marks}
-    group = {
-        "apiVersion": "operators.coreos.com/v1",
-        "kind": "OperatorGroup",
-        "metadata": {"name": "theirs", "namespace": "default"},
-        "spec": {},
-    }
-    subscription = {
-        "apiVersion": V1ALPHA1,
-        "kind": "Subscription",
-        "metadata": metadata,
-        "spec": {**spec, "installPlanApproval": "Manual"},
-    }
-    with existing(cluster, group, "operatorgroups"), existing(cluster, subscription, "subscriptions"):
-        task = playbook.module(
-            "olm_operator", name=spec["name"], namespace="default", channel="4.22", check=check
-        )
-    assert task["code"] == "OLM-NOT-OURS"
-    assert "made by Argo CD (operators)" in task["message"]
-    assert task["remedy"].startswith("Change it in Argo CD (operators)")
-    assert audit.writes(task) == []
