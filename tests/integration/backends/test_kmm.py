@@ -22,16 +22,22 @@ from integration.backends.kmm_cards import (
 )
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import Case, Walks
+from integration.twelve_steps import OTHER_WAY, Case, Walks
 from integration.wire import Audit
 
+STEPS: t.Final = Case(
+    "special_resource", options(), options(devices=3, kmm={"parameters": ["debug=1"]}), ABSENT
+)
 
-def test_twelve_steps(playbook: Playbook, audit: Audit, cards: list[str]) -> None:
-    case = Case("special_resource", options(), options(devices=3, kmm={"parameters": ["debug=1"]}), ABSENT)
-    walks = Walks(playbook, audit)
-    for in_process in (True, False):
-        walks.check(case, in_process)
-    walks.compare(case)
+
+def test_twelve_steps(walks: Walks, cards: list[str]) -> None:
+    walks.check(STEPS, in_process=True)
+
+
+@OTHER_WAY
+def test_twelve_steps_as_an_ordinary_module(walks: Walks, cards: list[str]) -> None:
+    walks.check(STEPS, in_process=False)
+    walks.compare(STEPS)
 
 
 def test_an_upgrade_goes_from_node_to_node(

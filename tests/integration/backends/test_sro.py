@@ -13,7 +13,7 @@ from cluster import Cluster
 from integration.killed import kill
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import Case, Walks, task
+from integration.twelve_steps import OTHER_WAY, Case, Walks, task
 from integration.wire import Audit
 
 from openshift_sandbox import crds, faults
@@ -81,19 +81,24 @@ def specials(cluster: Cluster, playbook: Playbook) -> t.Iterator[None]:
     cluster.client.delete("v1", "namespaces", SPACE)
 
 
-def test_twelve_steps(playbook: Playbook, audit: Audit, specials: None) -> None:
-    varies = frozenset({"runs", "state", "reason"})  # the operator is at work while one looks
-    case = Case(
-        "special_resource",
-        driven(),
-        driven("0.0.2"),
-        {"backend": "sro", "name": "it-kmod", "state": "absent"},
-        varies=varies,
-    )
-    walks = Walks(playbook, audit)
-    for in_process in (True, False):
-        walks.check(case, in_process)
-    walks.compare(case)
+STEPS: t.Final = Case(
+    "special_resource",
+    driven(),
+    driven("0.0.2"),
+    {"backend": "sro", "name": "it-kmod", "state": "absent"},
+    # The operator is at work while one looks.
+    varies=frozenset({"runs", "state", "reason"}),
+)
+
+
+def test_twelve_steps(walks: Walks, specials: None) -> None:
+    walks.check(STEPS, in_process=True)
+
+
+@OTHER_WAY
+def test_twelve_steps_as_an_ordinary_module(walks: Walks, specials: None) -> None:
+    walks.check(STEPS, in_process=False)
+    walks.compare(STEPS)
 
 
 def test_from_a_special_resource_to_a_module(
