@@ -41,3 +41,11 @@ def pools(all_pools: Pools) -> t.Iterator[Pools]:
     yield all_pools
     for name in all_pools.names():
         all_pools.remove({"name": name})
+
+
+@pytest.fixture
+def unscaled(cluster: Cluster, playbook: Playbook) -> t.Iterator[None]:
+    """Nothing is scaled any more once a test is over."""
+    yield
+    playbook.module("gpu_machineset", name="it-burst", state="absent")
+    cluster.client.delete("autoscaling.openshift.io/v1", "clusterautoscalers", "default")

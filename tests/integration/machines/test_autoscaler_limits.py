@@ -17,7 +17,7 @@ DEFAULTS: t.Final = {"enforceNodeGroupMinSize": "Disabled"}
 
 
 def test_limits_are_merged_and_given_back(
-    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
+    cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
 ) -> None:
     theirs = {
         "scaleDown": {"enabled": False},
@@ -63,7 +63,7 @@ def test_limits_are_merged_and_given_back(
 
 
 def test_limits_that_argo_cd_keeps_are_not_written(
-    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
+    cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
 ) -> None:
     tracked = {
         "name": "default",

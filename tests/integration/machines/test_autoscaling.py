@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import typing as t
 
-import pytest
 from cluster import Cluster
 from integration.machines.scaled_pool import (
     NAMESPACE,
@@ -28,15 +27,8 @@ from integration.wire import Audit
 ZONES: t.Final = ("us-east-2a", "us-east-2b")
 
 
-@pytest.fixture
-def clean(cluster: Cluster, playbook: Playbook) -> t.Iterator[None]:
-    yield
-    playbook.module("gpu_machineset", name="it-burst", state="absent")
-    cluster.client.delete("autoscaling.openshift.io/v1", "clusterautoscalers", "default")
-
-
 def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(
-    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
+    cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
 ) -> None:
     cluster.needs_sandbox()
     made = playbook.tasks(
@@ -85,7 +77,7 @@ def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(
 
 
 def test_machines_of_a_scaled_pool_are_not_replaced_behind_the_autoscaler(
-    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
+    cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
 ) -> None:
     assert not playbook.module("gpu_machineset", pool=pool(least=1)).failed
     refused = playbook.module(
@@ -106,7 +98,7 @@ def test_machines_of_a_scaled_pool_are_not_replaced_behind_the_autoscaler(
 
 
 def test_a_node_added_by_hand_becomes_right_by_itself(
-    cluster: Cluster, playbook: Playbook, clean: None
+    cluster: Cluster, playbook: Playbook, unscaled: None
 ) -> None:
     task = playbook.module("gpu_machineset", pool=pool(autoscale=None, replicas=0, labels={"team": "ml"}))
     assert not task.failed, task.result
@@ -126,7 +118,7 @@ def told(run: Run, step: str) -> tuple[list[str], list[str]]:
 
 
 def test_the_whole_chain_with_no_node(
-    cluster: Cluster, playbook: Playbook, audit: Audit, clean: None
+    cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
 ) -> None:
     """Nothing to label and nothing to validate is a success; what was made had been told, and a second run writes nothing."""
     names = [
