@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
 
 import pytest
 from cluster import Cluster, running
@@ -43,10 +44,12 @@ def chart() -> t.Iterator[Cluster]:
         yield cluster
 
 
-def test_an_nfd_of_somebody_else_s_chart(chart: Cluster, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_an_nfd_of_somebody_else_s_chart(
+    chart: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path
+) -> None:
     assert chart.sandbox
     playbook, audit = (
-        Playbook(tmp_path_factory.mktemp("chart"), chart.kubeconfig),
+        Playbook(tmp_path_factory.mktemp("chart"), chart.kubeconfig, program),
         Audit(chart.sandbox.directory / "audit.log", chart.client),
     )
     labels = {"accelerators.openshift.nfd_labels": OPTIONS}

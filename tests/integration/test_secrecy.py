@@ -87,6 +87,12 @@ def files_with(secret: str, *directories: Path) -> list[str]:
     return [str(path) for path in paths if path.is_file() and secret.encode() in content(path)]
 
 
+@pytest.fixture(scope="module")
+def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+    """By ansible-playbook itself, with a home of its own: all that it leaves is looked through."""
+    return Playbook(tmp_path_factory.mktemp("secrecy"), cluster.kubeconfig)
+
+
 @pytest.mark.parametrize("given", ["api_key", "kubeconfig"])
 def test_a_token_is_nowhere_to_be_seen(
     cluster: Cluster, playbook: Playbook, token: str, given: str, in_process: bool, tmp_path: Path

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import typing as t
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 import yaml
@@ -137,13 +138,13 @@ def on(*scenarios: t.Any) -> pytest.MarkDecorator:
 
 
 @pytest.fixture(scope="module")
-def platform(case: Case, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pools]:
+def platform(case: Case, tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[Pools]:
     if os.environ.get("KUBECONFIG"):
         pytest.skip(f"needs a cluster of its own: scenario {case.scenario}")
     with running(case.scenario) as cluster:
         sandbox, playbook = (
             cluster.needs_sandbox(),
-            Playbook(tmp_path_factory.mktemp(case.scenario), cluster.kubeconfig),
+            Playbook(tmp_path_factory.mktemp(case.scenario), cluster.kubeconfig, program),
         )
         yield Pools(cluster.client, sandbox, playbook, Audit(sandbox.directory / "audit.log", cluster.client))
 

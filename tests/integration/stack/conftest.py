@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import typing as t
+from pathlib import Path
 
 import pytest
 from cluster import Cluster, running
@@ -26,9 +27,12 @@ def cluster(request: pytest.FixtureRequest) -> t.Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def playbook(
-    cluster: Cluster, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    cluster: Cluster,
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    program: Path,
 ) -> Playbook:
-    made = Playbook(tmp_path_factory.mktemp(request.path.stem), cluster.kubeconfig)
+    made = Playbook(tmp_path_factory.mktemp(request.path.stem), cluster.kubeconfig, program)
     operators: dict[str, str] = getattr(request.module, "OPERATORS", {})
     if operators:
         run = made.tasks(

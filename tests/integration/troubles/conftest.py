@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import typing as t
+from pathlib import Path
 
 import pytest
 from integration.conftest import Cluster
@@ -13,8 +14,8 @@ from integration.troubles.demo import Demo
 
 
 @pytest.fixture(scope="module")
-def demo(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Demo]:
+def demo(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[Demo]:
     cluster.needs_sandbox()
-    made = Demo(tmp_path_factory.mktemp("troubles"), cluster.kubeconfig)
+    made = Demo(tmp_path_factory.mktemp("troubles"), cluster.kubeconfig, program)
     yield made
     assert made.remove().rc == 0
