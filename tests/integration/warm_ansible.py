@@ -85,19 +85,21 @@ def serve(listener: socket.socket) -> None:
             packet, files, _flags, _sender = socket.recv_fds(caller, PACKET, 3)
             run = _read(packet)
             if run.early not in keepers:
-                keepers[run.early] = _keeper(run, [listener, *keepers.values()])
+                keepers[run.early] = _keeper(run, [listener, caller, *keepers.values()], files)
             with contextlib.suppress(BrokenPipeError):
                 socket.send_fds(keepers[run.early], [packet], [*files, caller.fileno()])
             _close(files)
 
 
-def _keeper(first: Run, others: list[socket.socket]) -> socket.socket:
+def _keeper(first: Run, sockets: list[socket.socket], files: list[int]) -> socket.socket:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     if os.fork():
         theirs.close()
         return ours
-    for one in (*others, ours):
+    # What it held open would keep others waiting for an end.
+    for one in (*sockets, ours):
         one.close()
+    _close(files)
     keep(theirs, first)
     sys.exit()
 
