@@ -13,6 +13,8 @@ from cluster import Cluster, running
 from integration.playbook import Playbook
 from integration.wire import Audit
 
+pytestmark = pytest.mark.long("Node Feature Discovery by a chart and not by OpenShift's operator")
+
 PCI: t.Final = "feature.node.kubernetes.io/pci-10de.present"
 POOL: t.Final = {"accelerators.openshift/pool": "it-chart"}
 RULE: t.Final = ("nfd.k8s-sigs.io/v1alpha1", "nodefeaturerules")

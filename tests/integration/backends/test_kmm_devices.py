@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
 from cluster import Cluster
 from integration.backends.kmm_cards import ABSENT, MODULES, SELECTOR, SPACE, Data, options, trouble
 from integration.patience import until
 from integration.playbook import Playbook
 from integration.wire import Audit
+
+pytestmark = pytest.mark.long(
+    "claimed devices and kernels to come through KMM: test_kmm.py has the backend itself"
+)
 
 CLAIMS: t.Final = ("resource.k8s.io/v1", "resourceclaims")
 CLASS: t.Final = {

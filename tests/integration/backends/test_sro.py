@@ -18,6 +18,8 @@ from integration.wire import Audit
 
 from openshift_sandbox import crds, faults
 
+pytestmark = pytest.mark.long("the Special Resource Operator, which is only left over on old clusters")
+
 Data = dict[str, t.Any]
 
 SPACE: t.Final = "it-simple-kmod"

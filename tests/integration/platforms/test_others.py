@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools on vSphere, OpenStack, Nutanix and IBM Cloud, a sandbox each: what their machines are made of, and what a re-run leaves alone."""
+"""Pools on vSphere, OpenStack, Nutanix and IBM Cloud, a sandbox each: what machines are made of, what a re-run leaves."""
 
 from __future__ import annotations
 
@@ -121,10 +121,8 @@ CASES: t.Final = (
 )
 BY_SCENARIO: t.Final = {case.scenario: case for case in CASES}
 EVERY: t.Final = tuple(BY_SCENARIO)
-WHOLE: t.Final = ("vsphere",)
-AGAIN: t.Final = pytest.mark.long(
-    "the whole run once more: what comes after the machines is the same everywhere"
-)
+USUAL: t.Final = "vsphere"
+CLOUD: t.Final = pytest.mark.long("one more cloud, after AWS, Azure, Google Cloud, vSphere and bare metal")
 
 
 @pytest.fixture(scope="module")
@@ -132,9 +130,10 @@ def case(request: pytest.FixtureRequest) -> Case:
     return BY_SCENARIO[request.param]
 
 
-def on(*scenarios: t.Any) -> pytest.MarkDecorator:
+def on(*scenarios: str) -> pytest.MarkDecorator:
     """Parametrize a test by the clusters of these scenarios."""
-    return pytest.mark.parametrize("case", scenarios, indirect=True, scope="module")
+    cases = [pytest.param(one, marks=[CLOUD] if one != USUAL else []) for one in scenarios]
+    return pytest.mark.parametrize("case", cases, indirect=True, scope="module")
 
 
 @pytest.fixture(scope="module")
@@ -184,7 +183,7 @@ def test_the_life_of_a_pool(pools: Pools, case: Case) -> None:
     pools.remove(changed)
 
 
-@on(*WHOLE, *(pytest.param(one, marks=AGAIN) for one in EVERY if one not in WHOLE))
+@on(*EVERY)
 def test_the_whole_run(pools: Pools, case: Case) -> None:
     """From machines to validated GPUs with the example as it is; again without a write; and everything gone."""
     run = pools.playbook.playbook("enable_gpus", gpu_pools=[case.pool])

@@ -16,6 +16,9 @@ from integration.sandbox.pods import events, pod, running
 from openshift_sandbox.client import Client
 
 SCENARIO = "aws"
+pytestmark = pytest.mark.long(
+    "the sandbox itself: every other test uses its parts, these test them one by one"
+)
 ZONE = "us-east-2b"
 ACCELERATOR = {"cluster-api/accelerator": "nvidia-t4"}
 AUTOSCALING = "autoscaling.openshift.io"

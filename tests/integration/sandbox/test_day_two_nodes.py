@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
 from integration.patience import until
 from integration.sandbox.machine_sets import API, MACHINES, Data, in_phase, machines
 from integration.sandbox.pods import events, pod, running
@@ -14,6 +15,9 @@ from integration.sandbox.pods import events, pod, running
 from openshift_sandbox.client import Client
 
 SCENARIO = "aws"
+pytestmark = pytest.mark.long(
+    "the sandbox itself: every other test uses its parts, these test them one by one"
+)
 WORKER_POOL = ("machineconfiguration.openshift.io/v1", "machineconfigpools", "worker")
 
 

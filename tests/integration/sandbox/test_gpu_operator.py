@@ -19,6 +19,9 @@ from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox
 
 SCENARIO = "aws"
+pytestmark = pytest.mark.long(
+    "the sandbox itself: every other test uses its parts, these test them one by one"
+)
 GPUS = 4
 OSTREE = "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION"
 

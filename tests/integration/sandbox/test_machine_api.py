@@ -20,6 +20,9 @@ from openshift_sandbox.sandbox import Sandbox
 from openshift_sandbox.stand_ins.kinds import TABLE
 
 SCENARIO = "aws"
+pytestmark = pytest.mark.long(
+    "the sandbox itself: every other test uses its parts, these test them one by one"
+)
 NFD = "openshift-nfd"
 FEATURE = "feature.node.kubernetes.io/"
 TAINT = {"key": "nvidia.com/gpu", "value": "training", "effect": "NoSchedule"}

@@ -20,6 +20,9 @@ from openshift_sandbox.client import ApiError, Client
 from openshift_sandbox.sandbox import Sandbox
 
 SCENARIO = "gcp"
+pytestmark = pytest.mark.long(
+    "the sandbox itself: every other test uses its parts, these test them one by one"
+)
 DEFAULT_SECONDS = 10  # that an API server waits for a webhook which does not say how long
 T4 = {"machineType": "n1-standard-4", "gpus": [{"type": "nvidia-tesla-t4"}], "onHostMaintenance": "Terminate"}
 

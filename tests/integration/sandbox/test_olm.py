@@ -18,6 +18,10 @@ from openshift_sandbox import faults, lifecycle
 from openshift_sandbox.client import Client, resource_path
 from openshift_sandbox.sandbox import Sandbox
 
+pytestmark = pytest.mark.long(
+    "the sandbox itself: every other test uses its parts, these test them one by one"
+)
+
 Data = dict[str, t.Any]
 
 NFD = ("nfd", "openshift-nfd", "redhat-operators")

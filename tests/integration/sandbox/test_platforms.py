@@ -15,6 +15,10 @@ from openshift_sandbox import hardware, lifecycle
 from openshift_sandbox.client import ApiError, Client
 from openshift_sandbox.sandbox import Sandbox
 
+pytestmark = pytest.mark.long(
+    "the sandbox itself: every other test uses its parts, these test them one by one"
+)
+
 
 @pytest.fixture
 def started(tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[t.Callable[[str], Client]]:

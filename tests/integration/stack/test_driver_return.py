@@ -12,6 +12,7 @@ import sys
 import typing as t
 from pathlib import Path
 
+import pytest
 import yaml
 from cluster import Cluster
 from integration.patience import until
@@ -21,6 +22,9 @@ from integration.wire import Audit
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "gpu-nodes"
+pytestmark = pytest.mark.long(
+    "a driver for each pool, step by step and back again: test_nvidia_driver.py has the way there"
+)
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 NAMESPACE: t.Final = "nvidia-gpu-operator"

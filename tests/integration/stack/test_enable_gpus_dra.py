@@ -19,7 +19,10 @@ from openshift_sandbox.client import ApiError
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "aws"
-pytestmark = pytest.mark.story("a cluster's life: from nothing to claimed GPUs, and removal")
+pytestmark = [
+    pytest.mark.story("a cluster's life: from nothing to claimed GPUs, and removal"),
+    pytest.mark.long("the whole chain with claims: test_backend_dra.py has the same stack"),
+]
 
 EXAMPLE: t.Final[Data] = yaml.safe_load((ROOT / "examples/dra.yml").read_text())
 # With a second candidate the pools are planned once more, with what was obtained.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 from pathlib import Path
 
+import pytest
 from cluster import Cluster
 from integration.killed import kill
 from integration.patience import until
@@ -16,6 +17,7 @@ from integration.wire import Audit
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "sro-left-over"
+pytestmark = pytest.mark.long("the Special Resource Operator, which is only left over on old clusters")
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 SPACE: t.Final = "nvidia-sro"

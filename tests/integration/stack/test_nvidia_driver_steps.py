@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
 from cluster import Cluster
 from integration.playbook import Playbook
 from integration.stack.driver_gaps import NEW, OLD, POLICIES, POOLS, QUICK, driver
@@ -15,6 +16,9 @@ from integration.wire import Audit
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "gpu-nodes"
+pytestmark = pytest.mark.long(
+    "a driver for each pool, step by step and back again: test_nvidia_driver.py has the way there"
+)
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 BACKEND: t.Final = "nvidiadriver"

@@ -160,6 +160,7 @@ def test_a_csv_that_fails(cluster: Cluster, demo: Demo, audit: Audit) -> None:
 # Clusters of another shape
 
 
+@pytest.mark.long("a sandbox for each of two shapes: test_no_machine_api.py has one of them")
 @pytest.mark.parametrize(
     ("name", "code", "text", "remedy"),
     [

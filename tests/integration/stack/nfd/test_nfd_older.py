@@ -15,6 +15,7 @@ from integration.wire import Audit
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "older-nfd"
+pytestmark = pytest.mark.long("Node Feature Discovery as OpenShift 4.18 had it, and the update from there")
 NAMESPACE: t.Final = "openshift-nfd"
 OLDER_CSV, NEWER_CSV = "nfd.v4.18.0-202601131107", "nfd.v4.19.0-202602101242"
 OLDER, NEWER = "nfd.openshift.io/v1alpha1", "nfd.k8s-sigs.io/v1alpha1"

@@ -9,6 +9,7 @@ import json
 import signal
 import typing as t
 
+import pytest
 from cluster import Cluster
 from integration.patience import until
 from integration.playbook import Playbook
@@ -18,6 +19,9 @@ from openshift_sandbox import faults
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "gpu-nodes"
+pytestmark = pytest.mark.long(
+    "bundles that lie in images: test_olm_operator.py installs, upgrades and removes without"
+)
 OPERATORS: t.Final = {"nfd": "openshift-nfd"}
 
 V1ALPHA1: t.Final = "operators.coreos.com/v1alpha1"

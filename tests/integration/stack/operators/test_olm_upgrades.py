@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
 from cluster import Cluster
 from integration.patience import until
 from integration.playbook import Playbook
@@ -156,6 +157,7 @@ def test_a_driver_that_would_change_is_asked_about_pinned_or_allowed(
     assert playbook.module("olm_operator", **GPU, state="absent", remove_crds=True).changed
 
 
+@pytest.mark.long("all operators at once: the tests of each backend install its own")
 def test_every_operator_is_installed(cluster: Cluster, playbook: Playbook) -> None:
     cluster.needs_sandbox()
     asked = [{"name": name, "namespace": namespace} for name, namespace in OTHERS.items()]

@@ -18,7 +18,12 @@ from integration.wire import Audit
 from openshift_sandbox import crds
 
 SCENARIO: t.Final = "before-update"
-pytestmark = pytest.mark.usefixtures("stack")
+pytestmark = [
+    pytest.mark.usefixtures("stack"),
+    pytest.mark.long(
+        "drivers and modules of others before an update: test_preflight_update.py has the GPU stack"
+    ),
+]
 
 
 def test_modules_of_kmm(cluster: Cluster, playbook: Playbook) -> None:
