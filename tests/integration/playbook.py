@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Playbooks as users run them: ansible-runner in a directory of its own, every task's result and time as data."""
+"""Playbooks as users run them, by ansible-runner: every task's result and time as data."""
 
 from __future__ import annotations
 
@@ -78,7 +78,10 @@ class Playbook:
         defaults: Data | str | None = None,
         cmdline: str = "",
     ) -> Run:
-        """One play of these tasks; ordinary modules when not in process. defaults: connection options in place of the kubeconfig."""
+        """One play of these tasks; ordinary modules when not in process.
+
+        defaults: connection options in place of the kubeconfig.
+        """
         play = {
             "hosts": "localhost",
             "gather_facts": False,

@@ -1,9 +1,9 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A module's twelve steps: create, again, modify, again, delete, again; each in check mode and for real; both ways.
+"""A module's twelve steps: create, again, modify, again, delete, again; each in check mode and for real.
 
-`make test` asks both ways once for each module of the collection, and the way of most users for every backend.
+`make test` walks them both ways for each module of the collection, and in process for every other backend.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""ansible-playbook, forked from a process that has imported Ansible before: it spares a run most of its start.
+"""ansible-playbook, forked from a process that has imported Ansible: it spares a run most of its start.
 
 The collection is never imported ahead: each run loads it anew. A run has the arguments, the environment, the
 folder and the terminal that its caller gave to the small program `ansible-playbook`, which waits for its end.
@@ -60,7 +60,7 @@ _SERVERS: t.Final[list[subprocess.Popen[bytes]]] = []
 
 
 def start(directory: Path) -> Path:
-    """Start the server for this process, and return the path of the program to call in place of ansible-playbook."""
+    """Start the server; return the path of the program to call in place of ansible-playbook."""
     address = directory / "warm.socket"
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(str(address))

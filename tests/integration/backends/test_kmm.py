@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, backend kmm: a Module with a device plugin, its upgrades, its troubles, and kernels to come."""
+"""special_resource, backend kmm: a Module with a device plugin, its upgrade and its troubles."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def unready(found: t.Any) -> dict[str, str]:
 def test_secure_boot_wants_signed_modules(
     cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str], secrets: None
 ) -> None:
-    """An unsigned module is refused by its node, a key that is none by the step that signs; with a key the same task repairs it."""
+    """A node refuses an unsigned module, the signing step a wrong key; with the right key the same task mends it."""
 
     def image(tag: str, sign: Data | None = None) -> Data:
         mapping = {

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, backend kmm: devices that are claimed, a kernel to come, and the Module of somebody else."""
+"""special_resource, backend kmm: devices that are claimed, a kernel to come, a Module of somebody else."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, backend sro: SpecialResources as they were, and the way from there to Kernel Module Management."""
+"""special_resource, backend sro: SpecialResources as they were, and the way to Kernel Module Management."""
 
 from __future__ import annotations
 

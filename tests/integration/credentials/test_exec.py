@@ -40,7 +40,7 @@ def failure(spec: dict[str, t.Any], folder: str = "") -> CredentialsError:
 
 
 def has_ended(pid: int) -> bool:
-    """A killed process runs until the kernel comes to it; nobody collects this one, so it may stay as a zombie."""
+    """A killed process runs until the kernel comes to it; this one may stay as a zombie."""
     try:
         return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()[0] in "ZX"
     except FileNotFoundError:

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kubeconfigs of all kinds, as files in a home of its own: whom they name, and that they are read again after a refusal."""
+"""Kubeconfigs of all kinds: whom they name, and that they are read again after a refusal."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kubeconfigs whose tokens an OIDC issuer renews: a small issuer of our own, and what becomes of its tokens."""
+"""Kubeconfigs whose tokens an OIDC issuer renews: a small issuer, and what becomes of its tokens."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def jwt(seconds: float, name: str = "") -> str:
 
 
 class Issuer(ThreadingHTTPServer):
-    """Stands in for an OIDC issuer: it renews one refresh token as often as it is asked to; a real one signs, and forgets the old refresh token."""
+    """Stands in for an OIDC issuer.
+
+    It renews one refresh token as often as it is asked to; a real one signs, and forgets the old refresh token.
+    """
 
     def __init__(self, folder: Path) -> None:
         authority = Authority(folder)

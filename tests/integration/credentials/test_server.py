@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Credentials that a real API server judges: acting as somebody, certificates and tokens that end, names in certificates."""
+"""Credentials that a real API server judges: impersonation, certificates and tokens that end, names."""
 
 from __future__ import annotations
 

@@ -102,7 +102,10 @@ class Pool:
 
 @contextlib.contextmanager
 def working(pool: Pool, name: str, node: str, gpus: int = 1, **spec: t.Any) -> t.Iterator[None]:
-    """A pod of nobody on that node; nodeName instead of the scheduler, which would want the device to be advertised."""
+    """A pod of nobody on that node.
+
+    It has a nodeName, since the scheduler would want the device to be advertised.
+    """
     resources = {"limits": {"nvidia.com/gpu": str(gpus)}} if gpus else {}
     body: Data = {
         "nodeName": node,

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools that the autoscaler scales: nodes without a playbook, a number that is not fought over, limits that are merged and given back."""
+"""Pools that the autoscaler scales: nodes come without a playbook, and no run fights over their number."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def told(run: Run, step: str) -> tuple[list[str], list[str]]:
 def test_the_whole_chain_with_no_node(
     cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
 ) -> None:
-    """Nothing to label and nothing to validate is a success; what was made had been told, and a second run writes nothing."""
+    """No node to label or to validate is a success; the plan foretold all, and a second run writes nothing."""
     names = [
         f"{cluster.client.get('config.openshift.io/v1', 'infrastructures', 'cluster')['status']['infrastructureName']}-it-burst-{zone}"
         for zone in ZONES

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools with candidates through all roles, and a run that is killed while it waits for the second candidate."""
+"""Pools with candidates through all roles, and a run that is killed while it waits for a candidate."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_a_node_is_drained_and_given_back(pool: Pool, audit: Audit) -> None:
 
 
 def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: Audit) -> None:
-    """By the real scheduler: the Deployment's pods fit on this one node only, and come to it however often they are sent away."""
+    """The real scheduler brings the Deployment's pod back, since it fits on this one node only."""
     name, labels = min(pool.names), {"app": "agent"}
 
     def agents() -> list[Data]:

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""gpu_machine_health: made, unchanged, paused, next to somebody else's, and gone with its pool; what it deletes comes back."""
+"""gpu_machine_health: made, unchanged, paused, beside somebody else's, gone with its pool."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def pause(cluster: Cluster, value: str) -> None:
 
 
 def until_replaced(cluster: Cluster, playbook: Playbook, pool: Data, name: str) -> t.Any:
-    """The task waits for the replacement, whether the check has deleted the Machine before, while or after it looks."""
+    """The task waits for the replacement, whenever the check deletes the Machine: before, during or after a look."""
     for _attempt in range(20):
         task = playbook.module("gpu_machineset", pool=pool, wait_timeout=60)
         assert not task.failed, task.result

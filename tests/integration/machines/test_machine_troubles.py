@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""gpu_machineset when machines do not come: what it says, what it keeps of those that are gone, certificate requests, and how little it asks meanwhile."""
+"""gpu_machineset when machines do not come: what it says and keeps, and how little it asks meanwhile."""
 
 from __future__ import annotations
 

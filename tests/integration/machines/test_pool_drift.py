@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A pool that lives gets other labels, taints and disks: what differs is told, and machines are replaced only on request."""
+"""A pool that lives gets other labels, taints and disks: machines are replaced only on request."""
 
 from __future__ import annotations
 

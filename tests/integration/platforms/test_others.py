@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools on vSphere, OpenStack, Nutanix and IBM Cloud, a sandbox each: what machines are made of, what a re-run leaves."""
+"""Pools on vSphere, OpenStack, Nutanix and IBM Cloud: what machines are made of, what a re-run leaves."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_the_life_of_a_pool(pools: Pools, case: Case) -> None:
 
 @on(*EVERY)
 def test_the_whole_run(pools: Pools, case: Case) -> None:
-    """From machines to validated GPUs with the example as it is; again without a write; and everything gone."""
+    """From machines to validated GPUs with the example as it is; again without a write; everything gone."""
     run = pools.playbook.playbook("enable_gpus", gpu_pools=[case.pool])
     assert run.rc == 0, run.output[-4000:]
     devices = {
@@ -205,7 +205,7 @@ def test_the_whole_run(pools: Pools, case: Case) -> None:
 
 @on("openstack")
 def test_what_openstack_never_says(pools: Pools, case: Case) -> None:
-    """A full quota is in the log of Nova's clients alone; what is known of the Machine is told instead of a plain timeout."""
+    """Only the log of Nova's clients names a full quota: what is known of the Machine is told, not a plain timeout."""
     with pools.trouble("quota_exceeded"):
         late = pools.attempt(case.pool, capacity_timeout=2, wait_timeout=12)
     assert late["code"] == "MACH-SILENT", late.result

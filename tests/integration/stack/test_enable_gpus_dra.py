@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""enable_gpus.yml with gpu_backend dra: GPUs that pods claim, capped and validated with claims of the real scheduler."""
+"""enable_gpus.yml with gpu_backend dra: GPUs that pods claim, capped and validated by real claims."""
 
 from __future__ import annotations
 

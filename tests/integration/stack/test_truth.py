@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource tells the truth when a ClusterPolicy says ready and something is not; each pool is judged by itself.
+"""special_resource tells the truth when a ClusterPolicy lies that it is ready; each pool is judged by itself.
 
 Each lie is looked at by itself, so the tests call the module's own function, without Ansible.
 """
@@ -130,7 +130,7 @@ def test_ready_is_not_believed(cluster: Cluster, lie: Lie) -> None:
 
 
 def judge_until(cluster: Cluster, lie: Lie) -> Data:
-    """A look may be earlier than the trouble, or in the middle of its beginning: only one while the policy says so before and after counts."""
+    """Look until the policy claims to be ready both before and after a look that has the code of the lie."""
     said = ""
 
     def look() -> Data | None:

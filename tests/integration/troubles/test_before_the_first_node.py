@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""enable_gpus.yml in trouble before a node is there: each failure has code and remedy, and wrote only what it should."""
+"""enable_gpus.yml in trouble before a node is there: each failure has code and remedy, and wrote little."""
 
 from __future__ import annotations
 

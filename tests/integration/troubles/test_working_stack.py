@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""enable_gpus.yml while the API is away, on a stack in trouble, and its removal: each failure has code and remedy."""
+"""enable_gpus.yml while the API is away, on a stack in trouble, and its removal: codes and remedies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,10 @@ pytestmark = pytest.mark.story("a cluster's life: the whole run, a working stack
 
 @pytest.fixture(scope="module")
 def whole(cluster: Cluster, demo: Demo) -> Run:
-    """The API is silent for 20 s once the ClusterPolicy is there. Were it to refuse connections, Kubernetes' own controllers would need a minute more."""
+    """The API is silent for 20 s once the ClusterPolicy is there.
+
+    If it refused connections, Kubernetes' own controllers would need a minute more.
+    """
     sandbox = cluster.needs_sandbox()
 
     def outage() -> None:

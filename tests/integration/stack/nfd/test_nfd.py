@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""nfd_labels on real OLM and nfd-master: what rules and features give to nodes and take along, labels lost and regained."""
+"""nfd_labels on real OLM and nfd-master: what rules and features give and take along, labels lost and regained."""
 
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def test_a_removed_rule_takes_its_own_along_and_nothing_else(
     assert removed["nfd"]["removed"]["rules"] == ["it-mine"]
     assert cluster.client.get(*NFD, "nfd-instance", NAMESPACE)
 
-    # What is ours goes, the instance too. NFD's own job is not asked: it would take the other rule's labels along.
+    # What is ours goes, the instance too. NFD's own job would take the other rule's labels along.
     gone = playbook.module("nfd_labels", state="absent")
     assert not gone.failed, gone.result
     assert client.list(*NFD, NAMESPACE) == []

@@ -115,7 +115,7 @@ def test_what_is_wrong_is_refused_before_the_first_request(
 
 
 def test_a_feature_file_as_a_machine_config(playbook: Playbook, sandbox: Sandbox) -> None:
-    """The API server takes what the filter makes; how nodes get it is the machine-config operator's business."""
+    """The API server takes what the filter makes; the machine-config operator brings it to nodes."""
     shell = "{{ {'example.com/shell': 'xdma'} | accelerators.openshift.feature_file(name='fpga', expires='2027-01-31T00:00:00Z', "
     run = playbook.tasks(
         {

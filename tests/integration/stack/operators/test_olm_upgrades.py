@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""olm_operator beyond one operator: upgrades along a channel, a driver that would change, every operator at once."""
+"""olm_operator: upgrades along a channel, a driver that would change, every operator at once."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_driver_that_would_change_is_asked_about_pinned_or_allowed(
 ) -> None:
     cluster.needs_sandbox()
     assert playbook.module("olm_operator", **GPU, csv=FIRST)["operator"]["csv"] == FIRST
-    # Only what an upgrade looks at: the label by which the operator knows a GPU node, the driver's own, and a pod with a GPU.
+    # Only what an upgrade looks at: the label of a GPU node, the driver's own, and a pod with a GPU.
     worker = next(
         one["metadata"]["name"]
         for one in cluster.client.list("v1", "nodes", labels="node-role.kubernetes.io/worker")

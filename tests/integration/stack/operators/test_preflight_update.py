@@ -82,7 +82,7 @@ def test_a_stack_that_can_follow(cluster: Cluster, playbook: Playbook, audit: Au
     assert "comes with the release itself" in said(patch, "driver (Driver Toolkit)")
     known = playbook.module("preflight_update", version="4.22.9", rhcos=RHCOS, kernel=KERNEL)
     assert (verdicts(known)["driver (Driver Toolkit)"], verdicts(known)["driver image"]) == ("ok", "ok")
-    # The operator asks for the driver that is built with the toolkit by the name of the system, too; which it is shows only with the version of RHCOS.
+    # A driver that is built with the toolkit is asked for by the system's name, which RHCOS's version tells.
     assert said(known, "driver image") == "nvcr.io/nvidia/driver:595.91.07-rhel9 is there"
     assert "driver image" not in verdicts(patch)
     with trouble(cluster, "registry_image_missing", image="nvcr.io/nvidia/driver:595.91.07-rhel9"):

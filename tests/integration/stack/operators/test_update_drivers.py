@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Before an update of the cluster: whether the modules and drivers of its nodes will find what they need afterwards."""
+"""Before an update of the cluster: whether modules and drivers will find what they need afterwards."""
 
 from __future__ import annotations
 
