@@ -22,7 +22,7 @@ HANDED: t.Final = "left to make test-all"
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[LEFT] = {}
-    # A sandbox's Go programs collect garbage less often: a start takes 10 s of CPU time, not 14 s, and 350 MiB more.
+    # A sandbox's Go programs collect garbage less often: a start takes 10 s of CPU time instead of 14.
     os.environ.setdefault("GOGC", "400")
 
 

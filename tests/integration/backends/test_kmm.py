@@ -177,7 +177,7 @@ def unready(found: t.Any) -> dict[str, str]:
 def test_secure_boot_wants_signed_modules(
     cluster: Cluster, playbook: Playbook, audit: Audit, cards: list[str], secrets: None
 ) -> None:
-    """A node refuses an unsigned module, the signing step a wrong key; with the right key the same task mends it."""
+    """A node refuses an unsigned module, the signing step a wrong key; the right key mends it."""
 
     def image(tag: str, sign: Data | None = None) -> Data:
         mapping = {

@@ -42,7 +42,7 @@ def jwt(seconds: float, name: str = "") -> str:
 class Issuer(ThreadingHTTPServer):
     """Stands in for an OIDC issuer.
 
-    It renews one refresh token as often as it is asked to; a real one signs, and forgets the old refresh token.
+    It renews one refresh token whenever asked; a real one signs, and forgets the old refresh token.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -120,7 +120,7 @@ def told(run: Run, step: str) -> tuple[list[str], list[str]]:
 def test_the_whole_chain_with_no_node(
     cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
 ) -> None:
-    """No node to label or to validate is a success; the plan foretold all, and a second run writes nothing."""
+    """No node to label or to validate is a success; the plan foretold all, a second run writes nothing."""
     names = [
         f"{cluster.client.get('config.openshift.io/v1', 'infrastructures', 'cluster')['status']['infrastructureName']}-it-burst-{zone}"
         for zone in ZONES

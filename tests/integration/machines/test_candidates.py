@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools with candidates, while the cloud lacks machines of some: who wins, what stays, nothing left of others."""
+"""Pools with candidates, while the cloud lacks machines of some: who wins, what stays, what goes."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def pause(cluster: Cluster, value: str) -> None:
 
 
 def until_replaced(cluster: Cluster, playbook: Playbook, pool: Data, name: str) -> t.Any:
-    """The task waits for the replacement, whenever the check deletes the Machine: before, during or after a look."""
+    """The task waits for the replacement, whenever the check deletes the Machine."""
     for _attempt in range(20):
         task = playbook.module("gpu_machineset", pool=pool, wait_timeout=60)
         assert not task.failed, task.result

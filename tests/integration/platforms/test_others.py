@@ -205,7 +205,7 @@ def test_the_whole_run(pools: Pools, case: Case) -> None:
 
 @on("openstack")
 def test_what_openstack_never_says(pools: Pools, case: Case) -> None:
-    """Only the log of Nova's clients names a full quota: what is known of the Machine is told, not a plain timeout."""
+    """Only Nova's clients log a full quota: what is known of the Machine is told, not a plain timeout."""
     with pools.trouble("quota_exceeded"):
         late = pools.attempt(case.pool, capacity_timeout=2, wait_timeout=12)
     assert late["code"] == "MACH-SILENT", late.result

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Machine API and NFD of a sandbox: a MachineSet becomes labelled GPU nodes and goes; kopf leaves no trace."""
+"""Machine API and NFD of a sandbox: a MachineSet becomes labelled GPU nodes; kopf leaves no trace."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Machine API's webhook on Google Cloud: what it refuses, rewrites and warns of, and the machines that pass."""
+"""The Machine API's webhook on Google Cloud: what it refuses, rewrites, warns of and lets pass."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Real OLM on the sandbox's catalogues: install, upgrade, what clients read, troubles that lie in a catalogue."""
+"""Real OLM on the sandbox's catalogues: install, upgrade, what clients read, troubles in a catalogue."""
 
 from __future__ import annotations
 

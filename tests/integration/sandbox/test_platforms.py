@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every platform as a sandbox: it holds what its installer leaves, and a MachineSet becomes a node with GPUs."""
+"""Every platform as a sandbox: what its installer leaves, and a MachineSet that becomes a node with GPUs."""
 
 from __future__ import annotations
 

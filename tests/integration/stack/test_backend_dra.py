@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, backend dra: a GPUCluster judged by real ResourceSlices, a claim by the real scheduler."""
+"""special_resource, backend dra: a GPUCluster judged by its ResourceSlices, claims by the scheduler."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def test_what_runs_is_reported_and_stays(cluster: Cluster, playbook: Playbook, a
 def test_killed_after_the_removal_and_gone_on_with(
     cluster: Cluster, playbook: Playbook, audit: Audit, tmp_path: Path
 ) -> None:
-    """A finalizer keeps the DaemonSet, so that the run is killed while it waits for the old driver to leave."""
+    """A finalizer keeps the DaemonSet, so that the kill comes while the run waits for the old driver."""
     client = cluster.client
     client.patch(*SETS, NAME, SPACE, {"metadata": {"finalizers": ["example.com/kept"]}})
 

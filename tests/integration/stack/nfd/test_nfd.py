@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""nfd_labels on real OLM and nfd-master: what rules and features give and take along, labels lost and regained."""
+"""nfd_labels on real OLM and nfd-master: what rules and features give and take along, labels that get lost."""
 
 from __future__ import annotations
 

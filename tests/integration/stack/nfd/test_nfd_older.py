@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""nfd_labels on OpenShift 4.18, which has a group of its own for rules and features, and over the next update."""
+"""nfd_labels on OpenShift 4.18, which has its own group for rules and features, and over the next update."""
 
 from __future__ import annotations
 

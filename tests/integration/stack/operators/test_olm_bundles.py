@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bundles that real OLM unpacks from images: read before an approval, missing, installed; a CSV that stays."""
+"""Bundles that real OLM unpacks from images: read before approval, missing, installed; a CSV that stays."""
 
 from __future__ import annotations
 
