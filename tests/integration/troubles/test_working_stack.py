@@ -39,10 +39,12 @@ def whole(cluster: Cluster, demo: Demo) -> Run:
     If it refused connections, Kubernetes' own controllers would need a minute more.
     """
     sandbox = cluster.needs_sandbox()
+    been: list[bool] = []
 
     def outage() -> None:
-        until(lambda: policies(cluster), "the ClusterPolicy")
+        until(lambda: policies(cluster), "the ClusterPolicy", 4 * SECONDS)
         faults.api_down(sandbox, 20, hang=True)
+        been.append(True)
 
     away = threading.Thread(target=outage)
     away.start()
@@ -50,6 +52,7 @@ def whole(cluster: Cluster, demo: Demo) -> Run:
     away.join(timeout=SECONDS)
     assert not away.is_alive()
     assert run.rc == 0, run.output
+    assert been, "the API was never away"
     return run
 
 
