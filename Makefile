@@ -1,6 +1,6 @@
 # The only verbs. Each calls what it needs, all are safe to repeat, none needs root or a global install.
 .DEFAULT_GOAL := help
-.PHONY: setup demo test lint units sanity integration molecule bench docs build sandbox clean help
+.PHONY: setup demo test test-all lint units sanity integration molecule bench docs build sandbox clean help
 MAKEFLAGS += --no-print-directory
 
 SCENARIO ?= aws
@@ -53,23 +53,42 @@ demo: setup ## a pool of GPU nodes on the sandbox, from nothing to validated; SC
 	  'Run it again, nothing changes:      make demo$(if $(filter-out aws,$(SCENARIO)), SCENARIO=$(SCENARIO))$(if $(filter-out examples/demo.yml,$(POOLS)), POOLS=$(POOLS))' \
 	  'Stop it, nothing is left:           $(BIN:$(CHECKOUT)/%=%)/sandbox down'
 
-test: lint units sanity sandbox-build integration molecule ## all gates, in this order
+# What make test leaves to make test-all: tests that carry the mark `long`.
+CHOICE := -m 'not long'
+ON_SANDBOX := tests/integration tests/contract tests/faults tests/packaging
+STARTED := $(shell date +%s)
+
+test: gates ## what continuous integration runs: every gate, the tests but for the long ones (half an hour on two cores)
+
+test-all: CHOICE :=
+test-all: gates ## every gate, and the long tests too (an hour)
+
+# Sanity needs one core for minutes; what it and the others say comes when each of them has ended.
+.PHONY: gates
+gates: setup
+	@$(MAKE) --jobs=2 --output-sync=target sanity lint units
+	@$(MAKE) integration CHOICE="$(CHOICE)"
+	@$(MAKE) molecule
+	@printf 'All gates passed in %d minutes.\n' $$(( ($$(date +%s) - $(STARTED) + 59) / 60 ))
 
 lint: setup ## ruff, mypy, yamllint, ansible-lint (production), antsibull-docs and -changelog
 	@tests/lint
 
 units: setup ## unit tests, under 30 s; once more on the newest ansible-core where python3.13 is there
-	@$(BIN)/pytest -q $(or $(TESTS),tests/unit)
+	@$(BIN)/pytest -q -n 2 $(or $(TESTS),tests/unit)
 	@tests/newest_core $(or $(TESTS),tests/unit)
 
 sanity: setup ## ansible-test sanity, without an ignore file
 	@tests/sanity/run
 
-integration: setup sandbox-build build ## pytest on the sandbox, and the tarball installed elsewhere; TESTS= chooses
-	@$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(or $(TESTS),tests/contract tests/faults tests/integration tests/packaging)
+integration: setup sandbox-build build ## pytest on the sandbox, and the tarball installed elsewhere; TESTS= chooses, long tests too
+	@$(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=10 $(if $(TESTS),$(TESTS),$(CHOICE) $(ON_SANDBOX))
 
-molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own
-	@$(BIN)/molecule test --all
+molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own, two at a time
+	@$(MAKE) --jobs=2 --output-sync=target $(patsubst molecule/%/molecule.yml,molecule-%,$(wildcard molecule/*/molecule.yml))
+
+molecule-%: setup sandbox-build
+	@$(BIN)/molecule test --scenario-name $*
 
 bench: setup sandbox-build ## measure beside kubernetes.core and kubectl, into benchmarks/ (half an hour); BENCH=--quick for the counts
 	@$(BIN)/python benchmarks/harness.py $(BENCH)
@@ -93,4 +112,4 @@ clean: ## stop the sandbox and remove everything that was made here
 	rm -rf .venv .build .sandbox .cache .ansible .mypy_cache .pytest_cache .ruff_cache
 
 help: ## this list
-	@awk -F ':[^#]*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':[^#]*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile

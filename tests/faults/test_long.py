@@ -1,12 +1,11 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Minutes without an API server or without etcd, a new certificate, a fresh start, in the middle of waits and writes. Only with FAULTS_LONG=1."""
+"""Minutes without API server or etcd, a new certificate, a fresh start: in the middle of waits and writes."""
 
 from __future__ import annotations
 
 import itertools
-import os
 import signal
 import ssl
 import threading
@@ -34,9 +33,7 @@ from openshift_sandbox.pki import Authority
 from openshift_sandbox.programs import control_plane
 from openshift_sandbox.sandbox import Sandbox
 
-pytestmark = pytest.mark.skipif(
-    os.environ.get("FAULTS_LONG") != "1", reason="takes minutes: set FAULTS_LONG=1"
-)
+pytestmark = pytest.mark.long("outages of minutes; test_matrix.py and test_outage.py have the short ones")
 
 AWAY: t.Final = 120.0
 # After its return a server may refuse for a moment more, and a pause may just have begun.
@@ -59,7 +56,10 @@ def kill(sandbox: Sandbox, name: str) -> None:
 
 
 class Pair:
-    """A wait that is under way, and a write that sets it free; both through the proxy, each with its times and its requests."""
+    """A wait that is under way, and a write that ends it.
+
+    Both go through the proxy, which notes times and requests of each.
+    """
 
     def __init__(self, bench: Bench, name: str) -> None:
         before(bench, name, x="1")
@@ -142,7 +142,8 @@ def test_two_minutes_without_api(cluster: Cluster, bench: Bench, hang: bool) -> 
     back = time.monotonic()
     pair.finish()
     print(
-        f"written {pair.written - back:+.2f} s, seen {pair.seen - back:+.2f} s after the server was ready again"
+        f"written {pair.written - back:+.2f} s, seen {pair.seen - back:+.2f} s "
+        "after the server was ready again"
     )
     assert pair.written - started > AWAY
     for role in ("waiter", "writer"):

@@ -5,16 +5,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from cluster import Cluster
+from integration import warm_ansible
 from integration.playbook import Playbook
 from integration.twelve_steps import Walks
 from integration.wire import Audit
 
 
 @pytest.fixture(scope="session")
-def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
-    return Playbook(tmp_path_factory.mktemp("playbooks"), cluster.kubeconfig)
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What runs playbooks in place of ansible-playbook, sooner."""
+    return warm_ansible.start(tmp_path_factory.mktemp("warm"))
+
+
+@pytest.fixture(scope="session")
+def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory, program: Path) -> Playbook:
+    return Playbook(tmp_path_factory.mktemp("playbooks"), cluster.kubeconfig, program)
 
 
 @pytest.fixture(scope="session")

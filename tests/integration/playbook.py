@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Playbooks as users run them: ansible-runner in a directory of its own, every task's result and time as data."""
+"""Playbooks as users run them, by ansible-runner: every task's result and time as data."""
 
 from __future__ import annotations
 
@@ -63,9 +63,11 @@ class Run:
 class Playbook:
     """Runs tasks or playbooks against one cluster."""
 
-    def __init__(self, directory: Path, kubeconfig: Path) -> None:
+    def __init__(self, directory: Path, kubeconfig: Path, program: Path | None = None) -> None:
+        """program: in place of ansible-playbook; all that share it share Ansible's home."""
         self.directory = directory
         self.kubeconfig = kubeconfig
+        self.program = program
         self._runs = 0
 
     def tasks(
@@ -76,7 +78,10 @@ class Playbook:
         defaults: Data | str | None = None,
         cmdline: str = "",
     ) -> Run:
-        """One play of these tasks; ordinary modules when not in process. defaults: connection options in place of the kubeconfig."""
+        """One play of these tasks; ordinary modules when not in process.
+
+        defaults: connection options in place of the kubeconfig.
+        """
         play = {
             "hosts": "localhost",
             "gather_facts": False,
@@ -135,14 +140,18 @@ class Playbook:
     def _environment(self) -> dict[str, str]:
         return {
             "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
-            "ANSIBLE_HOME": str(self.directory / "ansible-home"),
+            "ANSIBLE_HOME": str((self.program.parent if self.program else self.directory) / "ansible-home"),
             "ANSIBLE_FORCE_COLOR": "0",
             "ANSIBLE_LOCALHOST_WARNING": "0",
             "ANSIBLE_PIPELINING": "1",
             "K8S_AUTH_KUBECONFIG": "",
             "KUBECONFIG": str(self.kubeconfig),
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": os.pathsep.join([*self._programs(), os.environ["PATH"]]),
         }
+
+    def _programs(self) -> list[str]:
+        """Folders that come first on PATH."""
+        return [*([str(self.program.parent)] if self.program else []), str(Path(sys.executable).parent)]
 
 
 def _task(event: Data) -> TaskResult | None:

@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A token or password that works is nowhere to be seen: not in -vvvv output, results, errors, diffs, artifacts, /tmp, argv or environment."""
+"""A token or password that works is nowhere to be seen.
+
+Not in -vvvv output, results, errors, diffs, artifacts, /tmp, argv or environment.
+"""
 
 from __future__ import annotations
 
@@ -87,6 +90,12 @@ def files_with(secret: str, *directories: Path) -> list[str]:
     return [str(path) for path in paths if path.is_file() and secret.encode() in content(path)]
 
 
+@pytest.fixture(scope="module")
+def playbook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Playbook:
+    """By ansible-playbook itself, with a home of its own: all that it leaves is looked through."""
+    return Playbook(tmp_path_factory.mktemp("secrecy"), cluster.kubeconfig)
+
+
 @pytest.mark.parametrize("given", ["api_key", "kubeconfig"])
 def test_a_token_is_nowhere_to_be_seen(
     cluster: Cluster, playbook: Playbook, token: str, given: str, in_process: bool, tmp_path: Path
@@ -138,7 +147,10 @@ def test_a_token_is_nowhere_to_be_seen(
 def test_a_password_and_its_token_are_nowhere_to_be_seen(
     cluster: Cluster, in_process: bool, tmp_path: Path
 ) -> None:
-    """Every OAuth token begins alike, and nothing else does that is not the hashed name of one. Other tests give the same password as plain options."""
+    """Every OAuth token begins alike, and nothing else does but the hashed name of one.
+
+    Other tests give the same password as plain options.
+    """
     playbook = Playbook(tmp_path, cluster.kubeconfig)
     oauth = OAuth(cluster.needs_sandbox())
     password, issued = oauth.password(), "Bearer sha256~"

@@ -1,13 +1,17 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A module's twelve steps: create, again, modify, again, delete, again; each in check mode and for real; both ways."""
+"""A module's twelve steps: create, again, modify, again, delete, again; each in check mode and for real.
+
+`make test` walks them both ways for each module of the collection, and in process for every other backend.
+"""
 
 from __future__ import annotations
 
 import typing as t
 from dataclasses import dataclass, field, replace
 
+import pytest
 from integration.playbook import Playbook, TaskResult
 from integration.wire import Audit
 
@@ -29,10 +33,17 @@ VOLATILE = {
     "proof",
 }
 
+OTHER_WAY: t.Final = pytest.mark.long(
+    "the steps of one more backend or module as an ordinary module, which is the same code in another process"
+)
+
 
 @dataclass(frozen=True)
 class Case:
-    """A module's options for each act; `{way}` in any text becomes the way, so that the ways do not meet. varies: results that time decides."""
+    """A module's options for each act.
+
+    `{way}` in any text becomes the way, so that the ways do not meet. varies: results that time decides.
+    """
 
     module: str
     create: Data

@@ -1,12 +1,16 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools on the platform that a file names as its SCENARIO: the sandbox of the whole run for AWS, one of its own for each other."""
+"""Pools on the platform that a file names as its SCENARIO.
+
+AWS is the sandbox of the whole run; every other platform has one of its own.
+"""
 
 from __future__ import annotations
 
 import os
 import typing as t
+from pathlib import Path
 
 import pytest
 from cluster import running
@@ -24,22 +28,25 @@ def pools(platform: Pools) -> t.Iterator[Pools]:
 
 
 @pytest.fixture(scope="module")
-def platform(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pools]:
+def platform(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, program: Path
+) -> t.Iterator[Pools]:
+    directory = tmp_path_factory.mktemp("platform")
     scenario = request.module.SCENARIO
     if scenario == "aws":
-        yield _on(request.getfixturevalue("cluster"), tmp_path_factory)
+        yield _on(request.getfixturevalue("cluster"), directory, program)
         return
     if os.environ.get("KUBECONFIG"):
         pytest.skip(f"needs a cluster of its own: scenario {scenario}")
     with running(scenario) as cluster:
-        yield _on(cluster, tmp_path_factory)
+        yield _on(cluster, directory, program)
 
 
-def _on(cluster: t.Any, tmp_path_factory: pytest.TempPathFactory) -> Pools:
+def _on(cluster: t.Any, directory: Path, program: Path) -> Pools:
     sandbox = cluster.needs_sandbox()
     return Pools(
         cluster.client,
         sandbox,
-        Playbook(tmp_path_factory.mktemp("platform"), cluster.kubeconfig),
+        Playbook(directory, cluster.kubeconfig, program),
         Audit(sandbox.directory / "audit.log", cluster.client),
     )

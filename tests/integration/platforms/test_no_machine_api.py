@@ -56,9 +56,9 @@ def test_existing_nodes_are_a_pool_from_end_to_end(hosted: Pools) -> None:
     from_end_to_end(hosted, EXISTING)
 
 
-@pytest.mark.skipif(os.environ.get("FAULTS_LONG") != "1", reason="takes minutes: set FAULTS_LONG=1")
+@pytest.mark.long("pools of existing nodes, from end to end, once more on Oracle's cloud")
 def test_nodes_of_oracle_s_cloud_are_pools_too(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Of an external platform, by the label of its cloud controller; machines with four devices and with one."""
+    """Of an external platform, by its cloud controller's label; machines with four devices and with one."""
     with on("oci-external", tmp_path_factory) as oci:
         refused = oci.attempt(
             {

@@ -1,13 +1,14 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Pools on vSphere, OpenStack, Nutanix and IBM Cloud, a sandbox each: what their machines are made of, and what a re-run leaves alone."""
+"""Pools on vSphere, OpenStack, Nutanix and IBM Cloud: what machines are made of, what a re-run leaves."""
 
 from __future__ import annotations
 
 import os
 import typing as t
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 import yaml
@@ -118,23 +119,31 @@ CASES: t.Final = (
         booted={"image": "rhcos-9-9"},
     ),
 )
-# Whose whole run is part of every test run; what comes after the machines is the same everywhere.
+BY_SCENARIO: t.Final = {case.scenario: case for case in CASES}
+EVERY: t.Final = tuple(BY_SCENARIO)
 USUAL: t.Final = "vsphere"
-
-
-@pytest.fixture(scope="module", params=CASES, ids=lambda case: case.scenario)
-def case(request: pytest.FixtureRequest) -> Case:
-    return t.cast(Case, request.param)
+CLOUD: t.Final = pytest.mark.long("one more cloud, after AWS, Azure, Google Cloud, vSphere and bare metal")
 
 
 @pytest.fixture(scope="module")
-def platform(case: Case, tmp_path_factory: pytest.TempPathFactory) -> t.Iterator[Pools]:
+def case(request: pytest.FixtureRequest) -> Case:
+    return BY_SCENARIO[request.param]
+
+
+def on(*scenarios: str) -> pytest.MarkDecorator:
+    """Parametrize a test by the clusters of these scenarios."""
+    cases = [pytest.param(one, marks=[CLOUD] if one != USUAL else []) for one in scenarios]
+    return pytest.mark.parametrize("case", cases, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
+def platform(case: Case, tmp_path_factory: pytest.TempPathFactory, program: Path) -> t.Iterator[Pools]:
     if os.environ.get("KUBECONFIG"):
         pytest.skip(f"needs a cluster of its own: scenario {case.scenario}")
     with running(case.scenario) as cluster:
         sandbox, playbook = (
             cluster.needs_sandbox(),
-            Playbook(tmp_path_factory.mktemp(case.scenario), cluster.kubeconfig),
+            Playbook(tmp_path_factory.mktemp(case.scenario), cluster.kubeconfig, program),
         )
         yield Pools(cluster.client, sandbox, playbook, Audit(sandbox.directory / "audit.log", cluster.client))
 
@@ -147,6 +156,7 @@ def values(pools: Pools, labels: str) -> dict[str, Data]:
     }
 
 
+@on(*EVERY)
 def test_the_life_of_a_pool(pools: Pools, case: Case) -> None:
     pool = case.pool
     mine = f"{LABEL}={pool['name']}"
@@ -173,10 +183,9 @@ def test_the_life_of_a_pool(pools: Pools, case: Case) -> None:
     pools.remove(changed)
 
 
+@on(*EVERY)
 def test_the_whole_run(pools: Pools, case: Case) -> None:
-    """From machines to validated GPUs with the example as it is; again without a write; and everything gone."""
-    if case.scenario != USUAL and os.environ.get("FAULTS_LONG") != "1":
-        pytest.skip("takes minutes: set FAULTS_LONG=1")
+    """From machines to validated GPUs with the example as it is; again without a write; everything gone."""
     run = pools.playbook.playbook("enable_gpus", gpu_pools=[case.pool])
     assert run.rc == 0, run.output[-4000:]
     devices = {
@@ -194,10 +203,9 @@ def test_the_whole_run(pools: Pools, case: Case) -> None:
     assert (pools.names(), pools.machines(case.pool), pools.nodes(case.pool)) == (set(), [], [])
 
 
+@on("openstack")
 def test_what_openstack_never_says(pools: Pools, case: Case) -> None:
-    """A full quota is in the log of Nova's clients alone; what is known of the Machine is told instead of a plain timeout."""
-    if case.scenario != "openstack":
-        pytest.skip("only OpenStack's provider is silent")
+    """Only Nova's clients log a full quota: what is known of the Machine is told, not a plain timeout."""
     with pools.trouble("quota_exceeded"):
         late = pools.attempt(case.pool, capacity_timeout=2, wait_timeout=12)
     assert late["code"] == "MACH-SILENT", late.result

@@ -12,7 +12,7 @@ import pytest
 from integration.patience import until
 from integration.sandbox.machine_sets import API, MACHINES, Data, copied, machines, worker
 
-from openshift_sandbox import audit, lifecycle
+from openshift_sandbox import audit, faults, lifecycle
 from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox
 from openshift_sandbox.stand_ins.core.loop import USER_AGENT
@@ -70,3 +70,9 @@ def rest(sandbox: Sandbox) -> t.Callable[[], bool]:
         return not audit.writes(audit.read(sandbox.audit_log, start, USER_AGENT))
 
     return look
+
+
+@pytest.fixture
+def trouble(sandbox: Sandbox) -> t.Iterator[t.Callable[..., None]]:
+    yield lambda kind, **fields: faults.add(sandbox, kind, fields)
+    faults.clear(sandbox, None, {})

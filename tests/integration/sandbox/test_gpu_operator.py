@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The GPU operator's stand-in on real OLM, DaemonSet controller, scheduler and nfd-master: from a ClusterPolicy to CUDA pods, and how it goes wrong."""
+"""The GPU operator's stand-in among real controllers: from a ClusterPolicy to CUDA pods, and troubles."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox
 
 SCENARIO = "aws"
+pytestmark = pytest.mark.long(
+    "the sandbox itself: every other test uses its parts, these test them one by one"
+)
 GPUS = 4
 OSTREE = "feature.node.kubernetes.io/system-os_release.OSTREE_VERSION"
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Machine API and NFD of a running sandbox: a MachineSet becomes labelled GPU nodes and goes again, and kopf leaves no trace."""
+"""Machine API and NFD of a sandbox: a MachineSet becomes labelled GPU nodes; kopf leaves no trace."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from openshift_sandbox.sandbox import Sandbox
 from openshift_sandbox.stand_ins.core.kinds import TABLE
 
 SCENARIO = "aws"
+pytestmark = pytest.mark.long(
+    "the sandbox itself: every other test uses its parts, these test them one by one"
+)
 NFD = "openshift-nfd"
 FEATURE = "feature.node.kubernetes.io/"
 TAINT = {"key": "nvidia.com/gpu", "value": "training", "effect": "NoSchedule"}

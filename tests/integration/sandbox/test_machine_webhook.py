@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Machine API's webhook through the real API server, on Google Cloud: refused, rewritten, warned of, and done without; then the machines that pass."""
+"""The Machine API's webhook on Google Cloud: what it refuses, rewrites, warns of and lets pass."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ from openshift_sandbox.programs import admission
 from openshift_sandbox.sandbox import Sandbox
 
 SCENARIO = "gcp"
+pytestmark = pytest.mark.long(
+    "the sandbox itself: every other test uses its parts, these test them one by one"
+)
 DEFAULT_SECONDS = 10  # that an API server waits for a webhook which does not say how long
 T4 = {"machineType": "n1-standard-4", "gpus": [{"type": "nvidia-tesla-t4"}], "onHostMaintenance": "Terminate"}
 
 
 def machine_set(client: Client, name: str, **over: t.Any) -> Data:
-    """A set as the installer's workers, with other fields in its provider specification, and without machines."""
+    """A set as the installer's workers, with other fields in its provider specification; no machines."""
     return copied(worker(client, "-a"), name, 0, **over)
 
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Real OLM on the sandbox's catalogues: install, upgrade, what clients read, and the troubles that lie in a catalogue."""
+"""Real OLM on the sandbox's catalogues: install, upgrade, what clients read, troubles in a catalogue."""
 
 from __future__ import annotations
 
@@ -17,6 +17,10 @@ from integration.sandbox.subscriptions import V1ALPHA1, Operator
 from openshift_sandbox import faults, lifecycle
 from openshift_sandbox.client import Client, resource_path
 from openshift_sandbox.sandbox import Sandbox
+
+pytestmark = pytest.mark.long(
+    "the sandbox itself: every other test uses its parts, these test them one by one"
+)
 
 Data = dict[str, t.Any]
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every platform as a running sandbox: the API server takes what its installer leaves, and a MachineSet scaled up there becomes a node with GPUs."""
+"""Every platform as a sandbox: what its installer leaves, and a MachineSet that becomes a node with GPUs."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ from openshift_sandbox import lifecycle
 from openshift_sandbox.client import ApiError, Client
 from openshift_sandbox.hardware import instance_types
 from openshift_sandbox.sandbox import Sandbox
+
+pytestmark = pytest.mark.long(
+    "the sandbox itself: every other test uses its parts, these test them one by one"
+)
 
 
 @pytest.fixture

@@ -1,12 +1,13 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A sandbox of its own for each file: of the scenario that the file names as its SCENARIO, with node labels and what it names as OPERATORS."""
+"""A sandbox of its own for each file, of its SCENARIO, with node labels and its OPERATORS."""
 
 from __future__ import annotations
 
 import os
 import typing as t
+from pathlib import Path
 
 import pytest
 from cluster import Cluster, running
@@ -26,9 +27,12 @@ def cluster(request: pytest.FixtureRequest) -> t.Iterator[Cluster]:
 
 @pytest.fixture(scope="module")
 def playbook(
-    cluster: Cluster, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    cluster: Cluster,
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    program: Path,
 ) -> Playbook:
-    made = Playbook(tmp_path_factory.mktemp(request.path.stem), cluster.kubeconfig)
+    made = Playbook(tmp_path_factory.mktemp(request.path.stem), cluster.kubeconfig, program)
     operators: dict[str, str] = getattr(request.module, "OPERATORS", {})
     if operators:
         run = made.tasks(

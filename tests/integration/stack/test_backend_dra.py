@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, backend dra: a GPUCluster and its drivers, judged by real ResourceSlices; a claim that the real scheduler allocates."""
+"""special_resource, backend dra: a GPUCluster judged by its ResourceSlices, claims by the scheduler."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cluster import Cluster
 from integration.direct import before_the_operator, judge
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import Case, Walks
+from integration.twelve_steps import OTHER_WAY, Case, Walks
 from integration.wire import Audit
 
 from openshift_sandbox import faults
@@ -93,15 +93,23 @@ def test_without_the_operator_the_first_stage_says_so(cluster: Cluster) -> None:
     before_the_operator(cluster, "gpu-operator", **WANTED | {"wait_timeout": 10})
 
 
-def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
-    modified = WANTED | {"gpu_cluster": {"dcgm_exporter": {"enabled": False}}}
-    case = Case(
-        "special_resource", WANTED, modified, GONE, varies=frozenset({"nvidia_drivers", "driver_version"})
-    )
-    walks = Walks(playbook, audit)
-    for in_process in (True, False):
-        walks.check(case, in_process)
-    walks.compare(case)
+STEPS: t.Final = Case(
+    "special_resource",
+    WANTED,
+    WANTED | {"gpu_cluster": {"dcgm_exporter": {"enabled": False}}},
+    GONE,
+    varies=frozenset({"nvidia_drivers", "driver_version"}),
+)
+
+
+def test_twelve_steps(walks: Walks) -> None:
+    walks.check(STEPS, in_process=True)
+
+
+@OTHER_WAY
+def test_twelve_steps_as_an_ordinary_module(walks: Walks) -> None:
+    walks.check(STEPS, in_process=False)
+    walks.compare(STEPS)
 
 
 def test_a_claim_gets_a_gpu_and_holds_the_stack(cluster: Cluster, playbook: Playbook, audit: Audit) -> None:

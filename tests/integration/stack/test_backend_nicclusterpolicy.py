@@ -12,7 +12,7 @@ from cluster import Cluster
 from integration.direct import before_the_operator, judge
 from integration.patience import until
 from integration.playbook import Playbook
-from integration.twelve_steps import Case, Walks
+from integration.twelve_steps import OTHER_WAY, Case, Walks
 from integration.wire import Audit
 
 from openshift_sandbox import faults
@@ -82,18 +82,23 @@ def test_without_the_operator_the_first_stage_says_so(cluster: Cluster) -> None:
     before_the_operator(cluster, "nvidia-network-operator", **WANTED | {"wait_timeout": 10})
 
 
-def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
-    fewer = [one | {"expected": {"rdma/rdma_a": 10}} for one in (ETHERNET, INFINIBAND)]
-    case = Case(
-        "special_resource",
-        WANTED,
-        WANTED | {"nic_cluster_policy": FEWER, "pools": fewer},
-        {"backend": BACKEND, "state": "absent"},
-    )
-    walks = Walks(playbook, audit)
-    for in_process in (True, False):
-        walks.check(case, in_process)
-    walks.compare(case)
+FEWER_POOLS: t.Final = [one | {"expected": {"rdma/rdma_a": 10}} for one in (ETHERNET, INFINIBAND)]
+STEPS: t.Final = Case(
+    "special_resource",
+    WANTED,
+    WANTED | {"nic_cluster_policy": FEWER, "pools": FEWER_POOLS},
+    {"backend": BACKEND, "state": "absent"},
+)
+
+
+def test_twelve_steps(walks: Walks) -> None:
+    walks.check(STEPS, in_process=True)
+
+
+@OTHER_WAY
+def test_twelve_steps_as_an_ordinary_module(walks: Walks) -> None:
+    walks.check(STEPS, in_process=False)
+    walks.compare(STEPS)
 
 
 def test_what_is_returned(cluster: Cluster, playbook: Playbook) -> None:

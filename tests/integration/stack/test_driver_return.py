@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource, from NVIDIADriver objects back to the ClusterPolicy's driver: refused where it cannot work, killed half way, and gone on with."""
+"""special_resource, from NVIDIADriver objects back to the ClusterPolicy's driver: refused, killed, resumed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import sys
 import typing as t
 from pathlib import Path
 
+import pytest
 import yaml
 from cluster import Cluster
 from integration.patience import until
@@ -21,6 +22,9 @@ from integration.wire import Audit
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "gpu-nodes"
+pytestmark = pytest.mark.long(
+    "a driver for each pool, step by step and back again: test_nvidia_driver.py has the way there"
+)
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 NAMESPACE: t.Final = "nvidia-gpu-operator"
@@ -63,7 +67,7 @@ def run_until_killed(playbook: Playbook, path: Path, options: Data, far_enough: 
 def test_what_keeps_it_from_working_is_told_before_the_first_write(
     cluster: Cluster, playbook: Playbook, audit: Audit
 ) -> None:
-    """One driver is ours, one is somebody else's, whose DaemonSet would keep the policy's driver from its nodes."""
+    """One driver is ours; the DaemonSet of somebody else's would keep the policy's driver from its nodes."""
     theirs = {"driverType": "gpu", "nodeSelector": INFERENCE["node_selector"], **driver(OLD)}
     cluster.client.create(
         {"apiVersion": DRIVERS[0], "kind": "NVIDIADriver", "metadata": {"name": "inference"}, "spec": theirs}

@@ -1,10 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""enable_gpus.yml with gpu_backend dra: from nothing to GPUs that pods claim, capped and validated with claims that the real scheduler allocates.
-
-The tests follow a cluster's life, in their order.
-"""
+"""enable_gpus.yml with gpu_backend dra: GPUs that pods claim, capped and validated by real claims."""
 
 from __future__ import annotations
 
@@ -22,6 +19,10 @@ from openshift_sandbox.client import ApiError
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "aws"
+pytestmark = [
+    pytest.mark.story("a cluster's life: from nothing to claimed GPUs, and removal"),
+    pytest.mark.long("the whole chain with claims: test_backend_dra.py has the same stack"),
+]
 
 EXAMPLE: t.Final[Data] = yaml.safe_load((ROOT / "examples/dra.yml").read_text())
 # With a second candidate the pools are planned once more, with what was obtained.

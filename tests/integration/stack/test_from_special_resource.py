@@ -1,13 +1,14 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""From a SpecialResource that brings the GPU driver to a ClusterPolicy, killed in the middle and gone on with."""
+"""From a SpecialResource with the GPU driver to a ClusterPolicy, killed in the middle and gone on with."""
 
 from __future__ import annotations
 
 import typing as t
 from pathlib import Path
 
+import pytest
 from cluster import Cluster
 from integration.killed import kill
 from integration.patience import until
@@ -16,6 +17,7 @@ from integration.wire import Audit
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "sro-left-over"
+pytestmark = pytest.mark.long("the Special Resource Operator, which is only left over on old clusters")
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 SPACE: t.Final = "nvidia-sro"
@@ -68,7 +70,7 @@ def test_what_runs_is_reported_and_stays(cluster: Cluster, playbook: Playbook, a
 def test_killed_after_the_removal_and_gone_on_with(
     cluster: Cluster, playbook: Playbook, audit: Audit, tmp_path: Path
 ) -> None:
-    """A finalizer keeps the DaemonSet, so that the run is sure to be killed while it waits for the old driver to leave."""
+    """A finalizer keeps the DaemonSet, so that the kill comes while the run waits for the old driver."""
     client = cluster.client
     client.patch(*SETS, NAME, SPACE, {"metadata": {"finalizers": ["example.com/kept"]}})
 

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
 from cluster import Cluster
 from integration.playbook import Playbook
 from integration.stack.driver_gaps import NEW, OLD, POLICIES, POOLS, QUICK, driver
-from integration.twelve_steps import Case, Walks
+from integration.twelve_steps import OTHER_WAY, Case, Walks
 from integration.wire import Audit
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "gpu-nodes"
+pytestmark = pytest.mark.long(
+    "a driver for each pool, step by step and back again: test_nvidia_driver.py has the way there"
+)
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 BACKEND: t.Final = "nvidiadriver"
@@ -23,16 +27,23 @@ TIMED: t.Final = frozenset({"driver_version", "since", "evidence", "lines"})
 WANTED: t.Final[Data] = {"backend": BACKEND, "pools": POOLS, **QUICK}
 
 
-def test_twelve_steps(playbook: Playbook, audit: Audit) -> None:
-    changed = WANTED | {
-        "mig": {"strategy": "mixed"},
-        "nvidia_drivers": [{"name": "inference", **driver(OLD)}, {"name": "training"}],
-    }
-    case = Case("special_resource", WANTED, changed, {"backend": BACKEND, "state": "absent"}, varies=TIMED)
-    walks = Walks(playbook, audit)
-    for in_process in (True, False):
-        walks.check(case, in_process)
-    walks.compare(case)
+CHANGED: t.Final = WANTED | {
+    "mig": {"strategy": "mixed"},
+    "nvidia_drivers": [{"name": "inference", **driver(OLD)}, {"name": "training"}],
+}
+STEPS: t.Final = Case(
+    "special_resource", WANTED, CHANGED, {"backend": BACKEND, "state": "absent"}, varies=TIMED
+)
+
+
+def test_twelve_steps(walks: Walks) -> None:
+    walks.check(STEPS, in_process=True)
+
+
+@OTHER_WAY
+def test_twelve_steps_as_an_ordinary_module(walks: Walks) -> None:
+    walks.check(STEPS, in_process=False)
+    walks.compare(STEPS)
 
 
 def test_somebody_elses_policy_that_does_not_let_them_drive(

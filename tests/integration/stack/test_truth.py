@@ -1,15 +1,13 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""special_resource tells the truth: each way in which a ClusterPolicy says ready while something is not, and pools that are judged each by itself.
+"""special_resource tells the truth when a ClusterPolicy lies that it is ready; each pool is judged by itself.
 
-The tests follow a cluster's life, in their order. The module's own function is called, without an Ansible around it, since each lie is looked at by itself.
+Each lie is looked at by itself, so the tests call the module's own function, without Ansible.
 """
 
 from __future__ import annotations
 
-import contextlib
-import re
 import typing as t
 
 import pytest
@@ -18,74 +16,29 @@ from integration import direct
 from integration.patience import until
 from integration.sandbox import gpu_cluster as gpus
 from integration.sandbox.subscriptions import Operator
+from integration.stack.lies import LIES, Lie
+from integration.stack.two_pools import (
+    A100,
+    MOMENT,
+    STAGES,
+    T4,
+    Data,
+    broken,
+    crashes,
+    idle,
+    judge,
+    operands,
+    stage,
+    trouble,
+    verdicts,
+    well,
+)
 
-from openshift_sandbox import faults, scenario
+from openshift_sandbox import faults
 
-Data = dict[str, t.Any]
+pytestmark = pytest.mark.story("a cluster's life: no operator, a plan, two pools that work, lies about them")
+
 SCENARIO: t.Final = "two-pools"
-T4: t.Final[Data] = {
-    "name": "t4",
-    "node_selector": {"accelerators.openshift/pool": "t4"},
-    "replicas": 2,
-    "expected": {"nvidia.com/gpu": 4},
-}
-A100: t.Final[Data] = {
-    "name": "a100",
-    "node_selector": {"accelerators.openshift/pool": "a100"},
-    "replicas": 2,
-    "expected": {"nvidia.com/mig-1g.5gb": 56},
-}
-STAGES: t.Final = [
-    "catalogue",
-    "install plan",
-    "csv",
-    "crd",
-    "nfd labels",
-    "driver",
-    "toolkit",
-    "device plugin",
-    "validator",
-    "metrics",
-    "allocatable",
-]
-MOMENT: t.Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-
-
-def judge(cluster: Cluster, *pools: Data, **options: t.Any) -> Data:
-    """The module's result, or its failure."""
-    given = {"spec": {"mig": {"strategy": "mixed"}}, "pools": list(pools) or [T4, A100]}
-    return direct.judge(cluster, **{**given, "grace": 1, "wait_timeout": 90, **options})
-
-
-@contextlib.contextmanager
-def trouble(cluster: Cluster, name: str) -> t.Iterator[None]:
-    """The troubles of a scenario's file, brought into the running sandbox and out of it again."""
-    sandbox, scripted = cluster.needs_sandbox(), scenario.load(name).troubles
-    assert scripted, f"scenario {name} has no trouble"
-    for one in scripted:
-        faults.add(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
-    try:
-        yield
-    finally:
-        for one in scripted:
-            faults.clear(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
-        untaint(cluster)
-
-
-def untaint(cluster: Cluster) -> None:
-    for node in cluster.client.list("v1", "nodes"):
-        taints = node["spec"].get("taints") or []
-        kept = [one for one in taints if one["key"] != "example.com/maintenance"]
-        if kept != taints:
-            cluster.client.patch("v1", "nodes", node["metadata"]["name"], None, {"spec": {"taints": kept}})
-
-
-def stage(found: Data, name: str) -> Data:
-    return next(one for one in found["special_resource"]["stages"] if one["name"] == name)
-
-
-def verdicts(found: Data) -> dict[str, str]:
-    return {one["name"]: one["verdict"] for one in found["special_resource"]["stages"]}
 
 
 # Before the operator
@@ -147,122 +100,6 @@ def test_two_pools_and_two_releases_of_the_operating_system_come_up(cluster: Clu
     assert found.get("warnings", []) == []
 
 
-class Lie(t.NamedTuple):
-    """What a scenario does to a stack that works: what the ClusterPolicy says, and what the module says."""
-
-    scenario: str
-    claim: str
-    code: str
-    stage: str
-    text: str
-    since: bool = False
-    remedy: str = ""
-    # Some troubles may pass by themselves, and are told when the time is over.
-    wait: float = 30
-    # Whether the stack has to work before; what the trouble before it broke takes long to mend.
-    fresh: bool = True
-
-
-LIES: t.Final = [
-    Lie(
-        "driver-upgrade-stuck",
-        "Reconciled",
-        "GPU-UPG-RUNNING",
-        "driver",
-        "the driver upgrade is at drain-required",
-        wait=2,
-    ),
-    Lie(
-        "driver-upgrade-failed",
-        "Reconciled",
-        "GPU-UPG-FAILED",
-        "driver",
-        "the driver upgrade failed, the node stays cordoned",
-        remedy="upgrade-required",
-    ),
-    Lie(
-        "gpu-present-false",
-        "Reconciled",
-        "GPU-CP-NOTREADY",
-        "nfd labels",
-        "nvidia.com/gpu.present=true (it is false)",
-        wait=2,
-    ),
-    Lie(
-        "mig-failed",
-        "Reconciled",
-        "GPU-MIG-FAILED",
-        "allocatable",
-        "could not be repartitioned (all-1g.5gb: failed)",
-        remedy="MIG manager",
-    ),
-    Lie(
-        "mig-pending",
-        "Reconciled",
-        "GPU-MIG-RUNNING",
-        "allocatable",
-        "is being repartitioned (all-1g.5gb: pending)",
-        wait=2,
-    ),
-    Lie(
-        "gpu-xid",
-        "Reconciled",
-        "GPU-HW-XID",
-        "allocatable",
-        "(4 GPUs are in the node, 1 of them withdrawn)",
-        since=True,
-        remedy="Drain and reboot the node",
-    ),
-    Lie("gpu-lost", "Reconciled", "GPU-ALLOC", "allocatable", "offers nvidia.com/gpu 3 of 4", since=True),
-    Lie(
-        "paused-left-over",
-        "Reconciled",
-        "GPU-PAUSED",
-        "device plugin",
-        "paused-for-driver-upgrade still keeps device-plugin away",
-        remedy="=true",
-    ),
-    Lie(
-        "operand-unwanted",
-        "Reconciled",
-        "GPU-OPERAND-LACKING",
-        "metrics",
-        "wants no pod anywhere (0 desired)",
-        remedy="affinity",
-    ),
-    Lie(
-        "operand-missing",
-        "Reconciled",
-        "GPU-OPERAND-LACKING",
-        "metrics",
-        "its labels call for dcgm-exporter, but no DaemonSet selects it",
-    ),
-    Lie(
-        "untolerated-taint",
-        "Reconciled",
-        "GPU-TAINT",
-        "driver",
-        "taint example.com/maintenance=disks:NoSchedule is not tolerated",
-        remedy="oc adm taint",
-    ),
-    Lie(
-        "no-gpu-nodes-ready",
-        "NoGPUNodes",
-        "GPU-NFD-EMPTY",
-        "nfd labels",
-        "is ready with reason NoGPUNodes: it sees no GPU",
-    ),
-    Lie(
-        "nfd-labels-missing",
-        "NFDLabelsMissing",
-        "GPU-NFD-EMPTY",
-        "nfd labels",
-        "is ready with reason NFDLabelsMissing",
-        fresh=False,
-    ),
-]
-
-
 def claims(cluster: Cluster, reason: str) -> bool:
     return (
         gpus.policy_status(cluster.client).get("state") == "ready"
@@ -292,13 +129,8 @@ def test_ready_is_not_believed(cluster: Cluster, lie: Lie) -> None:
     assert not all(one["ready"] for one in facts["pools"])
 
 
-def well(cluster: Cluster) -> None:
-    """What was before is over."""
-    until(lambda: not judge(cluster, grace=60).get("failed"), "the stack works again", pause=0.3)
-
-
 def judge_until(cluster: Cluster, lie: Lie) -> Data:
-    """A look may be earlier than the trouble, or in the middle of its beginning: only one while the policy says so before and after counts."""
+    """Look until the policy claims to be ready both before and after a look that has the code of the lie."""
     said = ""
 
     def look() -> Data | None:
@@ -400,33 +232,6 @@ def test_the_healthy_pool_is_done_and_the_other_is_refused(cluster: Cluster) -> 
     assert not alone.get("failed"), alone.get("msg")
 
 
-def operands(cluster: Cluster, node: str) -> list[Data]:
-    """Those that need the driver."""
-    names = ("nvidia-container-toolkit", "nvidia-device-plugin", "nvidia-operator-validator", "nvidia-dcgm")
-    return [pod for pod in gpus.pods_on(cluster.client, node) if pod["metadata"]["name"].startswith(names)]
-
-
-def idle(cluster: Cluster, node: str) -> bool:
-    found = operands(cluster, node)
-    offered = (cluster.client.get("v1", "nodes", node) or {})["status"]["allocatable"].get(
-        "nvidia.com/mig-1g.5gb", "0"
-    )
-    ready = [
-        one
-        for pod in found
-        for one in pod["status"].get("conditions") or []
-        if one["type"] == "Ready" and one["status"] == "True"
-    ]
-    return len(found) == 5 and not ready and offered == "0"
-
-
-def broken(cluster: Cluster) -> bool:
-    node = cluster.client.get("v1", "nodes", "a100-0") or {}
-    return node["metadata"]["labels"].get("nvidia.com/mig.config.state") == "failed" and crashes(
-        cluster, "nvidia-driver-daemonset", "a100-1"
-    )
-
-
 # Logs
 
 
@@ -477,11 +282,6 @@ def test_a_known_line_in_the_right_container_is_the_cause(cluster: Cluster, case
     assert found["code"] == case.code, found["msg"]
     assert f"/{case.container}: {case.text}" in "\n".join(found["evidence"])
     assert len([line for line in found["evidence"] if "/" in line.partition(":")[0]]) <= 40
-
-
-def crashes(cluster: Cluster, operand: str, node: str = "a100-0") -> bool:
-    pods = [pod for pod in gpus.pods_on(cluster.client, node) if pod["metadata"]["name"].startswith(operand)]
-    return "CrashLoopBackOff" in str([pod["status"].get("containerStatuses") for pod in pods])
 
 
 def test_all_is_well_in_the_end(cluster: Cluster) -> None:

@@ -1,0 +1,180 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A pool that lives, as the module makes it and as the cluster holds it; and what runs on its nodes."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from cluster import Cluster
+from integration.patience import until
+from integration.playbook import Playbook, Run, TaskResult
+
+Data = dict[str, t.Any]
+NAME: t.Final = "it-change"
+POOL: t.Final = f"accelerators.openshift/pool={NAME}"
+MACHINES: t.Final = ("machine.openshift.io/v1beta1", "machines", "openshift-machine-api")
+SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets", "openshift-machine-api")
+SPACE: t.Final = "it-change-work"
+TAINT: t.Final = {"key": "nvidia.com/gpu", "value": "a", "effect": "NoSchedule"}
+BASE: t.Final[Data] = {
+    "name": NAME,
+    "instance_type": "g4dn.xlarge",
+    "zones": ["us-east-2a"],
+    "replicas": 2,
+    "labels": {"team": "ml", "tier": "one"},
+    "taints": [TAINT],
+    "wait_timeout": 120,
+}
+
+
+class Pool:
+    """The pool as the module makes it and as the cluster holds it."""
+
+    def __init__(self, cluster: Cluster, playbook: Playbook) -> None:
+        self.client, self.playbook = cluster.client, playbook
+        self.options = dict(BASE)
+
+    def apply(self, check: bool = False, **changes: t.Any) -> TaskResult:
+        """What is given with `keep_` is how the pool is from here on."""
+        self.options |= {
+            key.removeprefix("keep_"): value for key, value in changes.items() if key.startswith("keep_")
+        }
+        once = {key: value for key, value in changes.items() if not key.startswith("keep_")}
+        return self.playbook.module("gpu_machineset", check=check, **{**self.options, **once})
+
+    def resize(self, replicas: int) -> Run:
+        """By the playbook; the pool is as it was but for that."""
+        self.options["replicas"] = replicas
+        return self.playbook.playbook(
+            "resize_pool", gpu_pools=[{**self.described, "replicas": 5}], pool=NAME, replicas=replicas
+        )
+
+    @property
+    def described(self) -> Data:
+        """As an entry of gpu_pools."""
+        candidates = [{"instance_type": self.options["instance_type"], "zones": self.options["zones"]}]
+        return {
+            **{
+                key: self.options[key]
+                for key in ("name", "labels", "taints", "disk", "replicas")
+                if key in self.options
+            },
+            "candidates": candidates,
+        }
+
+    @property
+    def nodes(self) -> list[Data]:
+        return self.client.list("v1", "nodes", labels=POOL)
+
+    @property
+    def names(self) -> set[str]:
+        return {node["metadata"]["name"] for node in self.nodes}
+
+    @property
+    def machines(self) -> list[Data]:
+        return self.client.list(*MACHINES, POOL)
+
+    @property
+    def set(self) -> Data:
+        (one,) = self.client.list(*SETS, POOL)
+        return one
+
+    @property
+    def disks(self) -> list[int]:
+        return [
+            one["spec"]["providerSpec"]["value"]["blockDevices"][0]["ebs"]["volumeSize"]
+            for one in self.machines
+        ]
+
+    def is_tidy(self, replicas: int) -> bool:
+        """No extra machine, no cordoned node, no replacement under way."""
+        marked = "accelerators.openshift/replacing" in self.set["metadata"]["annotations"]
+        cordoned = [node for node in self.nodes if node["spec"].get("unschedulable")]
+        return (
+            not marked
+            and not cordoned
+            and len(self.machines) == len(self.nodes) == self.set["spec"]["replicas"] == replicas
+        )
+
+
+@contextlib.contextmanager
+def working(pool: Pool, name: str, node: str, gpus: int = 1, **spec: t.Any) -> t.Iterator[None]:
+    """A pod of nobody on that node.
+
+    It has a nodeName, since the scheduler would want the device to be advertised.
+    """
+    resources = {"limits": {"nvidia.com/gpu": str(gpus)}} if gpus else {}
+    body: Data = {
+        "nodeName": node,
+        "containers": [{"name": "main", "image": "example.com/job", "resources": resources}],
+        **spec,
+    }
+    pool.client.create(
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": SPACE}, "spec": body}
+    )
+    running(pool, name)
+    try:
+        yield
+    finally:
+        pool.client.delete("v1", "pods", name, SPACE)
+        until(lambda: pool.client.get("v1", "pods", name, SPACE) is None, f"pod {name} gone")
+
+
+def running(pool: Pool, name: str) -> None:
+    until(
+        lambda: (
+            ((pool.client.get("v1", "pods", name, SPACE) or {}).get("status") or {}).get("phase") == "Running"
+        ),
+        f"pod {name}",
+    )
+
+
+@contextlib.contextmanager
+def served(pool: Pool, minimum: int) -> t.Iterator[None]:
+    """Two pods of a Deployment on the pool's nodes, of which a disruption budget wants so many."""
+    labels = {"app": "served"}
+    spec: Data = {
+        "nodeSelector": dict([POOL.split("=")]),
+        "tolerations": [{"operator": "Exists"}],
+        "terminationGracePeriodSeconds": 0,
+        "containers": [{"name": "main", "image": "example.com/served"}],
+    }
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    deployment: Data = {"replicas": 2, "selector": {"matchLabels": labels}, "template": template}
+    place = {"name": "served", "namespace": SPACE}
+    pool.client.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": place, "spec": deployment})
+    budget = {"minAvailable": minimum, "selector": {"matchLabels": labels}}
+    pool.client.apply(
+        {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": place, "spec": budget}
+    )
+    until(
+        lambda: (
+            (pool.client.get("apps/v1", "deployments", "served", SPACE) or {})
+            .get("status", {})
+            .get("readyReplicas")
+            == 2
+        ),
+        "the pods",
+    )
+    until(
+        lambda: (
+            (pool.client.get("policy/v1", "poddisruptionbudgets", "served", SPACE) or {})
+            .get("status", {})
+            .get("currentHealthy")
+            == 2
+        ),
+        "the budget",
+    )
+    try:
+        yield
+    finally:
+        pool.client.delete("apps/v1", "deployments", "served", SPACE)
+        pool.client.delete("policy/v1", "poddisruptionbudgets", "served", SPACE)
+        until(lambda: not pool.client.list("v1", "pods", SPACE, "app=served"), "the pods gone")
+
+
+def labels_of(obj: Data) -> Data:
+    return t.cast(Data, obj["metadata"].get("labels") or {})

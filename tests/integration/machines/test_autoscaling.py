@@ -1,0 +1,159 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pools that the autoscaler scales: nodes come without a playbook, and no run fights over their number."""
+
+from __future__ import annotations
+
+import typing as t
+
+from cluster import Cluster
+from integration.machines.scaled_pool import (
+    NAMESPACE,
+    TAINT,
+    autoscaler,
+    bounds,
+    pod,
+    pool,
+    ready_nodes,
+    replicas,
+    scale,
+    sets,
+)
+from integration.patience import until
+from integration.playbook import Playbook, Run
+from integration.wire import Audit
+
+ZONES: t.Final = ("us-east-2a", "us-east-2b")
+
+
+def test_a_pending_pod_brings_the_first_node_and_no_run_fights_it(
+    cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
+) -> None:
+    cluster.needs_sandbox()
+    made = playbook.tasks(
+        {"accelerators.openshift.gpu_machineset": {"pool": pool()}},
+        {"accelerators.openshift.gpu_autoscaler": {"pools": [pool()]}},
+    )
+    assert made.rc == 0, made.output[-3000:]
+    assert (bounds(cluster), replicas(cluster)) == ([(0, 4), (0, 4)], 0)
+    assert made.tasks[-1]["limits"] == [{"type": "it-burst", "min": 0, "max": 4}]
+
+    cluster.client.create(pod("it-trainer"))
+    (node,) = until(lambda: ready_nodes(cluster, "it-burst"), "a node for the pod")
+    labels, taints = node["metadata"]["labels"], node["spec"]["taints"]
+    assert {
+        "cluster-api/accelerator": "it-burst",
+        "node-role.kubernetes.io/gpu": "",
+    }.items() <= labels.items()
+    assert TAINT in [{key: one.get(key) for key in TAINT} for one in taints]
+
+    # The autoscaler has written a number and the operator its annotations: neither is drift.
+    for task in playbook.tasks(
+        {"accelerators.openshift.gpu_machineset": {"pool": pool()}},
+        {"accelerators.openshift.gpu_autoscaler": {"pools": [pool()]}},
+    ).tasks:
+        assert not task.failed, task.result
+        assert not task.changed, task.result
+        assert audit.writes(task) == []
+    assert replicas(cluster) == 1
+
+    # A higher minimum is reached, though the autoscaler owns the number.
+    raised = pool(least=2)
+    run = playbook.tasks(
+        {"accelerators.openshift.gpu_machineset": {"pool": raised}},
+        {"accelerators.openshift.gpu_autoscaler": {"pools": [raised]}},
+    )
+    assert run.rc == 0, run.output[-3000:]
+    assert (replicas(cluster), sum(least for least, _most in bounds(cluster))) == (2, 2)
+
+    # Taken back: the number is the pool's again, and nothing is left of the autoscaler's.
+    cluster.client.delete("v1", "pods", "it-trainer", "default")
+    fixed = playbook.module("gpu_machineset", pool=pool(autoscale=None, replicas=1))
+    assert not fixed.failed, fixed.result
+    assert (replicas(cluster), bounds(cluster), autoscaler(cluster)) == (1, [], None)
+    again = playbook.module("gpu_machineset", pool=pool(autoscale=None, replicas=1))
+    assert audit.writes(again) == []
+
+
+def test_machines_of_a_scaled_pool_are_not_replaced_behind_the_autoscaler(
+    cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
+) -> None:
+    assert not playbook.module("gpu_machineset", pool=pool(least=1)).failed
+    refused = playbook.module(
+        "gpu_machineset", pool=pool(least=1, disk={"size_gib": 200}), on_change="replace"
+    )
+    assert (refused["code"], refused["layer"]) == ("POOL-AUTOSCALED", "machine")
+    assert len(refused["evidence"]) == 1
+    larger = [{"instance_type": "g4dn.2xlarge", "zones": ["us-east-2a", "us-east-2b"]}]
+    other = playbook.module("gpu_machineset", pool=pool(least=1, candidates=larger), on_change="replace")
+    assert other["code"] == "POOL-DRIFT"
+    assert audit.writes(refused, other) == []
+    same = playbook.module("gpu_machineset", pool=pool(least=1), on_change="replace")
+    assert (same.failed, same.changed) == (False, False)
+    fixed = playbook.module(
+        "gpu_machineset", pool=pool(autoscale=None, replicas=1, disk={"size_gib": 200}), on_change="replace"
+    )
+    assert len(fixed["replaced"]) == 1
+
+
+def test_a_node_added_by_hand_becomes_right_by_itself(
+    cluster: Cluster, playbook: Playbook, unscaled: None
+) -> None:
+    task = playbook.module("gpu_machineset", pool=pool(autoscale=None, replicas=0, labels={"team": "ml"}))
+    assert not task.failed, task.result
+    scale(cluster, sets(cluster)[0]["metadata"]["name"], 1)
+    (node,) = until(lambda: ready_nodes(cluster, "it-burst"), "the node")
+    assert {"team": "ml", "cluster-api/accelerator": "it-burst"}.items() <= node["metadata"]["labels"].items()
+    assert "nvidia.com/gpu" in [one["key"] for one in node["spec"]["taints"]]
+
+
+def told(run: Run, step: str) -> tuple[list[str], list[str]]:
+    """The table of a run in check mode: objects that would be made, and what the autoscaler would get."""
+    assert run.rc == 0, run.output[-4000:]
+    table = next(task for task in run.tasks if task.name == step)["msg"]
+    return [line.split(maxsplit=1)[1] for line in table if line.startswith("make")], [
+        " ".join(line.split()) for line in table if line.startswith("scale")
+    ]
+
+
+def test_the_whole_chain_with_no_node(
+    cluster: Cluster, playbook: Playbook, audit: Audit, unscaled: None
+) -> None:
+    """No node to label or to validate is a success; the plan foretold all, a second run writes nothing."""
+    names = [
+        f"{cluster.client.get('config.openshift.io/v1', 'infrastructures', 'cluster')['status']['infrastructureName']}-it-burst-{zone}"
+        for zone in ZONES
+    ]
+    planned, checked = (
+        playbook.playbook("plan", gpu_pools=[pool()]),
+        playbook.playbook("enable_gpus", "--check", "--diff", gpu_pools=[pool()]),
+    )
+    assert audit.writes(*planned.tasks, *checked.tasks) == []
+    for run, step in ((planned, "Show the plan"), (checked, "Show what would be done")):
+        objects, scaling = told(run, step)
+        assert [f"MachineAutoscaler {NAMESPACE}/{name}" for name in names] == [
+            one for one in objects if one.startswith("MachineAutoscaler")
+        ]
+        assert "ClusterAutoscaler default" in objects
+        assert scaling == [
+            *(f"scale {name} from 0 to 4 machines" for name in names),
+            "scale it-burst from 0 to 4 GPUs in the whole cluster",
+        ]
+    foreseen = next(task for task in checked.tasks if task.name.endswith("Hand pools over to the autoscaler"))
+    assert [
+        one["after"]["spec"]["maxReplicas"]
+        for one in foreseen["diff"]
+        if "MachineAutoscaler" in one["after_header"]
+    ] == [4, 4]
+
+    run = playbook.playbook("enable_gpus", gpu_pools=[pool()])
+    assert run.rc == 0, run.output[-4000:]
+    assert bounds(cluster) == [(0, 4), (0, 4)]
+    again = playbook.playbook("enable_gpus", gpu_pools=[pool()])
+    assert again.rc == 0, again.output[-4000:]
+    assert audit.writes(*again.tasks) == []
+
+    gone = playbook.playbook("remove_gpus", gpu_pools=[pool()])
+    assert gone.rc == 0, gone.output[-4000:]
+    assert (sets(cluster), bounds(cluster), autoscaler(cluster)) == ([], [], None)

@@ -1,0 +1,208 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pools with candidates, while the cloud lacks machines of some: who wins, what stays, what goes."""
+
+from __future__ import annotations
+
+from integration.machines.candidate_pools import (
+    A10G,
+    PAIR,
+    T4,
+    A,
+    B,
+    foretold,
+    of,
+    places,
+    pool,
+    uids,
+    writes_nothing,
+)
+from integration.machines.test_candidates_whole import CHEAP
+from integration.patience import until
+from integration.platforms.pools import API, LABEL, NAMESPACE, Data, Pools
+
+
+def test_no_capacity_in_one_zone_then_success_in_the_other(pools: Pools) -> None:
+    with pools.trouble("no_capacity", zone=A, instance_type=T4):
+        told = foretold(pools, PAIR)
+        assert told.changed
+        assert [(one["zone"], one["replicas"]) for one in told["machine_sets"]] == [(A, 1), (B, 1)]
+        made = pools.ensure(PAIR)
+        (attempt,) = made["attempts"]
+        assert (attempt["zones"], attempt["wanted"], attempt["obtained"], attempt["code"]) == (
+            [A],
+            1,
+            0,
+            "MACH-CAPACITY",
+        )
+        assert places(pools) == [(T4, A, 0), (T4, B, 2)]
+        assert writes_nothing(pools, PAIR)
+    assert writes_nothing(pools, PAIR)
+    assert [candidate["instance_type"] for candidate in made["pool"]["candidates"]] == [T4]
+
+
+def test_the_next_candidate_wins_and_stays(pools: Pools) -> None:
+    with pools.trouble("no_capacity", instance_type=T4):
+        made = pools.ensure(PAIR)
+        assert {(one["instance_type"], one["code"]) for one in made["attempts"]} == {(T4, "MACH-CAPACITY")}
+        assert places(pools) == [(A10G, B, 2)]
+        assert {one["machine_set"] for one in made["machines"]} == {
+            one["name"] for one in made["machine_sets"]
+        }
+        assert len(pools.nodes(PAIR)) == len(pools.machines(PAIR)) == 2
+    # the first candidate has machines again, the winner has none: neither moves a pool that is complete
+    with pools.trouble("no_capacity", instance_type=A10G):
+        assert writes_nothing(pools, PAIR)
+        told = foretold(pools, PAIR)
+        assert (told.changed, told["attempts"]) == (False, [])
+    assert places(pools) == [(A10G, B, 2)]
+
+
+def test_a_terminal_error_ends_a_candidate_at_once(pools: Pools) -> None:
+    with pools.trouble("quota_exceeded", instance_type=T4, limit=0):
+        made = pools.ensure(PAIR, capacity_timeout=80)
+    assert {one["code"] for one in made["attempts"]} == {"MACH-QUOTA"}
+    assert made["duration"] < 80
+    assert places(pools) == [(A10G, B, 2)]
+
+
+def test_a_machine_is_lost_and_its_type_is_sold_out(pools: Pools) -> None:
+    pools.ensure(PAIR)
+    before = uids(pools)
+    with pools.trouble("no_capacity", instance_type=T4):
+        lost = pools.machines(PAIR)[0]["metadata"]["name"]
+        pools.client.delete(API, "machines", lost, NAMESPACE)
+        until(lambda: len(uids(pools)) == 2 and uids(pools) != before, "another Machine")
+        found = pools.attempt(PAIR)
+        assert (found["code"], found.changed) == ("MACH-CAPACITY", False)
+        assert "reselect: true" in found["remedy"]
+        assert pools.audit.writes(found) == []
+        assert places(pools) == [(T4, A, 1), (T4, B, 1)]
+
+        moved = pools.ensure(PAIR, reselect=True)
+        assert places(pools) == [(A10G, B, 2)]
+        assert {one["instance_type"] for one in moved["nodes"]} == {A10G}
+        removal = next(
+            one
+            for one in pools.audit.of(moved)
+            if one.verb == "delete" and one.resource.startswith("machinesets")
+        )
+        whole_seconds = len("2026-01-01T00:00:00")
+        for node in pools.nodes(PAIR):
+            ready = next(
+                one["lastTransitionTime"] for one in node["status"]["conditions"] if one["type"] == "Ready"
+            )
+            assert ready[:whole_seconds] <= removal.event["requestReceivedTimestamp"][:whole_seconds], (
+                "the old nodes went before the new ones were ready"
+            )
+    assert writes_nothing(pools, PAIR)
+    assert writes_nothing(pools, PAIR, reselect=True)
+
+
+def test_a_pool_that_asked_all_others_in_vain_has_what_it_had(pools: Pools) -> None:
+    pools.ensure(PAIR)
+    before = uids(pools)
+    with pools.trouble("no_capacity", instance_type=T4), pools.trouble("no_capacity", instance_type=A10G):
+        pools.client.delete(API, "machines", pools.machines(PAIR)[0]["metadata"]["name"], NAMESPACE)
+        until(lambda: len(uids(pools)) == 2 and uids(pools) != before, "another Machine")
+        found = pools.attempt(PAIR, reselect=True)
+        assert found["code"] == "MACH-CAPACITY"
+        assert [one["instance_type"] for one in found["attempts"]] == [T4, T4, A10G]
+        assert places(pools) == [(T4, A, 1), (T4, B, 1)]
+        again = pools.attempt(PAIR)
+        assert (again["code"], pools.audit.writes(again)) == ("MACH-CAPACITY", [])
+    until(lambda: len(pools.nodes(PAIR)) == 2, "its machine again")
+    assert writes_nothing(pools, PAIR)
+
+
+def test_what_suffices_is_kept_and_grows_when_asked(pools: Pools) -> None:
+    few = pool(of(T4, A, B), replicas=3, min_replicas=2)
+    with pools.trouble("no_capacity", instance_type=T4, available=1):
+        made = pools.ensure(few)
+        assert "has 2 of 3 machines" in made["warnings"][0]
+        assert len(made["nodes"]) == 2
+        assert writes_nothing(pools, few)
+    assert places(pools) == [(T4, A, 1), (T4, B, 1)]
+    assert writes_nothing(pools, few)
+    had = uids(pools)
+    assert len(pools.ensure({**few, "min_replicas": 3})["nodes"]) == 3
+    assert len(pools.ensure({**few, "replicas": 4})["nodes"]) == 4
+    assert had < uids(pools)
+
+
+def test_a_mixed_pool(pools: Pools) -> None:
+    mixed = pool(of(T4, A), of(A10G, B), replicas=3, mixed=True)
+    with pools.trouble("no_capacity", instance_type=T4, available=1):
+        made = pools.ensure(mixed)
+        assert places(pools) == [(T4, A, 1), (A10G, B, 2)]
+        assert [one["instance_type"] for one in made["pool"]["candidates"]] == [T4, A10G]
+        assert writes_nothing(pools, mixed)
+    assert writes_nothing(pools, mixed)
+    pools.ensure({**mixed, "replicas": 1})
+    assert places(pools) == [(T4, A, 1), (A10G, B, 0)]
+    assert len(pools.machines(mixed)) == 1
+
+
+def test_spot_first_then_on_demand(pools: Pools) -> None:
+    wanted = {**CHEAP, "name": "cand"}
+    with pools.trouble("spot_unavailable"):
+        made = pools.ensure(wanted)
+    assert {one["market"] for one in made["attempts"]} == {"spot"}
+    sets = pools.client.list(API, "machinesets", NAMESPACE, labels=f"{LABEL}=cand")
+    assert [
+        one for one in sets if "spotMarketOptions" in one["spec"]["template"]["spec"]["providerSpec"]["value"]
+    ] == []
+    assert writes_nothing(pools, wanted)
+
+
+def test_nothing_is_left_when_no_candidate_has_any(pools: Pools) -> None:
+    with (
+        pools.trouble("no_capacity", instance_type=T4),
+        pools.trouble("quota_exceeded", instance_type=A10G, limit=0),
+    ):
+        found = pools.attempt(PAIR)
+    assert found["code"] == "MACH-QUOTA"
+    assert [(one["instance_type"], one["code"], one["obtained"]) for one in found["attempts"]] == [
+        (T4, "MACH-CAPACITY", 0),
+        (T4, "MACH-CAPACITY", 0),
+        (A10G, "MACH-QUOTA", 0),
+    ]
+    assert all(one["message"] in found["msg"] for one in found["attempts"])
+    assert (places(pools), pools.machines(PAIR), pools.nodes(PAIR)) == ([], [], [])
+
+
+def test_what_is_given_back_is_drained_like_any_other(pools: Pools) -> None:
+    """One of two machines is there, and somebody's pod on it, when no zone has another one."""
+    wanted, job = pool(of(T4, A, B)), {"name": "early-bird", "namespace": "default"}
+    gpu: Data = {"limits": {"nvidia.com/gpu": "1"}}
+
+    def works(node: str) -> Data:
+        body = {
+            "nodeName": node,
+            "containers": [{"name": "main", "image": "example.com/job", "resources": gpu}],
+        }
+        return {"apiVersion": "v1", "kind": "Pod", "metadata": job, "spec": body}
+
+    with pools.trouble("no_capacity", zone=B), pools.trouble("no_capacity", zone=A, available=1):
+        pools.attempt(wanted, wait=False)
+        (node,) = until(lambda: pools.nodes(wanted), "the node in zone a")
+        pools.client.create(works(node["metadata"]["name"]))
+        until(
+            lambda: (
+                (pools.client.get("v1", "pods", "early-bird", "default") or {}).get("status", {}).get("phase")
+                == "Running"
+            ),
+            "the pod",
+        )
+        kept = pools.attempt(wanted)
+        assert kept["code"] == "NODE-BUSY", kept.result
+        assert "default/early-bird" in kept["msg"]
+        assert "stays until they may go" in kept["msg"]
+        assert kept["attempts"][-1]["code"] == "MACH-CAPACITY"
+        assert [one["metadata"]["name"] for one in pools.nodes(wanted)] == [node["metadata"]["name"]]
+
+        given_back = pools.attempt(wanted, on_busy="drain", force=True)
+        assert given_back["code"] == "MACH-CAPACITY", given_back.result
+        assert [line for line in pools.audit.writes(given_back) if line.startswith("create pods")] != []
+    assert (places(pools), pools.machines(wanted), pools.nodes(wanted)) == ([], [], [])

@@ -1,0 +1,134 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pools with candidates through all roles, and a run that is killed while it waits for a candidate."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import yaml
+from integration.machines.candidate_pools import A10G, PAIR, T4, A, B, places, uids, writes_nothing
+from integration.patience import until
+from integration.platforms.pools import Pools
+from integration.playbook import ROOT, Run
+
+TRAINING, BATCH, CHEAP = yaml.safe_load((ROOT / "examples/candidates.yml").read_text())["gpu_pools"]
+
+
+def test_killed_while_it_waits_for_the_second_candidate(pools: Pools, tmp_path: Path) -> None:
+    task = {
+        "accelerators.openshift.gpu_machineset": {
+            "pool": PAIR,
+            "capacity_timeout": 2,
+            "kubeconfig": str(pools.playbook.kubeconfig),
+        }
+    }
+    (tmp_path / "play.yml").write_text(
+        json.dumps([{"hosts": "localhost", "connection": "local", "gather_facts": False, "tasks": [task]}])
+    )
+    with (
+        pools.trouble("no_capacity", instance_type=T4),
+        pools.trouble("slow_machines", instance_type=A10G, seconds=4),
+    ):
+        command = [str(Path(sys.executable).parent / "ansible-playbook"), str(tmp_path / "play.yml")]
+        variables = {
+            **os.environ,
+            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
+            "ANSIBLE_HOME": str(tmp_path / "home"),
+        }
+        with subprocess.Popen(
+            command,
+            env=variables,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        ) as run:
+            until(
+                lambda: (
+                    len([one for one in pools.machines(PAIR) if "cand-us-east-2b" in one["metadata"]["name"]])
+                    == 2
+                ),
+                "the second candidate's Machines",
+            )
+            os.killpg(run.pid, signal.SIGKILL)
+        assert run.returncode == -signal.SIGKILL
+        asked = uids(pools)
+        pools.ensure(PAIR)
+        assert uids(pools) == asked
+    assert places(pools) == [(A10G, B, 2)]
+    assert writes_nothing(pools, PAIR)
+
+
+def told(run: Run) -> list[str]:
+    """The table of plan.yml, or of enable_gpus.yml in check mode."""
+    assert run.rc == 0, run.output
+    lines: list[str] = next(
+        task for task in run.tasks if task.name in ("Show the plan", "Show what would be done")
+    )["msg"]
+    return lines
+
+
+def test_the_whole_run_with_candidates(pools: Pools, tmp_path: Path) -> None:
+    pair, prices = [TRAINING, BATCH], {"p4d.24xlarge": 22, "g4dn.12xlarge": 4}
+    planned = pools.playbook.playbook(
+        "plan", gpu_pools=pair, gpu_prices=prices, plan_output=str(tmp_path / "plan.json")
+    )
+    table = told(planned)
+    assert [line.split() for line in table[1:3]] == [
+        ["training", "p4d.24xlarge", "(else", "g4dn.12xlarge)", "0/1", "8", "4.00-22.00", "medium"],
+        ["batch", "g5.xlarge", "(else", "g4dn.xlarge)", "0/2", "2", "-"],
+    ]
+    assert "limit   96 vCPUs of Running On-Demand P instances (training)" in table
+    assert "quota   team-a/gpu-quota requests.nvidia.com/gpu 11" in table
+    assert json.loads((tmp_path / "plan.json").read_text())["table"] == table
+    assert pools.audit.writes(*planned.tasks) == []
+
+    with (
+        pools.trouble("no_capacity", instance_type="p4d.24xlarge"),
+        pools.trouble("no_capacity", instance_type=A10G, available=1),
+    ):
+        run = pools.playbook.playbook("enable_gpus", gpu_pools=pair, gpu_node_pool_capacity_timeout=2)
+    assert run.rc == 0, run.output
+    # what was made is what had been told, but for the candidates that the cloud does not have
+    foretold_objects = {line.split(maxsplit=1)[1] for line in table if line.startswith("make")}
+    for name in (
+        "Subscription openshift-nfd/nfd",
+        "ClusterPolicy gpu-cluster-policy",
+        "ResourceQuota team-a/gpu-quota",
+    ):
+        assert name in foretold_objects
+    obtained = next(task for task in run.tasks if task.name.endswith("Plan with what was obtained"))["plan"]
+    assert [(one["name"], one["expected"]) for one in obtained["pools"]] == [
+        ("training", {"nvidia.com/gpu": 4}),
+        ("batch", {"nvidia.com/gpu": 1}),
+    ]
+    assert places(pools, "training") == [
+        ("g4dn.12xlarge", "us-east-2b", 1),
+        ("g4dn.12xlarge", "us-east-2c", 0),
+    ]
+    assert places(pools, "batch") == [(T4, B, 1), (A10G, A, 1)]
+    allocatable = {
+        name: sorted(node["status"]["allocatable"]["nvidia.com/gpu"] for node in pools.nodes({"name": name}))
+        for name in ("training", "batch")
+    }
+    assert allocatable == {"training": ["4"], "batch": ["1", "1"]}
+
+    again = pools.playbook.playbook("enable_gpus", gpu_pools=pair)
+    assert (again.rc, again.changed) == (0, 0), again.output
+    assert pools.audit.writes(*again.tasks) == []
+    larger = [{**TRAINING, "replicas": 2}, BATCH]
+    checked = pools.playbook.playbook("enable_gpus", "--check", gpu_pools=larger)
+    kinds = [line.split() for line in told(checked)[1:]]
+    assert kinds[0][:6] == ["training", "g4dn.12xlarge", "(else", "p4d.24xlarge)", "1/2", "8"]
+    assert {
+        tuple(line[:2]) for line in kinds if line[0] in ("make", "change", "remove", "drain", "drift")
+    } == {("change", "MachineSet")}
+    assert [line for line in kinds if line[0] == "keep" and line[1] == "ClusterPolicy"]
+    assert pools.audit.writes(*checked.tasks) == []
+    assert pools.playbook.playbook("remove_gpus", gpu_pools=pair).rc == 0

@@ -1,0 +1,147 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nodes of a pool are drained, given back and replaced; what runs there is never sent away unasked."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+import typing as t
+
+import pytest
+from integration.machines.living_pool import SPACE, Data, Pool, served, working
+from integration.patience import SECONDS, until
+from integration.wire import Audit
+
+pytestmark = pytest.mark.story("one pool's life")
+
+LONG: t.Final = 180.0
+
+
+def test_a_node_is_drained_and_given_back(pool: Pool, audit: Audit) -> None:
+    name = min(pool.names)
+    node = functools.partial(pool.playbook.module, "gpu_node", name=name)
+    assert node(state="drained", check=True).changed
+    assert node(state="drained").changed
+    assert not node(state="drained").changed
+    assert [one["metadata"]["name"] for one in pool.nodes if one["spec"].get("unschedulable")] == [name]
+    again = pool.apply()
+    assert (again.changed, audit.writes(again)) == (False, [])
+    assert node(state="schedulable").changed
+    back = node(state="schedulable")
+    assert (back.changed, audit.writes(back)) == (False, [])
+    assert pool.is_tidy(2)
+    assert node(name="nobody", state="drained")["code"] == "NODE-ABSENT"
+    worker = next(one for one in pool.client.list("v1", "nodes") if one["metadata"]["name"] not in pool.names)
+    foreign = node(name=worker["metadata"]["name"], state="replaced")
+    assert (foreign["code"], audit.writes(foreign)) == ("NODE-NOT-OURS", [])
+
+
+def test_what_tolerates_the_cordon_comes_back_and_is_told_of(pool: Pool, audit: Audit) -> None:
+    """The real scheduler brings the Deployment's pod back, since it fits on this one node only."""
+    name, labels = min(pool.names), {"app": "agent"}
+
+    def agents() -> list[Data]:
+        return [
+            one
+            for one in pool.client.list("v1", "pods", SPACE, "app=agent")
+            if "deletionTimestamp" not in one["metadata"]
+        ]
+
+    spec: Data = {
+        "nodeSelector": {"kubernetes.io/hostname": name},
+        "tolerations": [{"operator": "Exists"}],
+        "terminationGracePeriodSeconds": 0,
+        "containers": [{"name": "main", "image": "example.com/agent"}],
+    }
+    deployment: Data = {
+        "replicas": 1,
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": spec},
+    }
+    place = {"name": "agent", "namespace": SPACE}
+    pool.client.apply({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": place, "spec": deployment})
+    until(lambda: [one for one in agents() if one.get("status", {}).get("phase") == "Running"], "the agent")
+    (first,) = agents()
+    try:
+        drained = pool.playbook.module("gpu_node", name=name, state="drained", wait_timeout=60)
+        assert drained.changed, drained.result
+        until(lambda: [one for one in agents() if one["spec"].get("nodeName")], "the agent's return")
+        (second,) = agents()
+        assert first["metadata"]["uid"] != second["metadata"]["uid"]
+        # Its node is drained; sending it away once more would bring the next one.
+        again = pool.playbook.module("gpu_node", name=name, state="drained", wait_timeout=60)
+        assert (again.changed, audit.writes(again)) == (False, [])
+        (warning,) = again["warnings"]
+        assert f"{SPACE}/{second['metadata']['name']} of ReplicaSet agent-" in warning
+        assert f"came to {name} although that is cordoned: it tolerates {{operator: Exists}}" in warning
+    finally:
+        pool.client.delete("apps/v1", "deployments", "agent", SPACE)
+        until(lambda: not pool.client.list("v1", "pods", SPACE, "app=agent"), "the pods gone")
+        assert not pool.playbook.module("gpu_node", name=name, state="schedulable").failed
+    assert pool.is_tidy(2)
+
+
+@pytest.mark.long("three minutes that a disruption budget really takes")
+def test_a_budget_that_yields_after_three_minutes(pool: Pool, audit: Audit) -> None:
+    with served(pool, minimum=2):
+        name = pool.client.list("v1", "pods", SPACE, "app=served")[0]["spec"]["nodeName"]
+        over = threading.Event()
+
+        def of_node() -> list[str]:
+            pods = pool.client.list("v1", "pods", SPACE, "app=served")
+            return [
+                pod["metadata"]["name"]
+                for pod in pods
+                if pod["spec"].get("nodeName") == name and "deletionTimestamp" not in pod["metadata"]
+            ]
+
+        def yields() -> None:
+            until(
+                lambda: [node for node in pool.nodes if node["spec"].get("unschedulable")], "a cordoned node"
+            )
+            over.wait(LONG)
+            pool.client.patch(
+                "policy/v1", "poddisruptionbudgets", "served", SPACE, {"spec": {"minAvailable": 1}}
+            )
+
+        here = set(of_node())
+        colleague = threading.Thread(target=yields)
+        started = time.monotonic()
+        colleague.start()
+        done = pool.playbook.module("gpu_node", name=name, state="drained", wait_timeout=400)
+        took = time.monotonic() - started
+        over.set()
+        colleague.join(SECONDS)
+        assert not done.failed, done.result
+        assert LONG <= took <= LONG + SECONDS
+        refused = [line for line in audit.writes(done) if line.startswith("create pods")]
+        # Every five seconds and at once when something changes, for every pod of the node that is kept.
+        assert LONG / 5 <= len(refused) <= 3 * LONG / 5, len(refused)
+        # What tolerates everything, as these pods do, may come anew.
+        assert here
+        assert not here & set(of_node())
+        assert not pool.playbook.module("gpu_node", name=name, state="schedulable").failed
+    assert pool.is_tidy(2)
+
+
+def test_replace_node(pool: Pool, audit: Audit) -> None:
+    name = min(pool.names)
+    with working(pool, "job", name):
+        refused = pool.playbook.playbook("replace_node", gpu_node=name)
+        assert refused.failure["code"] == "NODE-BUSY"
+        assert audit.writes(*refused.tasks) == []
+        foreseen = pool.playbook.playbook(
+            "replace_node", "--check", gpu_node=name, gpu_on_busy="drain", gpu_evict_unmanaged=True
+        )
+        assert (foreseen.rc, foreseen.changed, audit.writes(*foreseen.tasks)) == (0, 1, []), foreseen.output
+        done = pool.playbook.playbook(
+            "replace_node", gpu_node=name, gpu_on_busy="drain", gpu_evict_unmanaged=True
+        )
+        assert (done.rc, done.changed) == (0, 1), done.output
+    assert name not in pool.names
+    assert pool.is_tidy(2)
+    again = pool.playbook.playbook("replace_node", gpu_node=name)
+    assert (again.rc, again.changed, audit.writes(*again.tasks)) == (0, 0, []), again.output

@@ -1,0 +1,124 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a scenario does to a stack that works: what its ClusterPolicy says, and what the module has to say."""
+
+from __future__ import annotations
+
+import typing as t
+
+
+class Lie(t.NamedTuple):
+    """What a scenario does to a stack that works: what the ClusterPolicy says, and what the module says."""
+
+    scenario: str
+    claim: str
+    code: str
+    stage: str
+    text: str
+    since: bool = False
+    remedy: str = ""
+    # Some troubles may pass by themselves, and are told when the time is over.
+    wait: float = 30
+    # Whether the stack has to work before; what the trouble before it broke takes long to mend.
+    fresh: bool = True
+
+
+LIES: t.Final = [
+    Lie(
+        "driver-upgrade-stuck",
+        "Reconciled",
+        "GPU-UPG-RUNNING",
+        "driver",
+        "the driver upgrade is at drain-required",
+        wait=2,
+    ),
+    Lie(
+        "driver-upgrade-failed",
+        "Reconciled",
+        "GPU-UPG-FAILED",
+        "driver",
+        "the driver upgrade failed, the node stays cordoned",
+        remedy="upgrade-required",
+    ),
+    Lie(
+        "gpu-present-false",
+        "Reconciled",
+        "GPU-CP-NOTREADY",
+        "nfd labels",
+        "nvidia.com/gpu.present=true (it is false)",
+        wait=2,
+    ),
+    Lie(
+        "mig-failed",
+        "Reconciled",
+        "GPU-MIG-FAILED",
+        "allocatable",
+        "could not be repartitioned (all-1g.5gb: failed)",
+        remedy="MIG manager",
+    ),
+    Lie(
+        "mig-pending",
+        "Reconciled",
+        "GPU-MIG-RUNNING",
+        "allocatable",
+        "is being repartitioned (all-1g.5gb: pending)",
+        wait=2,
+    ),
+    Lie(
+        "gpu-xid",
+        "Reconciled",
+        "GPU-HW-XID",
+        "allocatable",
+        "(4 GPUs are in the node, 1 of them withdrawn)",
+        since=True,
+        remedy="Drain and reboot the node",
+    ),
+    Lie("gpu-lost", "Reconciled", "GPU-ALLOC", "allocatable", "offers nvidia.com/gpu 3 of 4", since=True),
+    Lie(
+        "paused-left-over",
+        "Reconciled",
+        "GPU-PAUSED",
+        "device plugin",
+        "paused-for-driver-upgrade still keeps device-plugin away",
+        remedy="=true",
+    ),
+    Lie(
+        "operand-unwanted",
+        "Reconciled",
+        "GPU-OPERAND-LACKING",
+        "metrics",
+        "wants no pod anywhere (0 desired)",
+        remedy="affinity",
+    ),
+    Lie(
+        "operand-missing",
+        "Reconciled",
+        "GPU-OPERAND-LACKING",
+        "metrics",
+        "its labels call for dcgm-exporter, but no DaemonSet selects it",
+    ),
+    Lie(
+        "untolerated-taint",
+        "Reconciled",
+        "GPU-TAINT",
+        "driver",
+        "taint example.com/maintenance=disks:NoSchedule is not tolerated",
+        remedy="oc adm taint",
+    ),
+    Lie(
+        "no-gpu-nodes-ready",
+        "NoGPUNodes",
+        "GPU-NFD-EMPTY",
+        "nfd labels",
+        "is ready with reason NoGPUNodes: it sees no GPU",
+    ),
+    Lie(
+        "nfd-labels-missing",
+        "NFDLabelsMissing",
+        "GPU-NFD-EMPTY",
+        "nfd labels",
+        "is ready with reason NFDLabelsMissing",
+        fresh=False,
+    ),
+]

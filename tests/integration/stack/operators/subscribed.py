@@ -1,0 +1,71 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operators that olm_operator installs: catalogues in trouble, objects of others, plans and writes."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import typing as t
+
+from cluster import Cluster
+from integration.patience import until
+
+from openshift_sandbox import faults
+
+Data = dict[str, t.Any]
+V1ALPHA1: t.Final = "operators.coreos.com/v1alpha1"
+VIRT: t.Final = {"name": "kubevirt-hyperconverged", "namespace": "openshift-cnv"}
+
+
+@contextlib.contextmanager
+def trouble(cluster: Cluster, kind: str, **fields: t.Any) -> t.Iterator[None]:
+    sandbox = cluster.needs_sandbox()
+    faults.add(sandbox, kind, fields)
+    connected(cluster)
+    try:
+        yield
+    finally:
+        faults.clear(sandbox, kind, fields)
+        connected(cluster)
+
+
+def connected(cluster: Cluster) -> None:
+    """A catalogue that was served anew is lost for a moment, even after OLM has reached it once."""
+    since = time.monotonic()
+
+    def stays() -> bool:
+        nonlocal since
+        states = [
+            one["status"]["connectionState"]["lastObservedState"]
+            for one in cluster.client.list(V1ALPHA1, "catalogsources")
+        ]
+        if any(state != "READY" for state in states):
+            since = time.monotonic()
+        return time.monotonic() - since > 2
+
+    assert until(stays, "every catalogue READY for two seconds")
+
+
+@contextlib.contextmanager
+def existing(cluster: Cluster, obj: Data, plural: str) -> t.Iterator[Data]:
+    yield cluster.client.create(obj)
+    cluster.client.delete(
+        obj["apiVersion"], plural, obj["metadata"]["name"], obj["metadata"].get("namespace")
+    )
+
+
+def written(lines: list[str]) -> list[str]:
+    """Verb and plural of each write, in their order."""
+    return [" ".join(line.split()[:2]).partition(".")[0] for line in lines]
+
+
+def approved(cluster: Cluster, namespace: str) -> list[str]:
+    plans = cluster.client.list(V1ALPHA1, "installplans", namespace)
+    return sorted(
+        name
+        for plan in plans
+        if plan["spec"]["approved"]
+        for name in plan["spec"]["clusterServiceVersionNames"]
+    )

@@ -1,0 +1,194 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""olm_operator: upgrades along a channel, a driver that would change, every operator at once."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from cluster import Cluster
+from integration.patience import until
+from integration.playbook import Playbook
+from integration.stack.operators.subscribed import V1ALPHA1, VIRT, approved, existing, written
+from integration.wire import Audit
+
+SCENARIO: t.Final = "aws"
+POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies", "gpu-cluster-policy")
+GPU: t.Final = {
+    "name": "gpu-operator-certified",
+    "namespace": "nvidia-gpu-operator",
+    "source": "certified-operators",
+    "channel": "stable",
+}
+FIRST, MIDDLE, LAST = (f"gpu-operator-certified.v{version}" for version in ("26.3.2", "26.3.3", "26.7.0"))
+# Every operator that the collection uses, but for those of the tests below.
+OTHERS: t.Final = {
+    "nfd": "openshift-nfd",
+    "nvidia-network-operator": "nvidia-network-operator",
+    "sriov-network-operator": "openshift-sriov-network-operator",
+    "kernel-module-management": "openshift-kmm",
+    "kueue-operator": "openshift-kueue-operator",
+}
+
+
+def test_one_plan_after_another_up_to_the_wanted_csv(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    csvs = [f"kubevirt-hyperconverged.v4.22.{number}" for number in range(3)]
+    cluster.needs_sandbox()
+    assert playbook.module("olm_operator", **VIRT, csv=csvs[0])["operator"]["csv"] == csvs[0]
+    looked = playbook.module("olm_operator", **VIRT, csv=csvs[2], approve="upgrade", check=True)
+    assert audit.writes(looked) == []
+    reached = playbook.module("olm_operator", **VIRT, csv=csvs[2], approve="upgrade")
+    assert reached["operator"]["csv"] == csvs[2]
+    # OLM may have to be made to look again in between.
+    assert [line for line in written(audit.writes(reached)) if line != "patch subscriptions"] == [
+        "patch installplans"
+    ] * 2
+    assert approved(cluster, VIRT["namespace"]) == csvs
+    again = playbook.module("olm_operator", **VIRT, csv=csvs[2], approve="upgrade")
+    back = playbook.module("olm_operator", **VIRT, csv=csvs[1], approve="upgrade")
+    assert (again.changed, again["driver_change"], back["code"]) == (False, None, "OLM-VERSION")
+    assert audit.writes(again, back) == []
+
+    theirs = {
+        "apiVersion": "hco.kubevirt.io/v1beta1",
+        "kind": "HyperConverged",
+        "metadata": {"name": "theirs", "namespace": "default"},
+    }
+    with existing(cluster, theirs, "hyperconvergeds"):
+        kept = playbook.module("olm_operator", **VIRT, state="absent", force=True, remove_crds=True)
+        assert (kept["code"], kept["evidence"]) == ("OLM-IN-USE", ["HyperConverged theirs"])
+        assert audit.writes(kept) == []
+    foreseen = playbook.module("olm_operator", **VIRT, state="absent", remove_crds=True, check=True)
+    gone = playbook.module("olm_operator", **VIRT, state="absent", remove_crds=True)
+    once_more = playbook.module("olm_operator", **VIRT, state="absent", remove_crds=True)
+    order = (
+        "subscriptions",
+        "clusterserviceversions",
+        "operatorgroups",
+        "namespaces",
+        "customresourcedefinitions",
+    )
+    assert written(audit.writes(gone)) == [f"delete {one}" for one in order]
+    assert (foreseen.changed, gone.changed, once_more.changed) == (True, True, False)
+    assert (
+        cluster.client.get(
+            "apiextensions.k8s.io/v1", "customresourcedefinitions", "hyperconvergeds.hco.kubevirt.io"
+        )
+        is None
+    )
+
+
+def test_a_driver_that_would_change_is_asked_about_pinned_or_allowed(
+    cluster: Cluster, playbook: Playbook, audit: Audit
+) -> None:
+    cluster.needs_sandbox()
+    assert playbook.module("olm_operator", **GPU, csv=FIRST)["operator"]["csv"] == FIRST
+    # Only what an upgrade looks at: the label of a GPU node, the driver's own, and a pod with a GPU.
+    worker = next(
+        one["metadata"]["name"]
+        for one in cluster.client.list("v1", "nodes", labels="node-role.kubernetes.io/worker")
+    )
+    marks = {
+        "feature.node.kubernetes.io/pci-10de.present": "true",
+        "nvidia.com/cuda.driver-version.full": "580.126.20",
+    }
+    cluster.client.patch("v1", "nodes", worker, None, {"metadata": {"labels": marks}})
+    assert not playbook.module("special_resource", wait=False).failed
+    until(
+        lambda: cluster.client.list("v1", "nodes", labels="nvidia.com/gpu.deploy.driver=true") or None,
+        "a node with a driver",
+    )
+    gpu = {"resources": {"limits": {"nvidia.com/gpu": "1"}, "requests": {"nvidia.com/gpu": "1"}}}
+    spec = {"nodeName": worker, "containers": [{"name": "c", "image": "example.com/none", **gpu}]}
+    with existing(
+        cluster,
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "train", "namespace": "default"},
+            "spec": spec,
+        },
+        "pods",
+    ):
+        upgrade = {**GPU, "approve": "upgrade"}
+        until(
+            lambda: len(cluster.client.list(V1ALPHA1, "installplans", GPU["namespace"])) > 1,
+            "the plan of the upgrade",
+        )
+        past = playbook.module("olm_operator", **upgrade, csv=MIDDLE)
+        asked, asked_in_check_mode = (
+            playbook.module("olm_operator", **upgrade),
+            playbook.module("olm_operator", **upgrade, check=True),
+        )
+    assert past["code"] == "OLM-NO-PATH"
+    assert f"{FIRST} -> {LAST}" in past["message"]
+    assert "set channel to v26.3" in past["remedy"]
+    assert asked["code"] == asked_in_check_mode["code"] == "OLM-DRIVER-CHANGE"
+    assert asked["driver_change"]["nodes"] == [{"name": worker, "driver": "580.126.20"}]
+    assert f"default/train on {worker}" in asked["driver_change"]["pods"]
+    assert audit.writes(past, asked, asked_in_check_mode) == []
+
+    foreseen = playbook.module("olm_operator", **upgrade, driver_change="pin", check=True)
+    assert audit.writes(foreseen) == []
+    pinned = playbook.module("olm_operator", **upgrade, driver_change="pin")
+    assert written(audit.writes(pinned)) == ["patch clusterpolicies", "patch installplans"]
+    assert (foreseen.changed, pinned["operator"]["csv"], pinned["driver_change"]["action"]) == (
+        True,
+        LAST,
+        "pin",
+    )
+    policy = cluster.client.get(*POLICIES)
+    assert policy
+    driver = policy["spec"]["driver"]
+    assert (
+        f"{driver['repository']}/{driver['image']}@{driver['version']}"
+        == asked["driver_change"]["from"]
+        == pinned["driver_change"]["from"]
+    )
+    stays = playbook.module("special_resource", wait=False)
+    assert (stays.changed, audit.writes(stays)) == (False, [])
+
+    cluster.client.patch("v1", "nodes", worker, None, {"metadata": {"labels": dict.fromkeys(marks)}})
+    assert playbook.module("special_resource", state="absent").changed
+    assert playbook.module("olm_operator", **GPU, state="absent", remove_crds=True).changed
+
+
+@pytest.mark.long("all operators at once: the tests of each backend install its own")
+def test_every_operator_is_installed(cluster: Cluster, playbook: Playbook) -> None:
+    cluster.needs_sandbox()
+    asked = [{"name": name, "namespace": namespace} for name, namespace in OTHERS.items()]
+    # Their plans are made side by side, and each is approved as soon as it is there.
+    begun = [{"accelerators.openshift.olm_operator": {**one, "wait": False}} for one in asked]
+    again = [
+        {
+            **one,
+            "register": "one",
+            "until": "one.operator.install_plan is not none",
+            "retries": 30,
+            "delay": 1,
+        }
+        for one in begun
+    ]
+    done = playbook.tasks(*begun, *again, *({"accelerators.openshift.olm_operator": one} for one in asked))
+    assert done.rc == 0, done.output[-4000:]
+    assert [one["operator"]["phase"] for one in done.tasks[-len(asked) :]] == ["Succeeded"] * len(asked)
+    settled = playbook.tasks(*({"accelerators.openshift.olm_operator": one} for one in asked))
+    assert settled.changed == 0
+    removed = playbook.tasks(
+        *(
+            {
+                "accelerators.openshift.olm_operator": {
+                    **one,
+                    "state": "absent",
+                    "remove_crds": True,
+                    "wait": False,
+                }
+            }
+            for one in asked
+        )
+    )
+    assert (removed.rc, removed.changed) == (0, len(asked)), removed.output[-4000:]

@@ -1,0 +1,119 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Two pools of scenario two-pools, how they are judged, and what can be seen of their operands."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import typing as t
+
+from cluster import Cluster
+from integration import direct
+from integration.patience import until
+from integration.sandbox import gpu_cluster as gpus
+
+from openshift_sandbox import faults, scenario
+
+Data = dict[str, t.Any]
+T4: t.Final[Data] = {
+    "name": "t4",
+    "node_selector": {"accelerators.openshift/pool": "t4"},
+    "replicas": 2,
+    "expected": {"nvidia.com/gpu": 4},
+}
+A100: t.Final[Data] = {
+    "name": "a100",
+    "node_selector": {"accelerators.openshift/pool": "a100"},
+    "replicas": 2,
+    "expected": {"nvidia.com/mig-1g.5gb": 56},
+}
+STAGES: t.Final = [
+    "catalogue",
+    "install plan",
+    "csv",
+    "crd",
+    "nfd labels",
+    "driver",
+    "toolkit",
+    "device plugin",
+    "validator",
+    "metrics",
+    "allocatable",
+]
+MOMENT: t.Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+
+def judge(cluster: Cluster, *pools: Data, **options: t.Any) -> Data:
+    """The module's result, or its failure."""
+    given = {"spec": {"mig": {"strategy": "mixed"}}, "pools": list(pools) or [T4, A100]}
+    return direct.judge(cluster, **{**given, "grace": 1, "wait_timeout": 90, **options})
+
+
+@contextlib.contextmanager
+def trouble(cluster: Cluster, name: str) -> t.Iterator[None]:
+    """The troubles of a scenario's file, brought into the running sandbox and out of it again."""
+    sandbox, scripted = cluster.needs_sandbox(), scenario.load(name).troubles
+    assert scripted, f"scenario {name} has no trouble"
+    for one in scripted:
+        faults.add(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
+    try:
+        yield
+    finally:
+        for one in scripted:
+            faults.clear(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
+        untaint(cluster)
+
+
+def untaint(cluster: Cluster) -> None:
+    for node in cluster.client.list("v1", "nodes"):
+        taints = node["spec"].get("taints") or []
+        kept = [one for one in taints if one["key"] != "example.com/maintenance"]
+        if kept != taints:
+            cluster.client.patch("v1", "nodes", node["metadata"]["name"], None, {"spec": {"taints": kept}})
+
+
+def stage(found: Data, name: str) -> Data:
+    return next(one for one in found["special_resource"]["stages"] if one["name"] == name)
+
+
+def verdicts(found: Data) -> dict[str, str]:
+    return {one["name"]: one["verdict"] for one in found["special_resource"]["stages"]}
+
+
+def well(cluster: Cluster) -> None:
+    """What was before is over."""
+    until(lambda: not judge(cluster, grace=60).get("failed"), "the stack works again", pause=0.3)
+
+
+def operands(cluster: Cluster, node: str) -> list[Data]:
+    """Those that need the driver."""
+    names = ("nvidia-container-toolkit", "nvidia-device-plugin", "nvidia-operator-validator", "nvidia-dcgm")
+    return [pod for pod in gpus.pods_on(cluster.client, node) if pod["metadata"]["name"].startswith(names)]
+
+
+def idle(cluster: Cluster, node: str) -> bool:
+    found = operands(cluster, node)
+    offered = (cluster.client.get("v1", "nodes", node) or {})["status"]["allocatable"].get(
+        "nvidia.com/mig-1g.5gb", "0"
+    )
+    ready = [
+        one
+        for pod in found
+        for one in pod["status"].get("conditions") or []
+        if one["type"] == "Ready" and one["status"] == "True"
+    ]
+    return len(found) == 5 and not ready and offered == "0"
+
+
+def broken(cluster: Cluster) -> bool:
+    node = cluster.client.get("v1", "nodes", "a100-0") or {}
+    return node["metadata"]["labels"].get("nvidia.com/mig.config.state") == "failed" and crashes(
+        cluster, "nvidia-driver-daemonset", "a100-1"
+    )
+
+
+def crashes(cluster: Cluster, operand: str, node: str = "a100-0") -> bool:
+    pods = [pod for pod in gpus.pods_on(cluster.client, node) if pod["metadata"]["name"].startswith(operand)]
+    return "CrashLoopBackOff" in str([pod["status"].get("containerStatuses") for pod in pods])

@@ -1,0 +1,111 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Runs of enable_gpus.yml on the pools of the demo, while something is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import typing as t
+
+import yaml
+from integration.conftest import Cluster
+from integration.playbook import ROOT, Playbook, Run
+
+from openshift_sandbox import faults, scenario
+from openshift_sandbox.client import ApiError
+from openshift_sandbox.programs import olm
+
+Data = dict[str, t.Any]
+POOLS: t.Final[list[Data]] = yaml.safe_load((ROOT / "examples/demo.yml").read_text())["gpu_pools"]
+ENABLE, REMOVE = "enable_gpus", "remove_gpus"
+POOL: t.Final = "accelerators.openshift/pool=demo"
+OPERATORS: t.Final = "operators.coreos.com/v1alpha1"
+# Troubles for which a catalogue is served anew.
+CATALOGUE: t.Final = {"package_missing", "csv_failed", "foreign_csv", "resolution_failed"}
+MACHINE_SETS: t.Final = ("machine.openshift.io/v1beta1", "machinesets", "openshift-machine-api", POOL)
+MACHINES: t.Final = ("machine.openshift.io/v1beta1", "machines", "openshift-machine-api", POOL)
+GPU: t.Final = "nvidia-gpu-operator"
+POLICIES: t.Final = ("nvidia.com/v1", "clusterpolicies")
+# A wait that should end early, or be over soon, must not hold the tests up for long when it does not.
+QUICK: t.Final = {
+    "gpu_operator_grace": 3,
+    "gpu_node_pool_capacity_timeout": 2,
+    **{
+        f"{role}_wait_timeout": 90
+        for role in ("gpu_node_pool", "node_feature_discovery", "gpu_operator", "gpu_validation")
+    },
+}
+COLOUR: t.Final = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Demo(Playbook):
+    """The checkout's ansible.cfg shows the verdict below the recap; so do these runs."""
+
+    @contextlib.contextmanager
+    def removed(self, tag: str) -> t.Iterator[None]:
+        """What the runs inside make is taken away again, whatever happens."""
+        try:
+            yield
+        finally:
+            assert self.remove(tag).rc == 0
+
+    def enable(self, *tags: str, **more: t.Any) -> Run:
+        return self._of_pools(ENABLE, tags, more)
+
+    def remove(self, *tags: str, **more: t.Any) -> Run:
+        return self._of_pools(REMOVE, tags, more)
+
+    def _of_pools(self, name: str, tags: t.Sequence[str], more: Data) -> Run:
+        return self.playbook(
+            name, *(["--tags", ",".join(tags)] if tags else []), **{"gpu_pools": POOLS, **QUICK, **more}
+        )
+
+    def _environment(self) -> dict[str, str]:
+        return super()._environment() | {"ANSIBLE_CALLBACKS_ENABLED": "accelerators.openshift.verdict"}
+
+
+@contextlib.contextmanager
+def trouble(cluster: Cluster, name: str) -> t.Iterator[None]:
+    """The troubles of a scenario's file, brought into the running sandbox and out of it again."""
+    sandbox = cluster.needs_sandbox()
+    scripted = [dict(one) for one in scenario.load(name).troubles]
+    assert scripted, f"scenario {name} has no trouble"
+    for one in scripted:
+        faults.add(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
+    olm.wait_ready(sandbox, steady=2.0 if CATALOGUE & {one["type"] for one in scripted} else 0.0)
+    try:
+        yield
+    finally:
+        for one in scripted:
+            faults.clear(sandbox, one["type"], {key: value for key, value in one.items() if key != "type"})
+        olm.wait_ready(sandbox)
+
+
+def verdict(run: Run, code: str, layer: str) -> Data:
+    """The failure that ended the run, as the task returned it and as the last lines of the output show it."""
+    assert run.rc != 0, run.output
+    task = run.failure
+    found: Data = next((item for item in task.result.get("results", []) if item.get("failed")), task.result)
+    assert (found.get("code"), found.get("layer")) == (code, layer), found.get("msg", found)
+    assert found["remedy"]
+    said, remedy = COLOUR.sub("", run.output).rstrip().splitlines()[-2:]
+    assert said.startswith(f"localhost: {code}: ")
+    assert remedy == f"Remedy: {found['remedy']}"
+    return found
+
+
+def gpu_nodes(cluster: Cluster) -> list[str]:
+    return sorted(node["metadata"]["name"] for node in cluster.client.list("v1", "nodes", labels=POOL))
+
+
+def policies(cluster: Cluster) -> list[Data]:
+    """None while their CRD is not there."""
+    with contextlib.suppress(ApiError):
+        return cluster.client.list(*POLICIES)
+    return []
+
+
+def pool(**changes: t.Any) -> list[Data]:
+    return [POOLS[0] | changes]

@@ -1,0 +1,197 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""enable_gpus.yml in trouble before a node is there: each failure has code and remedy, and wrote little."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from integration.conftest import Cluster
+from integration.troubles.demo import (
+    GPU,
+    MACHINE_SETS,
+    MACHINES,
+    OPERATORS,
+    POOLS,
+    QUICK,
+    Data,
+    Demo,
+    gpu_nodes,
+    pool,
+    trouble,
+    verdict,
+)
+from integration.wire import Audit
+
+from openshift_sandbox import lifecycle
+from openshift_sandbox.client import Client
+from openshift_sandbox.sandbox import Sandbox
+
+# Wrong input: told with its path before the first request
+
+
+WRONG = [
+    (pool(replica=2), "POOL-UNKNOWN-KEY", ["gpu_pools[0].replica"], "replicas"),
+    (
+        pool(candidates=[{"instance_type": "g4dn.xlrage", "zones": ["us-east-2a"]}]),
+        "POOL-INSTANCE-TYPE",
+        ["gpu_pools[0].candidates[0]"],
+        "g4dn.xlarge",
+    ),
+    (pool(sharing={"mig": {"slices": 7}}), "POOL-GEOMETRY", ["gpu_pools[0].sharing.mig"], ""),
+    (
+        [
+            *pool(replicas="two", market="cheap"),
+            POOLS[0] | {"name": "b", "taints": [{"key": "x", "effect": "Never"}], "labels": "team=ml"},
+        ],
+        "POOL-INVALID",
+        [
+            "gpu_pools[0].replicas",
+            "gpu_pools[0].market",
+            "gpu_pools[1].taints[0].effect",
+            "gpu_pools[1].labels",
+        ],
+        "NoExecute",
+    ),
+]
+
+
+@pytest.mark.parametrize(("pools", "code", "paths", "hint"), WRONG, ids=[case[1] for case in WRONG])
+def test_wrong_pools(
+    demo: Demo, audit: Audit, pools: list[Data], code: str, paths: list[str], hint: str
+) -> None:
+    run = demo.enable(gpu_pools=pools)
+    found = verdict(run, code, "input")
+    assert [path for path in paths if path not in found["message"]] == []
+    assert hint in found["message"] + found["remedy"]
+    assert audit.of(*run.tasks) == []
+
+
+# Before the first node
+
+
+def test_rights_are_missing(cluster: Cluster, demo: Demo, audit: Audit) -> None:
+    run = demo.enable(
+        gpu_cluster_connection={
+            "kubeconfig": str(cluster.needs_sandbox().directory / "kubeconfig-restricted")
+        }
+    )
+    found = verdict(run, "API-FORBIDDEN", "api")
+    assert "create machinesets" in found["message"]
+    assert "Grant verb create on resource machinesets" in found["remedy"]
+    assert audit.writes(*run.tasks) == []
+
+
+def test_the_operator_is_in_no_catalogue(cluster: Cluster, demo: Demo, audit: Audit) -> None:
+    with trouble(cluster, "operator-missing"):
+        run = demo.enable()
+    found = verdict(run, "OLM-NO-PACKAGE", "olm")
+    assert "gpu-operator-certified" in found["message"]
+    assert "oc get packagemanifests" in found["remedy"]
+    assert audit.writes(*run.tasks) == []
+    assert gpu_nodes(cluster) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "text", "remedy"),
+    [
+        ("no-capacity", "MACH-CAPACITY", "InsufficientInstanceCapacity", "candidates"),
+        (
+            "quota-exceeded",
+            "MACH-QUOTA",
+            "You have requested more vCPU capacity than your current vCPU limit of 0 allows",
+            "Service Quotas",
+        ),
+    ],
+    ids=["capacity", "quota"],
+)
+def test_the_cloud_gives_no_machine(
+    cluster: Cluster, demo: Demo, audit: Audit, name: str, code: str, text: str, remedy: str
+) -> None:
+    with demo.removed("gpu_node_pool"), trouble(cluster, name):
+        run = demo.enable("gpu_node_pool")
+        found = verdict(run, code, "machine")
+        assert text in found["message"], found["message"]
+        assert "g4dn.xlarge in us-east-2" in found["message"]
+        assert remedy in found["remedy"]
+        assert [line for line in found["evidence"] if text in line]
+        assert (found["nodes"], found["attempts"][0]["obtained"]) == ([], 0)
+        assert found["duration"] < QUICK["gpu_node_pool_wait_timeout"] / 2
+        # two sets made, and taken away again
+        assert len(audit.writes(*run.tasks)) == 4
+        assert cluster.client.list(*MACHINE_SETS) == []
+    assert cluster.client.list(*MACHINES) == []
+
+
+# Operators
+
+
+def test_a_plan_with_a_foreign_csv(cluster: Cluster, demo: Demo, audit: Audit) -> None:
+    with trouble(cluster, "foreign-csv"), demo.removed("gpu_operator"):
+        run = demo.enable("gpu_operator")
+        found = verdict(run, "OLM-FOREIGN-CSV", "olm")
+        assert "kernel-module-management" in found["message"]
+        assert "allow_csvs" in found["remedy"]
+        assert [
+            line
+            for line in found["evidence"]
+            if line.startswith("gpu-operator-certified") and line.endswith(": asked for")
+        ]
+        plans = cluster.client.list(OPERATORS, "installplans", GPU)
+        assert [(plan["spec"]["approved"], plan["status"]["phase"]) for plan in plans] == [
+            (False, "RequiresApproval")
+        ]
+        assert [
+            line for line in audit.writes(*run.tasks) if "installplans" in line or "clusterpolic" in line
+        ] == []
+    assert cluster.client.list(OPERATORS, "subscriptions", GPU) == []
+
+
+def test_a_csv_that_fails(cluster: Cluster, demo: Demo, audit: Audit) -> None:
+    with trouble(cluster, "csv-failed"), demo.removed("gpu_operator"):
+        run = demo.enable("gpu_operator")
+        found = verdict(run, "OLM-CSV-FAILED", "olm")
+        assert "InstallCheckFailed" in found["message"]
+        assert GPU in found["remedy"]
+        assert [line for line in audit.writes(*run.tasks) if "clusterpolic" in line] == []
+    assert cluster.client.list(OPERATORS, "subscriptions", GPU) == []
+
+
+# Clusters of another shape
+
+
+@pytest.mark.long("a sandbox for each of two shapes: test_no_machine_api.py has one of them")
+@pytest.mark.parametrize(
+    ("name", "code", "text", "remedy"),
+    [
+        ("no-machine-api", "MACH-NO-API", "platform is None", "existing.node_selector"),
+        (
+            "no-worker-machine-set",
+            "MACH-NO-REFERENCE",
+            "no worker machine set in zone us-east-2a to copy from",
+            "Make a worker machine set first",
+        ),
+    ],
+    ids=["no-machine-api", "no-worker-machine-set"],
+)
+def test_a_cluster_that_makes_no_machines(
+    cluster: Cluster, tmp_path: Path, name: str, code: str, text: str, remedy: str
+) -> None:
+    cluster.needs_sandbox()
+    sandbox = Sandbox(tmp_path / "sandbox")
+    try:
+        lifecycle.up(sandbox, name, fresh=True)
+        run = Demo(tmp_path, sandbox.kubeconfig).enable()
+        found = verdict(run, code, "machine")
+        assert text in found["message"]
+        assert remedy in found["remedy"]
+        assert (
+            Audit(sandbox.directory / "audit.log", Client(sandbox.kubeconfig, "integration-tests")).writes(
+                *run.tasks
+            )
+            == []
+        )
+    finally:
+        lifecycle.down(sandbox)

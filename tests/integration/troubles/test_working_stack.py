@@ -1,0 +1,215 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""enable_gpus.yml while the API is away, on a stack in trouble, and its removal: codes and remedies."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from integration.conftest import Cluster
+from integration.patience import SECONDS, until
+from integration.playbook import Run
+from integration.troubles.demo import (
+    GPU,
+    MACHINES,
+    OPERATORS,
+    POOL,
+    Data,
+    Demo,
+    gpu_nodes,
+    policies,
+    trouble,
+    verdict,
+)
+from integration.wire import Audit
+
+from openshift_sandbox import faults
+
+# The whole run, with the API away in the middle
+
+pytestmark = pytest.mark.story("a cluster's life: the whole run, a working stack in trouble, removal")
+
+
+@pytest.fixture(scope="module")
+def whole(cluster: Cluster, demo: Demo) -> Run:
+    """The API is silent for 20 s once the ClusterPolicy is there.
+
+    If it refused connections, Kubernetes' own controllers would need a minute more.
+    """
+    sandbox = cluster.needs_sandbox()
+    been: list[bool] = []
+
+    def outage() -> None:
+        until(lambda: policies(cluster), "the ClusterPolicy", 4 * SECONDS)
+        faults.api_down(sandbox, 20, hang=True)
+        been.append(True)
+
+    away = threading.Thread(target=outage)
+    away.start()
+    run = demo.enable(gpu_operator_wait_timeout=300)
+    away.join(timeout=SECONDS)
+    assert not away.is_alive()
+    assert run.rc == 0, run.output
+    assert been, "the API was never away"
+    return run
+
+
+def test_twenty_seconds_without_api(cluster: Cluster, demo: Demo, whole: Run) -> None:
+    client = cluster.client
+    assert len(gpu_nodes(cluster)) == len(client.list(*MACHINES)) == 2
+    for namespace in ("openshift-nfd", GPU):
+        assert len(client.list(OPERATORS, "subscriptions", namespace)) == 1
+        assert len(client.list("operators.coreos.com/v1", "operatorgroups", namespace)) == 1
+        assert [plan["spec"]["approved"] for plan in client.list(OPERATORS, "installplans", namespace)] == [
+            True
+        ]
+    assert len(policies(cluster)) == 1
+    assert client.list("v1", "pods", "gpu-validation") == []
+    assert sorted(task.name.rpartition(" : ")[2] for task in whole.tasks if task.changed) == [
+        "present | Bring the GPU stack to every node of the pools",
+        "present | Cap the GPUs of namespaces",
+        "present | Create the instance, expect the labels of GPUs",
+        "present | Create the priority classes",
+        "present | Install the operator",
+        "present | Install the operator",
+        "present | Run a CUDA program on every node of the pools",
+        "present | Wait until every machine is a ready node",
+    ]
+
+
+def test_the_second_run_changes_nothing(demo: Demo, audit: Audit, whole: Run) -> None:
+    again = demo.enable()
+    assert (again.rc, again.changed) == (0, 0), again.output
+    assert audit.of(*again.tasks)
+    assert audit.writes(*again.tasks) == []
+
+
+# A stack that worked
+
+
+def test_cuda_fails_on_one_node(cluster: Cluster, demo: Demo, audit: Audit, whole: Run) -> None:
+    with trouble(cluster, "cuda-fails-one-node"):
+        run = demo.enable("gpu_validation", gpu_validation_repeat=True)
+    found = verdict(run, "WORK-FAILED", "workload")
+    bad = [
+        node["metadata"]["name"]
+        for node in cluster.client.list(
+            "v1", "nodes", labels=f"{POOL},topology.kubernetes.io/zone=us-east-2b"
+        )
+    ]
+    assert bad[0] in found["message"]
+    assert "exit code 1" in found["message"]
+    assert "unspecified launch failure" in found["message"]
+    assert all(line.startswith(bad[0]) for line in found["evidence"])
+    assert {node["name"]: node["validated"] for node in found["workload"]["nodes"]} == {
+        name: int(name not in bad) for name in gpu_nodes(cluster)
+    }
+    assert all("pods" in line or "configmaps gpu-validation" in line for line in audit.writes(*run.tasks)), (
+        audit.writes(*run.tasks)
+    )
+
+
+def test_the_quota_is_smaller_than_the_validation_needs(
+    cluster: Cluster, demo: Demo, audit: Audit, whole: Run
+) -> None:
+    with trouble(cluster, "validation-quota"):
+        capped = until(
+            lambda: [
+                one
+                for one in cluster.client.list("v1", "resourcequotas", "gpu-validation")
+                if one.get("status", {}).get("used")
+            ],
+            "the quota",
+        )
+        run = demo.enable("gpu_validation", gpu_validation_repeat=True)
+    cluster.client.delete("v1", "resourcequotas", capped[0]["metadata"]["name"], "gpu-validation")
+    found = verdict(run, "QUOTA-TOO-SMALL", "quota")
+    assert "exceeded quota: set-by-a-colleague, requested: requests.nvidia.com/gpu=2" in found["message"]
+    assert "gpu-validation" in found["remedy"]
+    until(lambda: not cluster.client.list("v1", "pods", "gpu-validation"), "the pods gone")
+    assert audit.writes(*run.tasks) == []
+
+
+def test_a_taint_that_no_operand_tolerates(cluster: Cluster, demo: Demo, audit: Audit, whole: Run) -> None:
+    with trouble(cluster, "untolerated-taint"):
+        until(
+            lambda: all(tainted(node) for node in cluster.client.list("v1", "nodes", labels=POOL)),
+            "the taints",
+        )
+        run = demo.enable("gpu_operator")
+    for node in cluster.client.list("v1", "nodes", labels=POOL):
+        kept = [taint for taint in node["spec"]["taints"] if taint["key"] != "example.com/maintenance"]
+        cluster.client.patch("v1", "nodes", node["metadata"]["name"], None, {"spec": {"taints": kept}})
+    found = verdict(run, "GPU-TAINT", "gpu")
+    first = gpu_nodes(cluster)[0]
+    assert (
+        f"Node {first}: taint example.com/maintenance=disks:NoSchedule is not tolerated by"
+        in found["message"]
+    )
+    assert f"oc adm taint nodes {first} example.com/maintenance:NoSchedule-" in found["remedy"]
+    assert [line.partition(":")[0] for line in found["evidence"]] == gpu_nodes(cluster)
+    assert (found["special_resource"]["state"], found["special_resource"]["reason"]) == (
+        "ready",
+        "Reconciled",
+    )
+    assert audit.writes(*run.tasks) == []
+
+
+def tainted(node: Data) -> bool:
+    return any(taint["key"] == "example.com/maintenance" for taint in node["spec"].get("taints") or [])
+
+
+def test_the_driver_crashes(cluster: Cluster, demo: Demo, audit: Audit, whole: Run) -> None:
+    with trouble(cluster, "driver-crashloop"):
+        run = demo.enable("gpu_operator")
+    found = verdict(run, "GPU-DRV-NODTK", "gpu")
+    assert (
+        f"Node {gpu_nodes(cluster)[0]}: driver: container nvidia-driver-ctr of pod nvidia-driver-daemonset-"
+        in found["message"]
+    )
+    assert "CrashLoopBackOff" in found["message"]
+    assert found["message"].endswith(
+        "error: failed to install elfutils packages. RHEL entitlement may be improperly deployed."
+    )
+    assert "driver-toolkit" in found["remedy"]
+    assert [line.partition(":")[0] for line in found["evidence"][:2]] == gpu_nodes(cluster)
+    assert audit.writes(*run.tasks) == []
+
+
+def test_a_policy_that_is_ready_without_gpu_nodes(
+    cluster: Cluster, demo: Demo, audit: Audit, whole: Run
+) -> None:
+    with trouble(cluster, "no-gpu-nodes-ready"):
+        early = demo.enable("node_feature_discovery", node_feature_discovery_grace=5)
+        until(lambda: "NoGPUNodes" in str(policies(cluster)), "NoGPUNodes")
+        run = demo.enable("gpu_operator")
+    missing = verdict(early, "NFD-LABEL-MISSING", "nfd")
+    assert "lacks feature.node.kubernetes.io/pci-10de.present=true" in missing["message"]
+    assert [line.partition(":")[0] for line in missing["evidence"]] == gpu_nodes(cluster)
+    found = verdict(run, "GPU-NFD-EMPTY", "gpu")
+    assert "is ready with reason NoGPUNodes" in found["message"]
+    assert (found["special_resource"]["state"], found["special_resource"]["reason"]) == (
+        "ready",
+        "NoGPUNodes",
+    )
+    assert audit.writes(*early.tasks, *run.tasks) == []
+
+
+def test_all_is_well_once_the_troubles_are_gone(demo: Demo, audit: Audit, whole: Run) -> None:
+    run = demo.enable(gpu_operator_grace=30)
+    assert (run.rc, run.changed) == (0, 0), run.output
+    assert audit.writes(*run.tasks) == []
+
+
+def test_removal_takes_away_what_was_made(cluster: Cluster, demo: Demo, whole: Run) -> None:
+    run = demo.remove()
+    assert run.rc == 0, run.output
+    client = cluster.client
+    assert gpu_nodes(cluster) == client.list(*MACHINES) == []
+    for namespace in ("openshift-nfd", GPU):
+        assert client.list(OPERATORS, "subscriptions", namespace) == []
+        assert client.list("apps/v1", "daemonsets", namespace) == []
+    assert client.get("v1", "namespaces", "gpu-validation") is None
+    assert client.list("v1", "resourcequotas", "team-a") == []

@@ -1,0 +1,178 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""ansible-playbook, forked from a process that has imported Ansible: it spares a run most of its start.
+
+The collection is never imported ahead: each run loads it anew. A run has the arguments, the environment, the
+folder and the terminal that its caller gave to the small program `ansible-playbook`, which waits for its end.
+
+- tests -> `serve`: waits for runs; it ends with the tests, as its standard input does
+- `serve` -> `keep`: one process for each environment of Ansible, since Ansible reads that when it is imported
+- `keep` -> `play`: one process a run
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import typing as t
+from pathlib import Path
+
+PACKET: t.Final = 1 << 17
+# What Ansible and Python read when they start. Each run has a cache of facts of its own, which is read later.
+EARLY: t.Final = ("ANSIBLE_", "HOME", "LANG", "LC_", "PATH", "PYTHON")
+LATE: t.Final = {"ANSIBLE_CACHE_PLUGIN_CONNECTION"}
+PROGRAM: t.Final = """#!{python} -SE
+import os, socket, sys
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
+    server.connect({address!r})
+    run = repr([sys.argv, os.getcwd(), dict(os.environ)]).encode()
+    socket.send_fds(server, [run], [0, 1, 2])
+    sys.exit(int(server.recv(8) or b"1"))
+"""
+
+
+class Run(t.NamedTuple):
+    argv: list[str]
+    folder: str
+    environment: dict[str, str]
+
+    @property
+    def early(self) -> str:
+        return json.dumps(
+            sorted(
+                (name, value)
+                for name, value in self.environment.items()
+                if name.startswith(EARLY) and name not in LATE
+            )
+        )
+
+
+_SERVERS: t.Final[list[subprocess.Popen[bytes]]] = []
+
+
+def start(directory: Path) -> Path:
+    """Start the server; return the path of the program to call in place of ansible-playbook."""
+    address = directory / "warm.socket"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(str(address))
+        listener.listen()
+        number = listener.fileno()
+        command = [sys.executable, __file__, str(number)]
+        # The server ends when this process does, which holds the other end of its standard input.
+        _SERVERS.append(
+            subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[number], start_new_session=True)
+        )
+    program = directory / "ansible-playbook"
+    program.write_text(PROGRAM.format(python=sys.executable, address=str(address)))
+    program.chmod(0o755)
+    return program
+
+
+def serve(listener: socket.socket) -> None:
+    keepers: dict[str, socket.socket] = {}
+    while listener in select.select([listener, sys.stdin], [], [])[0]:
+        caller, _address = listener.accept()
+        with caller:
+            packet, files, _flags, _sender = socket.recv_fds(caller, PACKET, 3)
+            run = _read(packet)
+            if run.early not in keepers:
+                keepers[run.early] = _keeper(run, [listener, caller, *keepers.values()], files)
+            with contextlib.suppress(BrokenPipeError):
+                socket.send_fds(keepers[run.early], [packet], [*files, caller.fileno()])
+            _close(files)
+
+
+def _keeper(first: Run, sockets: list[socket.socket], files: list[int]) -> socket.socket:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if os.fork():
+        theirs.close()
+        return ours
+    # What it held open would keep others waiting for an end.
+    for one in (*sockets, ours):
+        one.close()
+    _close(files)
+    keep(theirs, first)
+    sys.exit()
+
+
+def keep(server: socket.socket, first: Run) -> None:
+    """Import Ansible, with what it reads at once as in the first run; then a process for each run."""
+    _surround(first)
+    import ansible.cli.playbook
+    import ansible.executor.playbook_executor
+    import ansible.plugins.strategy.linear  # noqa: F401
+
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        packet, files, _flags, _sender = socket.recv_fds(server, PACKET, 4)
+        if not packet:
+            return
+        if not os.fork():
+            server.close()
+            play(_read(packet), files)
+        _close(files)
+
+
+def play(run: Run, files: list[int]) -> t.NoReturn:
+    """The run itself; the caller hears of its end. Nothing of the keeper's own end happens here."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    code = 1
+    try:
+        _surround(run)
+        _streams(files[:3])
+        from ansible.cli.playbook import main
+        from ansible.utils import color
+        from ansible.utils.display import Display
+
+        # Both are decided when they are imported.
+        color.ANSIBLE_COLOR = sys.stdout.isatty()
+        Display()._set_column_width()
+        main()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os.write(files[3], str(code).encode())
+        os._exit(code)
+
+
+def _surround(run: Run) -> None:
+    os.environ.clear()
+    os.environ.update(run.environment)
+    os.chdir(run.folder)
+    sys.argv = ["ansible-playbook", *run.argv[1:]]
+
+
+def _streams(files: list[int]) -> None:
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+    sys.stdin = io.TextIOWrapper(io.BufferedReader(io.FileIO(0, closefd=False)))
+    sys.stdout, sys.stderr = (_writer(number) for number in (1, 2))
+
+
+def _writer(number: int) -> io.TextIOWrapper:
+    raw = io.BufferedWriter(io.FileIO(number, "w", closefd=False))
+    return io.TextIOWrapper(raw, encoding="utf-8", line_buffering=os.isatty(number))
+
+
+def _read(packet: bytes) -> Run:
+    return Run(*ast.literal_eval(packet.decode()))
+
+
+def _close(files: list[int]) -> None:
+    for file in files:
+        os.close(file)
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))
