@@ -10,6 +10,7 @@ import datetime
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -21,7 +22,6 @@ try:
 except ImportError:  # Ansible itself always has it; the import test of ansible-test has not
     yaml = None  # type: ignore[assignment]
 
-Object = dict[str, t.Any]
 
 CRD: t.Final = "CustomResourceDefinition"
 # What others stand on comes first; the rest keeps the order of the list.
@@ -54,7 +54,7 @@ class Entry(t.NamedTuple):
     """One object and where it stands in the input."""
 
     path: str
-    manifest: Object
+    manifest: KubeObject
 
     @property
     def api_version(self) -> str:
@@ -78,7 +78,7 @@ class Entry(t.NamedTuple):
         """Whether other objects of the list may need it to be there first."""
         return self.kind in _FIRST[:2]
 
-    def summarize(self, changed: bool) -> Object:
+    def summarize(self, changed: bool) -> KubeObject:
         return {
             "api_version": self.api_version,
             "kind": self.kind,
@@ -123,7 +123,7 @@ def settle(entry: Entry, namespaced: bool, default: str | None) -> Entry:
     )
 
 
-def judge_established(snapshot: t.Mapping[str, t.Sequence[Object]]) -> Readiness:
+def judge_established(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
     """Ready when the API server serves every CustomResourceDefinition of the snapshot (one a key)."""
     waiting = [name for name, found in snapshot.items() if not any(map(_is_established, found))]
     if waiting:
@@ -137,7 +137,7 @@ def judge_established(snapshot: t.Mapping[str, t.Sequence[Object]]) -> Readiness
     return ready("Established", "all are served")
 
 
-def _is_established(crd: Object) -> bool:
+def _is_established(crd: KubeObject) -> bool:
     conditions = (crd.get("status") or {}).get("conditions") or []
     return any(one.get("type") == "Established" and one.get("status") == "True" for one in conditions)
 
@@ -170,12 +170,12 @@ def _parse(text: str, path: str) -> list[t.Any]:
         raise _wrong(path, f"is not YAML: {' '.join(str(exc).split())}", "Correct the text.") from exc
 
 
-def _checked(item: t.Any, path: str) -> Object:
+def _checked(item: t.Any, path: str) -> KubeObject:
     if not isinstance(item, dict):
         raise _wrong(
             path, f"is {_said(item)}", "Every object is a map with apiVersion, kind and metadata.name."
         )
-    manifest: Object = _plain(item, path)
+    manifest: KubeObject = _plain(item, path)
     for field, example in _EXAMPLES.items():
         if not isinstance(manifest.get(field), str) or not manifest[field]:
             raise _wrong(
@@ -190,7 +190,7 @@ def _checked(item: t.Any, path: str) -> Object:
     }
 
 
-def _checked_metadata(metadata: t.Any, path: str) -> Object:
+def _checked_metadata(metadata: t.Any, path: str) -> KubeObject:
     if not isinstance(metadata, dict):
         raise _wrong(
             path if metadata else f"{path}.name",

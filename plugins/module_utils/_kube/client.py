@@ -10,6 +10,7 @@ import functools
 import typing as t
 from dataclasses import dataclass, field
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import reads, writes
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
@@ -21,9 +22,8 @@ if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube.discovery import Discovery
 
 # What most tasks do without is imported where it is used: as a module of its own a task compiles whatever it loads.
-Manifest = dict[str, t.Any]
-Snapshot = dict[str, list[Manifest]]
-Manifests = list[Manifest]
+Snapshot = dict[str, list[KubeObject]]
+Manifests = list[KubeObject]
 Texts = list[str]
 Changes = list[writes.Change]
 
@@ -73,7 +73,7 @@ class Api:
         """The kind's path: from the table, else asked of the server, with one request for the first group and one more for all others."""
         return reads.resolve(self, api_version, kind)
 
-    def get(self, kind: Kind, name: str, namespace: str | None = None) -> Manifest | None:
+    def get(self, kind: Kind, name: str, namespace: str | None = None) -> KubeObject | None:
         """The newest state of one object, or None when the server says that this object does not exist. Raises KindNotServedError without its CRD."""
         return reads.get(self, kind, name, namespace)
 
@@ -114,8 +114,8 @@ class Api:
         manifest: t.Mapping[str, t.Any],
         force_conflicts: bool = False,
         own: bool = True,
-        live: Manifest | None = None,
-    ) -> Manifest:
+        live: KubeObject | None = None,
+    ) -> KubeObject:
         """Server-side apply, only when a field that we own differs.
 
         own: objects that are created here carry the ownership label; one that existed is never given it.
@@ -130,15 +130,15 @@ class Api:
         namespace: str | None,
         body: t.Mapping[str, t.Any],
         subresource: str | None = None,
-    ) -> Manifest:
+    ) -> KubeObject:
         """A merge patch of fields that are shared with other writers; the caller has seen that something differs."""
         return writes.merge_patch(self, kind, name, namespace, body, subresource)
 
-    def create(self, manifest: t.Mapping[str, t.Any], record: bool = True) -> Manifest:
+    def create(self, manifest: t.Mapping[str, t.Any], record: bool = True) -> KubeObject:
         """POST. After an answer that got lost, an object of that name is the one that we made."""
         return writes.create(self, manifest, record)
 
-    def dry_run_create(self, manifest: t.Mapping[str, t.Any]) -> Manifest:
+    def dry_run_create(self, manifest: t.Mapping[str, t.Any]) -> KubeObject:
         """What the server would say to a POST; nothing is stored."""
         return writes.dry_run_create(self, manifest)
 
@@ -162,7 +162,7 @@ class Api:
 
         return kube_deletes.delete(self, kind, name, namespace, owned_only, wait, grace, orphan)
 
-    def evict(self, pod: Manifest) -> str:
+    def evict(self, pod: KubeObject) -> str:
         """Asks the pod to end, as a drain does. What a disruption budget says against it, in its own words; empty when it ends or is gone."""
         from ansible_collections.accelerators.openshift.plugins.module_utils._kube import evictions
 
@@ -187,7 +187,7 @@ class Api:
 
         return kube_wait.wait(self, queries, lists, judge, stage, settle, on_timeout_code)
 
-    def wait_gone(self, kind: Kind, deleted: Manifest) -> None:
+    def wait_gone(self, kind: Kind, deleted: KubeObject) -> None:
         """Waits until the object that was deleted has disappeared."""
         from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
             deletes as kube_deletes,

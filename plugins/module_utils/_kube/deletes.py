@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     ConflictError,
     KindNotServedError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -25,7 +26,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.write
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
-Manifest = dict[str, t.Any]
 _SHOWN_OF_DELETED = {"metadata": {"name": None, "namespace": None, "labels": None}}
 # A diff shows the spec of what was deleted as well, unless it is a book.
 _LONGEST_SPEC = 4000
@@ -50,7 +50,7 @@ def delete(
     if owned_only and not owned(live):
         api.warn(f"{diff.title(live)} was not created by this collection and stays.")
         return False
-    options: Manifest = {
+    options: KubeObject = {
         "propagationPolicy": "Orphan" if orphan else "Background",
         "preconditions": {"uid": live["metadata"]["uid"]},
     }
@@ -74,15 +74,15 @@ def delete(
     return True
 
 
-def _shown_of_deleted(live: Manifest) -> Manifest:
+def _shown_of_deleted(live: KubeObject) -> KubeObject:
     is_short = len(str(live.get("spec", ""))) <= _LONGEST_SPEC
     return {**_SHOWN_OF_DELETED, "spec": None} if is_short else _SHOWN_OF_DELETED
 
 
-def judge_gone(deleted: Manifest) -> t.Callable[[dict[str, list[Manifest]]], Readiness]:
+def judge_gone(deleted: KubeObject) -> t.Callable[[dict[str, list[KubeObject]]], Readiness]:
     """Judge: the object that was deleted is not there any more (a new one of the same name may be)."""
 
-    def judge(snapshot: dict[str, list[Manifest]]) -> Readiness:
+    def judge(snapshot: dict[str, list[KubeObject]]) -> Readiness:
         left = [obj for obj in snapshot["gone"] if obj["metadata"]["uid"] == deleted["metadata"]["uid"]]
         if not left:
             return ready("Gone", "deleted")

@@ -10,6 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors, reads
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
@@ -18,14 +19,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.write
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
-Manifest = dict[str, t.Any]
 _SHOWN: t.Final = {"metadata": {"name": None, "namespace": None}, "spec": {"nodeName": None}}
 
 
-def evict(api: Api, pod: Manifest) -> str:
+def evict(api: Api, pod: KubeObject) -> str:
     metadata = pod["metadata"]
     name, namespace = metadata["name"], metadata["namespace"]
-    body: Manifest = {
+    body: KubeObject = {
         "apiVersion": "policy/v1",
         "kind": "Eviction",
         "metadata": {"name": name, "namespace": namespace},

@@ -12,6 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     ApiError,
     KindNotServedError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
     http_errors,
     kinds,
@@ -24,8 +25,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limit
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 
-Manifest = dict[str, t.Any]
-Keep = t.Callable[[Manifest], "Manifest | None"]
+Keep = t.Callable[[KubeObject], "KubeObject | None"]
 PAGE = 500
 # Where most of a page is thrown away at once: 5,000 nodes take 20 MiB this way instead of 70, and no longer.
 SIFTED_PAGE = 100
@@ -68,12 +68,12 @@ def not_served(kind: Kind) -> KindNotServedError:
     )
 
 
-def get(api: Api, kind: Kind, name: str, namespace: str | None) -> Manifest | None:
+def get(api: Api, kind: Kind, name: str, namespace: str | None) -> KubeObject | None:
     """No resourceVersion is sent: the newest object, as a quorum of etcd has it. `0` would be answered from a cache that may be older than our own write."""
     path = kind.path(namespace, name)
     answer = api.http.request("GET", path)
     if answer.status == 200:
-        return t.cast(Manifest, answer.body)
+        return t.cast(KubeObject, answer.body)
     if answer.status == 404 and not _is_kind_missing(answer.body):
         return None
     raise error(answer, "GET", path, kind, name, namespace)
@@ -87,7 +87,7 @@ def list_all(
     fields: str | None = None,
     metadata_only: bool = False,
     keep: Keep | None = None,
-) -> tuple[list[Manifest], str]:
+) -> tuple[list[KubeObject], str]:
     """Every item, each with its apiVersion and kind, and the list's resourceVersion, from which a watch goes on.
 
     No resourceVersion is sent: a consistent read, as new as the request. `0` would be cheaper for the server and may be older than what this task has just
@@ -101,7 +101,7 @@ def list_all(
         query["labelSelector"] = labels
     if fields:
         query["fieldSelector"] = fields
-    items: list[Manifest] = []
+    items: list[KubeObject] = []
     pause = Pause(api.http.limits)
     while True:
         answer = api.http.request(
@@ -129,7 +129,7 @@ def list_all(
         del answer, page, metadata
 
 
-def query_once(api: Api, query: Query) -> tuple[list[Manifest], str]:
+def query_once(api: Api, query: Query) -> tuple[list[KubeObject], str]:
     """What a query finds now; nothing where the kind is not served yet."""
     try:
         fields = kinds.by_name(query.name) if query.name else query.fields
@@ -138,7 +138,7 @@ def query_once(api: Api, query: Query) -> tuple[list[Manifest], str]:
         return [], ""
 
 
-def first_look(api: Api, queries: t.Mapping[str, Query]) -> dict[str, tuple[list[Manifest], str]]:
+def first_look(api: Api, queries: t.Mapping[str, Query]) -> dict[str, tuple[list[KubeObject], str]]:
     """What each query finds. A list that the task has is used once: the next look wants news."""
     try:
         return {
@@ -183,12 +183,12 @@ def _discovered(api: Api, api_version: str, kind: str) -> Kind:
     return known.kinds[key]
 
 
-def _document(api: Api, unknown: Kind, path: str, accept: str = "application/json") -> Manifest:
+def _document(api: Api, unknown: Kind, path: str, accept: str = "application/json") -> KubeObject:
     """A document of the discovery; empty where there is none."""
     answer = api.http.request("GET", path, accept=accept)
     if answer.status not in (200, 404):
         raise error(answer, "GET", path, unknown, None, None)
-    return t.cast(Manifest, answer.body) if answer.status == 200 else {}
+    return t.cast(KubeObject, answer.body) if answer.status == 200 else {}
 
 
 def log(api: Api, namespace: str, pod: str, container: str | None, tail_lines: int, previous: bool) -> str:

@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     KindNotServedError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGED_BY,
     MANAGER,
@@ -25,7 +26,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
-Manifest = dict[str, t.Any]
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"
 _STRICT = {"fieldManager": MANAGER, "fieldValidation": "Strict"}
@@ -35,14 +35,14 @@ class Change(t.NamedTuple):
     """One write: the object before (empty: created) and after (empty: deleted), both cut down to the fields that are ours."""
 
     title: str
-    before: Manifest
-    after: Manifest
+    before: KubeObject
+    after: KubeObject
 
 
 def apply(
-    api: Api, manifest: t.Mapping[str, t.Any], force: bool, own: bool, live: Manifest | None
-) -> Manifest:
-    wanted: Manifest = diff.plain(manifest)
+    api: Api, manifest: t.Mapping[str, t.Any], force: bool, own: bool, live: KubeObject | None
+) -> KubeObject:
+    wanted: KubeObject = diff.plain(manifest)
     metadata = wanted["metadata"]
     try:
         kind = _kind_of(api, wanted)
@@ -55,7 +55,7 @@ def apply(
     if (own and live is None) or (live is not None and owned(live)):
         metadata["labels"] = {**metadata.get("labels", {}), **MANAGED_BY}
     fields = diff.managed_fields(live) if live else {}
-    outcome: Manifest = {}
+    outcome: KubeObject = {}
     if live is not None:
         is_kept = diff.covers(live, wanted) and not diff.has_stale_fields(fields, wanted)
         outcome = live if is_kept else _apply(api, kind, wanted, force, dry_run=True)
@@ -69,7 +69,7 @@ def apply(
     return _record(api, live, outcome, diff.merge_shapes(wanted, diff.shape_of(fields)))
 
 
-def _first_dry_run(api: Api, kind: Kind, wanted: Manifest, force: bool) -> Manifest:
+def _first_dry_run(api: Api, kind: Kind, wanted: KubeObject, force: bool) -> KubeObject:
     try:
         return _apply(api, kind, wanted, force, dry_run=True)
     except ApiError as exc:
@@ -84,7 +84,7 @@ def _first_dry_run(api: Api, kind: Kind, wanted: Manifest, force: bool) -> Manif
         raise
 
 
-def _apply(api: Api, kind: Kind, wanted: Manifest, force: bool, dry_run: bool) -> Manifest:
+def _apply(api: Api, kind: Kind, wanted: KubeObject, force: bool, dry_run: bool) -> KubeObject:
     metadata = wanted["metadata"]
     query = {**_STRICT, "force": str(force).lower()}
     return write(
@@ -99,7 +99,7 @@ def merge_patch(
     namespace: str | None,
     body: t.Mapping[str, t.Any],
     subresource: str | None,
-) -> Manifest:
+) -> KubeObject:
     before = api.get(kind, name, namespace)
     after = write(
         api, "PATCH", kind, name, namespace, body, _STRICT, _MERGE, api.check_mode, subresource, before=before
@@ -109,7 +109,7 @@ def merge_patch(
     return _record(api, before, after, body)
 
 
-def create(api: Api, manifest: t.Mapping[str, t.Any], record: bool) -> Manifest:
+def create(api: Api, manifest: t.Mapping[str, t.Any], record: bool) -> KubeObject:
     wanted = diff.plain(manifest)
     outcome = write(
         api,
@@ -124,7 +124,7 @@ def create(api: Api, manifest: t.Mapping[str, t.Any], record: bool) -> Manifest:
     return _record(api, None, outcome, wanted) if record else outcome
 
 
-def dry_run_create(api: Api, manifest: t.Mapping[str, t.Any]) -> Manifest:
+def dry_run_create(api: Api, manifest: t.Mapping[str, t.Any]) -> KubeObject:
     wanted = diff.plain(manifest)
     return write(
         api,
@@ -150,8 +150,8 @@ def write(
     dry_run: bool = False,
     subresource: str | None = None,
     absent_ok: bool = False,
-    before: Manifest | None = None,
-) -> Manifest:
+    before: KubeObject | None = None,
+) -> KubeObject:
     """One write, or its dry run. absent_ok: nothing to be found is a success. before: the object as it was, for the record of a write that ends in an error."""
     path = kind.path(namespace, name, subresource)
     if not dry_run:
@@ -174,7 +174,7 @@ def write(
             status=400,
         )
     if answer.status < 300:
-        return t.cast(Manifest, answer.body)
+        return t.cast(KubeObject, answer.body)
     if absent_ok and answer.status == 404:
         return {}
     name = name or body["metadata"].get("name")
@@ -186,7 +186,7 @@ def write(
     raise reads.error(answer, method, path, kind, name, namespace)
 
 
-def _kind_of(api: Api, manifest: Manifest) -> Kind:
+def _kind_of(api: Api, manifest: KubeObject) -> Kind:
     kind = api.resolve(manifest["apiVersion"], manifest["kind"])
     if kind.namespaced and not manifest["metadata"].get("namespace"):
         message = f"{diff.title(manifest)} has no metadata.namespace, and {kind.resource} are namespaced."
@@ -194,7 +194,9 @@ def _kind_of(api: Api, manifest: Manifest) -> Kind:
     return kind
 
 
-def _record(api: Api, before: Manifest | None, after: Manifest, shape: t.Mapping[str, t.Any]) -> Manifest:
+def _record(
+    api: Api, before: KubeObject | None, after: KubeObject, shape: t.Mapping[str, t.Any]
+) -> KubeObject:
     api.changes.append(
         Change(diff.title(after), diff.owned_view(before, shape), diff.owned_view(after, shape))
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -24,7 +25,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.p
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 
 
 @dataclass

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
@@ -20,8 +21,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
 
-Manifest = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Manifest]]
 # Final when they last: the operator reports Degraded while its DaemonSet is still being rolled out.
 PASSING: t.Final = ("NFD-DEGRADED",)
 
@@ -41,7 +40,7 @@ class Judge:
         self._met: set[tuple[str, str]] = set()
         self._gone: dict[tuple[str, str], float] = {}
         self.lost: list[dict[str, t.Any]] = []
-        self.missing: dict[str, tuple[Manifest, list[str]]] = {}
+        self.missing: dict[str, tuple[KubeObject, list[str]]] = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self._remember(snapshot)
@@ -89,7 +88,7 @@ def judge(snapshot: Snapshot, params: dict[str, t.Any]) -> list[Readiness]:
     return parts
 
 
-def instance_of(snapshot: Snapshot, params: dict[str, t.Any]) -> Manifest | None:
+def instance_of(snapshot: Snapshot, params: dict[str, t.Any]) -> KubeObject | None:
     place = (params["name"], params["namespace"])
     return next(
         (
@@ -101,7 +100,7 @@ def instance_of(snapshot: Snapshot, params: dict[str, t.Any]) -> Manifest | None
     )
 
 
-def expected_nodes(snapshot: Snapshot, params: dict[str, t.Any]) -> list[Manifest]:
+def expected_nodes(snapshot: Snapshot, params: dict[str, t.Any]) -> list[KubeObject]:
     found = {
         node["metadata"]["name"]: node
         for expectation in params["expect"]
@@ -111,7 +110,7 @@ def expected_nodes(snapshot: Snapshot, params: dict[str, t.Any]) -> list[Manifes
 
 
 def _judge_expectation(
-    nodes: t.Sequence[Manifest], expectation: dict[str, t.Any], tolerations: list[dict[str, t.Any]]
+    nodes: t.Sequence[KubeObject], expectation: dict[str, t.Any], tolerations: list[dict[str, t.Any]]
 ) -> list[Readiness]:
     found = labels.selected(nodes, expectation)
     names = {node["metadata"]["name"] for node in found}
@@ -138,7 +137,7 @@ def _judge_expectation(
     return parts
 
 
-def _judge_missing(node: Manifest, phrases: list[str], tolerations: list[dict[str, t.Any]]) -> Readiness:
+def _judge_missing(node: KubeObject, phrases: list[str], tolerations: list[dict[str, t.Any]]) -> Readiness:
     name = node["metadata"]["name"]
     taints = [taint for taint in untolerated(node, tolerations) if taint.endswith(":NoExecute")]
     what = f"{name}: {'; '.join(phrases)}"

@@ -14,11 +14,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.names
     name_fault,
     value_fault,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given, full
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import FEATURE, text
 
-Manifest = dict[str, t.Any]
 API_VERSION: t.Final = "nfd.k8s-sigs.io/v1alpha1"
 # Tells nfd-master whose features these are.
 NODE_NAME: t.Final = "nfd.node.kubernetes.io/node-name"
@@ -39,7 +39,7 @@ class Stale(t.NamedTuple):
         return self._asdict()
 
 
-def check(features: t.Sequence[Manifest]) -> None:
+def check(features: t.Sequence[KubeObject]) -> None:
     names = [entry["name"] for entry in features]
     for index, entry in enumerate(features):
         path = f"features[{index}]"
@@ -66,7 +66,7 @@ def check(features: t.Sequence[Manifest]) -> None:
                     )
 
 
-def check_present(features: t.Sequence[Manifest]) -> None:
+def check_present(features: t.Sequence[KubeObject]) -> None:
     """What a NodeFeature needs to be made; one that is to go needs its name alone."""
     for index, entry in enumerate(features):
         if not entry.get("nodes") and not entry.get("node_selector"):
@@ -77,11 +77,11 @@ def check_present(features: t.Sequence[Manifest]) -> None:
             )
 
 
-def build(entry: Manifest, node: str, namespace: str, api_version: str = API_VERSION) -> Manifest:
+def build(entry: KubeObject, node: str, namespace: str, api_version: str = API_VERSION) -> KubeObject:
     attributes = {
         name: {"elements": _texts(values)} for name, values in (entry.get("attributes") or {}).items()
     }
-    flags: Manifest = {
+    flags: KubeObject = {
         name: {"elements": {str(flag): {} for flag in values}}
         for name, values in (entry.get("flags") or {}).items()
     }
@@ -104,20 +104,20 @@ def build(entry: Manifest, node: str, namespace: str, api_version: str = API_VER
     }
 
 
-def given(feature: Manifest) -> Given:
+def given(feature: KubeObject) -> Given:
     return Given(frozenset(full(key) for key in (feature.get("spec") or {}).get("labels") or {}))
 
 
-def node_of(feature: Manifest) -> str:
+def node_of(feature: KubeObject) -> str:
     return labels(feature).get(NODE_NAME, "")
 
 
-def is_by_worker(feature: Manifest) -> bool:
+def is_by_worker(feature: KubeObject) -> bool:
     """nfd-worker names its own after the node."""
     return bool(node_of(feature) == feature["metadata"]["name"])
 
 
-def orphans(features: t.Iterable[Manifest], nodes: t.Container[str]) -> list[Stale]:
+def orphans(features: t.Iterable[KubeObject], nodes: t.Container[str]) -> list[Stale]:
     """NodeFeatures of nodes that are gone, which nfd-gc should have taken away."""
     return [
         Stale(
@@ -131,7 +131,7 @@ def orphans(features: t.Iterable[Manifest], nodes: t.Container[str]) -> list[Sta
     ]
 
 
-def outdated(node: Manifest) -> Stale | None:
+def outdated(node: KubeObject) -> Stale | None:
     """A node whose worker has not published since its kernel changed."""
     said, running = (
         labels(node).get(_KERNEL),
@@ -146,7 +146,7 @@ def outdated(node: Manifest) -> Stale | None:
     )
 
 
-def cause(node: Manifest, label: str, features: t.Sequence[Manifest]) -> str:
+def cause(node: KubeObject, label: str, features: t.Sequence[KubeObject]) -> str:
     """Why a label is not on a node, from the NodeFeatures of that node."""
     own = [one for one in features if node_of(one) == node["metadata"]["name"]]
     noted = {
@@ -173,7 +173,7 @@ def cause(node: Manifest, label: str, features: t.Sequence[Manifest]) -> str:
     return "its nfd-worker does not see it"
 
 
-def _hidden_classes(label: str, features: t.Iterable[Manifest]) -> list[str]:
+def _hidden_classes(label: str, features: t.Iterable[KubeObject]) -> list[str]:
     """Classes of the devices that `pci-<vendor>.present` speaks of."""
     name = label.removeprefix(f"{FEATURE}pci-").partition(".")[0]
     if not label.startswith(f"{FEATURE}pci-"):

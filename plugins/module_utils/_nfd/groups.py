@@ -10,12 +10,12 @@ import contextlib
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY, owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import rules
 
-Manifest = dict[str, t.Any]
 NEWER, OLDER = rules.GROUPS
 FEATURE: t.Final = known("NodeFeature")
 OLDER_FEATURE: t.Final = FEATURE._replace(api_version=f"{OLDER}/v1alpha1")
@@ -32,7 +32,7 @@ def kind_of_rules(api: Api) -> Kind | None:
     return None
 
 
-def features(api: Api, namespace: str | None = None, **query: t.Any) -> tuple[Kind, list[Manifest]]:
+def features(api: Api, namespace: str | None = None, **query: t.Any) -> tuple[Kind, list[KubeObject]]:
     """NodeFeatures, and the kind that this cluster's nfd-master reads."""
     try:
         return FEATURE, api.list(FEATURE, namespace, **query)
@@ -42,7 +42,7 @@ def features(api: Api, namespace: str | None = None, **query: t.Any) -> tuple[Ki
         raise
 
 
-def older(api: Api, kind: Kind | None, of: Kind, **query: t.Any) -> list[Manifest]:
+def older(api: Api, kind: Kind | None, of: Kind, **query: t.Any) -> list[KubeObject]:
     """What is left in the older group of a cluster that reads the newer one, kind. of: the older one."""
     if kind is None or kind.group != NEWER or not kind.namespaced:
         return []
@@ -52,7 +52,7 @@ def older(api: Api, kind: Kind | None, of: Kind, **query: t.Any) -> list[Manifes
         return []
 
 
-def keep_rule(api: Api, kind: Kind, manifest: Manifest, take: bool) -> None:
+def keep_rule(api: Api, kind: Kind, manifest: KubeObject, take: bool) -> None:
     """take: whether fields of somebody else are taken over. A rule of ours in the older group, which the operator copies, becomes one in the newer."""
     name, namespace = manifest["metadata"]["name"], manifest["metadata"].get("namespace")
     live = api.get(kind, name, namespace)
@@ -77,7 +77,7 @@ def keep_rule(api: Api, kind: Kind, manifest: Manifest, take: bool) -> None:
     drop(api, OLDER_RULE, [source])
 
 
-def drop(api: Api, kind: Kind, sources: t.Iterable[Manifest]) -> None:
+def drop(api: Api, kind: Kind, sources: t.Iterable[KubeObject]) -> None:
     """Takes away what has its successor in the newer group."""
     names = [
         one["metadata"]["name"]
@@ -91,7 +91,9 @@ def drop(api: Api, kind: Kind, sources: t.Iterable[Manifest]) -> None:
         )
 
 
-def _source(api: Api, kind: Kind, live: Manifest | None, name: str, namespace: str | None) -> Manifest | None:
+def _source(
+    api: Api, kind: Kind, live: KubeObject | None, name: str, namespace: str | None
+) -> KubeObject | None:
     """The rule of the older group that the operator makes this one from. It is looked for when there is none yet, and when this one is a copy."""
     if kind.group != NEWER or not kind.namespaced or (live is not None and not rules.copied_from(live)):
         return None

@@ -12,6 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     KindNotServedError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -25,13 +26,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.config
     with_fields,
 )
 
-Manifest = dict[str, t.Any]
 API_VERSION: t.Final = "nfd.openshift.io/v1"
 # Labels that the chart of upstream's NFD puts on what it makes.
 UPSTREAM: t.Final = {"app.kubernetes.io/name": "node-feature-discovery"}
 
 
-def choose(instances: t.Sequence[Manifest], name: str, namespace: str) -> Manifest | None:
+def choose(instances: t.Sequence[KubeObject], name: str, namespace: str) -> KubeObject | None:
     """The instance to work with: the named one, else the one that is already there, since two would fight over the same DaemonSet."""
     by_name = {
         entry["metadata"]["name"]: entry for entry in instances if entry["metadata"]["namespace"] == namespace
@@ -39,7 +39,7 @@ def choose(instances: t.Sequence[Manifest], name: str, namespace: str) -> Manife
     return by_name.get(name) or (by_name[min(by_name)] if by_name else None)
 
 
-def build(params: dict[str, t.Any], live: Manifest | None) -> Manifest:
+def build(params: dict[str, t.Any], live: KubeObject | None) -> KubeObject:
     """The whole manifest of an instance that is ours. operand.image stays unset: a pinned image goes stale with the next update."""
     operand: dict[str, t.Any] = {"servicePort": 12000}
     if params.get("worker_tolerations"):
@@ -52,10 +52,10 @@ def build(params: dict[str, t.Any], live: Manifest | None) -> Manifest:
     )
 
 
-def adopted(params: dict[str, t.Any], live: Manifest) -> Manifest:
+def adopted(params: dict[str, t.Any], live: KubeObject) -> KubeObject:
     """The fields that are taken over from whoever made the instance; what else it has stays."""
     config = with_fields(_config(params, live), params["label_fields"])
-    spec: Manifest = {"workerConfig": {"configData": config}}
+    spec: KubeObject = {"workerConfig": {"configData": config}}
     there = _operand(live).get("workerTolerations") or []
     if missing := [one for one in _tolerations(params) if one not in there]:
         spec["operand"] = {"workerTolerations": [*there, *missing]}
@@ -64,7 +64,7 @@ def adopted(params: dict[str, t.Any], live: Manifest) -> Manifest:
     return _manifest(live["metadata"]["name"], live["metadata"]["namespace"], spec)
 
 
-def difference(params: dict[str, t.Any], live: Manifest) -> Manifest:
+def difference(params: dict[str, t.Any], live: KubeObject) -> KubeObject:
     """For an instance that somebody else made: the merge patch of its configuration, or nothing. Raises where that would fight."""
     name, config = live["metadata"]["name"], _config(params, live)
     if wants_taints(params) and not _enabled(live):
@@ -89,7 +89,7 @@ def wants_taints(params: dict[str, t.Any]) -> bool:
     return rules.has_taints(params.get("rules") or [])
 
 
-def doubts(params: dict[str, t.Any], instances: t.Sequence[Manifest], live: Manifest) -> list[str]:
+def doubts(params: dict[str, t.Any], instances: t.Sequence[KubeObject], live: KubeObject) -> list[str]:
     """Warnings about an instance that is already there, and about others beside it."""
     name, namespace, texts = live["metadata"]["name"], live["metadata"]["namespace"], []
     if name != params["name"]:
@@ -132,11 +132,11 @@ def no_rules() -> KindNotServedError:
     )
 
 
-def is_available(instance: Manifest) -> bool:
+def is_available(instance: KubeObject) -> bool:
     return bool(_condition(instance, "Available").get("status") == "True")
 
 
-def judge(instance: Manifest | None, name: str) -> Readiness:
+def judge(instance: KubeObject | None, name: str) -> Readiness:
     """Reasons are never matched: the operator misspells one."""
     if instance is None:
         return pending(
@@ -170,12 +170,12 @@ def judge(instance: Manifest | None, name: str) -> Readiness:
     )
 
 
-def upstream(deployments: t.Sequence[Manifest]) -> Manifest | None:
+def upstream(deployments: t.Sequence[KubeObject]) -> KubeObject | None:
     """The nfd-master that a chart installed."""
     return next((one for one in deployments if str(one["metadata"]["name"]).endswith("master")), None)
 
 
-def judge_upstream(deployments: t.Sequence[Manifest]) -> Readiness:
+def judge_upstream(deployments: t.Sequence[KubeObject]) -> Readiness:
     master = upstream(deployments)
     if master and _condition(master, "Available").get("status") == "True":
         return ready("Available")
@@ -188,18 +188,18 @@ def judge_upstream(deployments: t.Sequence[Manifest]) -> Readiness:
     )
 
 
-def worker_tolerations(instance: Manifest | None) -> list[dict[str, t.Any]]:
+def worker_tolerations(instance: KubeObject | None) -> list[dict[str, t.Any]]:
     return [
         {"operator": "Exists", "effect": "NoSchedule"},
         *(_operand(instance).get("workerTolerations") or []),
     ]
 
 
-def pci_classes(instance: Manifest | None) -> list[str]:
+def pci_classes(instance: KubeObject | None) -> list[str]:
     return [str(one) for one in pci_of(_config_of(instance)).get("deviceClassWhitelist") or []]
 
 
-def _manifest(name: str, namespace: str, spec: Manifest) -> Manifest:
+def _manifest(name: str, namespace: str, spec: KubeObject) -> KubeObject:
     return {
         "apiVersion": API_VERSION,
         "kind": "NodeFeatureDiscovery",
@@ -208,30 +208,30 @@ def _manifest(name: str, namespace: str, spec: Manifest) -> Manifest:
     }
 
 
-def _config(params: dict[str, t.Any], live: Manifest | None) -> str:
+def _config(params: dict[str, t.Any], live: KubeObject | None) -> str:
     return merge_config(_config_of(live), params["pci_classes"], params["label_fields"])
 
 
-def _tolerations(params: dict[str, t.Any]) -> list[Manifest]:
+def _tolerations(params: dict[str, t.Any]) -> list[KubeObject]:
     return [
         {key: value for key, value in entry.items() if value is not None}
         for entry in params.get("worker_tolerations") or []
     ]
 
 
-def _enabled(live: Manifest | None) -> bool:
+def _enabled(live: KubeObject | None) -> bool:
     return bool(((live or {}).get("spec") or {}).get("enableTaints"))
 
 
-def _operand(live: Manifest | None) -> Manifest:
-    operand: Manifest = ((live or {}).get("spec") or {}).get("operand") or {}
+def _operand(live: KubeObject | None) -> KubeObject:
+    operand: KubeObject = ((live or {}).get("spec") or {}).get("operand") or {}
     return operand
 
 
-def _config_of(live: Manifest | None) -> str:
+def _config_of(live: KubeObject | None) -> str:
     return (((live or {}).get("spec") or {}).get("workerConfig") or {}).get("configData") or ""
 
 
-def _condition(instance: Manifest, kind: str) -> dict[str, t.Any]:
+def _condition(instance: KubeObject, kind: str) -> dict[str, t.Any]:
     conditions = (instance.get("status") or {}).get("conditions") or []
     return next((entry for entry in conditions if entry["type"] == kind), {})

@@ -10,6 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGED_BY,
     owned,
@@ -33,7 +34,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules 
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.steps import (
     INSTANCE,
     NODE,
-    Manifest,
     Params,
     found_instances,
     upstream,
@@ -43,10 +43,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.steps 
 class Part(t.NamedTuple):
     """Rules and NodeFeatures that go, and those that stay; each that goes with its kind."""
 
-    rules: list[tuple[Kind, Manifest]]
-    features: list[tuple[Kind, Manifest]]
-    other_rules: list[Manifest]
-    other_features: list[Manifest]
+    rules: list[tuple[Kind, KubeObject]]
+    features: list[tuple[Kind, KubeObject]]
+    other_rules: list[KubeObject]
+    other_features: list[KubeObject]
 
     def given(self) -> Given:
         """What only those that go have given to nodes."""
@@ -98,7 +98,7 @@ def absent(api: Api, params: Params) -> dict[str, t.Any]:
     }
 
 
-def _deleted(api: Api, objects: list[tuple[Kind, Manifest]]) -> list[str]:
+def _deleted(api: Api, objects: list[tuple[Kind, KubeObject]]) -> list[str]:
     """Names. The operator's copy of a rule of ours goes with it."""
     sources = {one["metadata"]["uid"] for _kind, one in objects if owned(one)}
     gone = [
@@ -122,7 +122,7 @@ def _chosen(api: Api, params: Params, is_partial: bool) -> Part:
     rules += [(kind, one) for one in api.list(kind)] if kind else []
     sources = {one["metadata"]["uid"] for _kind, one in rules if owned(one)}
 
-    def is_ours(rule: Manifest) -> bool:
+    def is_ours(rule: KubeObject) -> bool:
         return owned(rule) or nfd_rules.copied_from(rule) in sources
 
     going = [
@@ -159,13 +159,13 @@ def _chosen(api: Api, params: Params, is_partial: bool) -> Part:
     )
 
 
-def _features(api: Api, rules: list[Manifest], entries: set[str] | None) -> tuple[Kind, list[Manifest]]:
+def _features(api: Api, rules: list[KubeObject], entries: set[str] | None) -> tuple[Kind, list[KubeObject]]:
     """Ours, and those of others that publish what the rules give: read in small pages, since those of workers are long."""
     keys = frozenset().union(*(_given(rule).labels for rule in rules))
     if entries == set() and not keys:
         return groups.FEATURE, []
 
-    def keep(feature: Manifest) -> Manifest | None:
+    def keep(feature: KubeObject) -> KubeObject | None:
         published = (feature.get("spec") or {}).get("labels") or {}
         is_wanted = not nfd_features.is_by_worker(feature) or any(
             nfd_rules.full(key) in keys for key in published
@@ -178,19 +178,19 @@ def _features(api: Api, rules: list[Manifest], entries: set[str] | None) -> tupl
         return groups.FEATURE, []
 
 
-def _is_here(rule: Manifest, params: Params) -> bool:
+def _is_here(rule: KubeObject, params: Params) -> bool:
     return rule["metadata"].get("namespace") in (None, params["namespace"])
 
 
-def _is_of(feature: Manifest, entries: set[str], is_partial: bool) -> bool:
+def _is_of(feature: KubeObject, entries: set[str], is_partial: bool) -> bool:
     return not is_partial or (feature["metadata"].get("labels") or {}).get(nfd_features.ENTRY) in entries
 
 
-def _given(rule: Manifest) -> Given:
+def _given(rule: KubeObject) -> Given:
     return nfd_rules.given((rule.get("spec") or {}).get("rules") or [])
 
 
-def _until_gone(api: Api, params: Params, given: Given, instances: list[Manifest]) -> None:
+def _until_gone(api: Api, params: Params, given: Given, instances: list[KubeObject]) -> None:
     if (
         not any(instance.is_available(one) for one in instances)
         and not instance.judge_upstream(upstream(api)).is_ready
@@ -202,7 +202,7 @@ def _until_gone(api: Api, params: Params, given: Given, instances: list[Manifest
         return
     patience = Patience(api.clock, params["grace"], ("NFD-LABEL-LEFT",))
 
-    def judge(snapshot: t.Mapping[str, t.Sequence[Manifest]]) -> Readiness:
+    def judge(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         return (
             worst(patience.harden(_left(snapshot["nodes"], given)))
             if any(_left(snapshot["nodes"], given))
@@ -212,7 +212,7 @@ def _until_gone(api: Api, params: Params, given: Given, instances: list[Manifest
     api.wait({"nodes": Query(NODE)}, judge, "labels taken away", params["settle"])
 
 
-def _left(nodes: t.Sequence[Manifest], given: Given) -> list[Readiness]:
+def _left(nodes: t.Sequence[KubeObject], given: Given) -> list[Readiness]:
     lines = {str(node["metadata"]["name"]): nfd_rules.left(node, given) for node in nodes}
     remedy = "Look at the log of nfd-master; it takes away what no rule and no NodeFeature gives any more."
     return [
@@ -228,7 +228,9 @@ def _left(nodes: t.Sequence[Manifest], given: Given) -> list[Readiness]:
     ]
 
 
-def _remove_instance(api: Api, params: Params, live: Manifest, instances: list[Manifest], part: Part) -> None:
+def _remove_instance(
+    api: Api, params: Params, live: KubeObject, instances: list[KubeObject], part: Part
+) -> None:
     """Without nfd-master nothing takes labels away, so the operator is asked to, unless that would hit what others published."""
     others = [
         *(f"NodeFeatureRule {one['metadata']['name']}" for one in part.other_rules if not owned(one)),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER, owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
@@ -23,8 +24,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
 
-Manifest = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Manifest]]
 _CONTROL_PLANE: t.Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 
 
@@ -87,13 +86,13 @@ def summarize(
     )
 
 
-def _node(node: Manifest) -> dict[str, t.Any]:
+def _node(node: KubeObject) -> dict[str, t.Any]:
     marks = labels(node)
     found = {key: value for key, value in sorted(marks.items()) if key.startswith(node_labels.FEATURE)}
     return {"name": node["metadata"]["name"], "labels": found, "families": label_difference.families(marks)}
 
 
-def _manager(instance: Manifest | None, master: Manifest | None) -> str:
+def _manager(instance: KubeObject | None, master: KubeObject | None) -> str:
     """Who keeps the instance: this collection, a tool by name, or nobody that is known."""
     if master:
         return other_manager(master) or "somebody"
@@ -102,7 +101,7 @@ def _manager(instance: Manifest | None, master: Manifest | None) -> str:
     return other_manager(instance) or "somebody"
 
 
-def _difference(nodes: t.Sequence[Manifest], compare: dict[str, t.Any], foretold: bool) -> dict[str, t.Any]:
+def _difference(nodes: t.Sequence[KubeObject], compare: dict[str, t.Any], foretold: bool) -> dict[str, t.Any]:
     named = {name: node_labels.selected(nodes, chosen) for name, chosen in compare.items() if chosen}
     taken = {node["metadata"]["name"] for found in named.values() for node in found}
     rest = [
@@ -140,7 +139,7 @@ def doubts(facts: dict[str, t.Any]) -> list[str]:
     ]
 
 
-def upstream_found(deployments: t.Sequence[Manifest], has_operator: bool) -> str:
+def upstream_found(deployments: t.Sequence[KubeObject], has_operator: bool) -> str:
     one = nfd_instance.upstream(deployments) or deployments[0]
     by = other_manager(one)
     text = f"Namespace {one['metadata']['namespace']} has an NFD of its own ({by or 'Deployment ' + one['metadata']['name']}), and that one is used as it is: "
@@ -149,7 +148,7 @@ def upstream_found(deployments: t.Sequence[Manifest], has_operator: bool) -> str
     return f"{text} To have OpenShift's, uninstall the chart with its CRDs {there}: two nfd-masters would write the same labels."
 
 
-def orphans_found(orphans: t.Sequence[features.Stale], collector: Manifest | None) -> str:
+def orphans_found(orphans: t.Sequence[features.Stale], collector: KubeObject | None) -> str:
     conditions = ((collector or {}).get("status") or {}).get("conditions") or []
     runs = any(one["type"] == "Available" and one["status"] == "True" for one in conditions)
     names = ", ".join(f"{one.namespace}/{one.name}" for one in orphans[:5])

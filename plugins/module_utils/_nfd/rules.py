@@ -11,9 +11,9 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import FEATURE, text
 
-Manifest = dict[str, t.Any]
 # Where the CRD of rules is looked for: OpenShift 4.19 and later first, 4.18 and earlier second.
 GROUPS: t.Final = ("nfd.k8s-sigs.io", "nfd.openshift.io")
 OPERATORS: t.Final = (
@@ -59,8 +59,8 @@ class Given(t.NamedTuple):
 
 
 def build(
-    rule: Manifest, namespace: str, api_version: str = f"{GROUPS[0]}/v1alpha1", namespaced: bool = True
-) -> Manifest:
+    rule: KubeObject, namespace: str, api_version: str = f"{GROUPS[0]}/v1alpha1", namespaced: bool = True
+) -> KubeObject:
     """In the instance's namespace where the cluster serves rules namespaced."""
     place = {"namespace": namespace} if namespaced else {}
     return {
@@ -71,7 +71,7 @@ def build(
     }
 
 
-def plain(rules: t.Sequence[Manifest]) -> list[Manifest]:
+def plain(rules: t.Sequence[KubeObject]) -> list[KubeObject]:
     """Values as text: YAML's true and 7 are what people write."""
     made = []
     for rule in rules:
@@ -83,11 +83,11 @@ def plain(rules: t.Sequence[Manifest]) -> list[Manifest]:
     return made
 
 
-def has_taints(rules: t.Iterable[Manifest]) -> bool:
+def has_taints(rules: t.Iterable[KubeObject]) -> bool:
     return any(rule.get("taints") for entry in rules for rule in entry.get("rules") or [])
 
 
-def check(rules: t.Sequence[Manifest]) -> None:
+def check(rules: t.Sequence[KubeObject]) -> None:
     """nfd-master drops what it does not like with a line in its log and nothing in a status, so it is refused here, by path."""
     seen: set[str] = set()
     for index, entry in enumerate(rules):
@@ -103,7 +103,7 @@ def check(rules: t.Sequence[Manifest]) -> None:
             _check_rule(rule, f"{path}.rules[{number}]")
 
 
-def _check_rule(rule: Manifest, path: str) -> None:
+def _check_rule(rule: KubeObject, path: str) -> None:
     if not rule.get("name"):
         raise _wrong(
             f"{path}.name", "is missing", "Name every rule: the log of nfd-master speaks of it by name."
@@ -139,7 +139,7 @@ def _check_rule(rule: Manifest, path: str) -> None:
         _check_match(match, path)
 
 
-def _check_match(match: Manifest, path: str) -> None:
+def _check_match(match: KubeObject, path: str) -> None:
     feature = str(match.get("feature") or "")
     if feature.count(".") < 1:
         raise _wrong(
@@ -185,18 +185,18 @@ def _quantity_fault(value: str) -> str:
     return "" if _QUANTITY.fullmatch(value) else "is no quantity such as 2 or 8Gi"
 
 
-def given(rules: t.Iterable[Manifest]) -> Given:
+def given(rules: t.Iterable[KubeObject]) -> Given:
     """By the rules of one object. Templates are not evaluated here: what they make is not in it."""
     rules = list(rules)
     taints = frozenset(str(taint.get("key")) for rule in rules for taint in rule.get("taints") or [])
     return Given(_keys(rules, "labels"), _keys(rules, "extendedResources"), taints)
 
 
-def _keys(rules: t.Iterable[Manifest], field: str) -> frozenset[str]:
+def _keys(rules: t.Iterable[KubeObject], field: str) -> frozenset[str]:
     return frozenset(full(str(key)) for rule in rules for key in rule.get(field) or {})
 
 
-def held_back(allowed: str | None, rules: t.Sequence[Manifest]) -> list[str]:
+def held_back(allowed: str | None, rules: t.Sequence[KubeObject]) -> list[str]:
     """A warning where the instance's labelWhiteList keeps labels of these rules off the nodes."""
     labels = sorted({label for entry in rules for label in given(entry.get("rules") or []).labels})
     try:
@@ -210,7 +210,7 @@ def held_back(allowed: str | None, rules: t.Sequence[Manifest]) -> list[str]:
     )
 
 
-def copied_from(rule: Manifest) -> str:
+def copied_from(rule: KubeObject) -> str:
     """The uid of the rule in OpenShift's older group that the NFD operator keeps this one after; empty where it stands for itself."""
     owners = rule["metadata"].get("ownerReferences") or []
     return next(
@@ -228,7 +228,7 @@ def full(key: str) -> str:
     return key if "/" in key else f"{FEATURE}{key}"
 
 
-def left(node: Manifest, wanted: Given) -> list[str]:
+def left(node: KubeObject, wanted: Given) -> list[str]:
     """What nfd-master still counts as its own on this node. A label that somebody set by hand is not in its annotation."""
     notes = (node["metadata"].get("annotations")) or {}
     labels, resources = (

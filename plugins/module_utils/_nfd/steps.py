@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     KindNotServedError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
@@ -27,7 +28,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.expect
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels as node_labels
 
 Params = dict[str, t.Any]
-Manifest = dict[str, t.Any]
 INSTANCE: t.Final = known("NodeFeatureDiscovery")
 NODE: t.Final = known("Node")
 # Of so many nodes the NodeFeatures are read when a label is missing; each can be 100 kB.
@@ -66,7 +66,7 @@ def present(api: Api, params: Params) -> dict[str, t.Any]:
     return facts
 
 
-def found_instances(api: Api) -> tuple[list[Manifest], bool]:
+def found_instances(api: Api) -> tuple[list[KubeObject], bool]:
     """Those of every namespace, and whether the cluster knows the kind."""
     try:
         return api.list(INSTANCE), True
@@ -74,12 +74,12 @@ def found_instances(api: Api) -> tuple[list[Manifest], bool]:
         return [], False
 
 
-def upstream(api: Api) -> list[Manifest]:
+def upstream(api: Api) -> list[KubeObject]:
     """Deployments of an NFD that a chart installed."""
     return api.list(known("Deployment"), labels=selector(instance.UPSTREAM))
 
 
-def _keep_instance(api: Api, params: Params, instances: list[Manifest], live: Manifest | None) -> None:
+def _keep_instance(api: Api, params: Params, instances: list[KubeObject], live: KubeObject | None) -> None:
     if live is None:
         api.apply(instance.build(params, None))
         return
@@ -146,7 +146,7 @@ def _keep_features(api: Api, params: Params) -> None:
             )
 
 
-def _published(api: Api, namespace: str, labels: str) -> tuple[Kind, list[Manifest]]:
+def _published(api: Api, namespace: str, labels: str) -> tuple[Kind, list[KubeObject]]:
     try:
         return groups.features(api, namespace, labels=labels)
     except KindNotServedError:
@@ -155,7 +155,7 @@ def _published(api: Api, namespace: str, labels: str) -> tuple[Kind, list[Manife
         return groups.FEATURE, []
 
 
-def _waited(api: Api, params: Params, judge: Judge, charts: list[Manifest]) -> dict[str, list[Manifest]]:
+def _waited(api: Api, params: Params, judge: Judge, charts: list[KubeObject]) -> dict[str, list[KubeObject]]:
     queries = {"instances": Query(INSTANCE)}
     if charts:
         queries = {
@@ -180,7 +180,7 @@ def _waited(api: Api, params: Params, judge: Judge, charts: list[Manifest]) -> d
         raise
 
 
-def _explained(api: Api, evidence: list[str], missing: dict[str, tuple[Manifest, list[str]]]) -> list[str]:
+def _explained(api: Api, evidence: list[str], missing: dict[str, tuple[KubeObject, list[str]]]) -> list[str]:
     """Each line with the reason, as far as the NodeFeatures of its node tell."""
     names = sorted(missing)[:_EXPLAINED]
     try:

@@ -11,17 +11,18 @@ import binascii
 import gzip
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+
 try:
     import yaml
 except ImportError:  # Ansible itself always has it; the import test of ansible-test has not
     yaml = None  # type: ignore[assignment]
 
-Object = dict[str, t.Any]
 
 _GZIP: t.Final = b"\x1f\x8b"
 
 
-def csv(config_map: Object | None, name: str) -> Object | None:
+def csv(config_map: KubeObject | None, name: str) -> KubeObject | None:
     """None where the ConfigMap does not hold it, or in no form that is known."""
     for text in _files(config_map or {}):
         if name not in text:
@@ -40,7 +41,7 @@ def csv(config_map: Object | None, name: str) -> Object | None:
     return None
 
 
-def _files(config_map: Object) -> t.Iterator[str]:
+def _files(config_map: KubeObject) -> t.Iterator[str]:
     yield from (config_map.get("data") or {}).values()
     for packed in (config_map.get("binaryData") or {}).values():
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-Object = dict[str, t.Any]
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 
 # How OLM calls the init container whose image is the bundle, and the one that writes the ConfigMap.
 _PULL, _EXTRACT = "pull", "extract"
@@ -23,7 +23,7 @@ class Stuck(t.NamedTuple):
     said: str
 
 
-def stuck(jobs: t.Iterable[Object], pods: t.Sequence[Object]) -> list[Stuck]:
+def stuck(jobs: t.Iterable[KubeObject], pods: t.Sequence[KubeObject]) -> list[Stuck]:
     """By what the Jobs are made of, since not every release of OLM labels them."""
     found = [
         (one["metadata"]["name"], image(one), _condition(one, "Failed"))
@@ -36,7 +36,7 @@ def stuck(jobs: t.Iterable[Object], pods: t.Sequence[Object]) -> list[Stuck]:
     ]
 
 
-def image(job: Object) -> str:
+def image(job: KubeObject) -> str:
     """The bundle's image; empty when the Job unpacks none."""
     pod = job["spec"]["template"]["spec"]
     if not any(one["name"] == _EXTRACT for one in pod["containers"]):
@@ -44,7 +44,7 @@ def image(job: Object) -> str:
     return next((str(one["image"]) for one in pod.get("initContainers") or [] if one["name"] == _PULL), "")
 
 
-def _condition(job: Object, kind: str) -> str:
+def _condition(job: KubeObject, kind: str) -> str:
     conditions = (job.get("status") or {}).get("conditions") or []
     return next(
         (
@@ -56,7 +56,7 @@ def _condition(job: Object, kind: str) -> str:
     )
 
 
-def _waiting(pods: t.Sequence[Object], job: str) -> list[str]:
+def _waiting(pods: t.Sequence[KubeObject], job: str) -> list[str]:
     lines = []
     for pod in (
         one

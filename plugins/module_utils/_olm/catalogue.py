@@ -11,8 +11,7 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-
-Object = dict[str, t.Any]
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 
 # What every OpenShift cluster has, unless OperatorHub says otherwise.
 DEFAULT_SOURCES: t.Final = (
@@ -30,18 +29,18 @@ class AwayError(AcceleratorError):
     """A catalogue that exists does not answer; it may be back in a moment."""
 
 
-def choose(manifests: t.Sequence[Object], name: str, source: str | None) -> Object | None:
+def choose(manifests: t.Sequence[KubeObject], name: str, source: str | None) -> KubeObject | None:
     """The package of that name, from the named catalogue where one is named."""
     found = [one for one in manifests if package_name(one) == name and source in (None, catalog(one)[0])]
     return found[0] if found else None
 
 
-def sources(manifests: t.Iterable[Object], name: str) -> list[str]:
+def sources(manifests: t.Iterable[KubeObject], name: str) -> list[str]:
     """Every catalogue that carries the package."""
     return sorted({catalog(one)[0] for one in manifests if package_name(one) == name})
 
 
-def check_one_source(name: str, found: t.Sequence[str], catalogs: t.Sequence[Object]) -> None:
+def check_one_source(name: str, found: t.Sequence[str], catalogs: t.Sequence[KubeObject]) -> None:
     """Two catalogues may carry different builds of a package: which one is meant cannot be guessed."""
     if len(found) > 1:
         priorities = {
@@ -52,7 +51,7 @@ def check_one_source(name: str, found: t.Sequence[str], catalogs: t.Sequence[Obj
         raise AcceleratorError("OLM-SOURCES", message, f"Set source to one of {', '.join(found)}.", evidence)
 
 
-def disabled(hub: Object | None, source: str) -> str:
+def disabled(hub: KubeObject | None, source: str) -> str:
     """How OperatorHub keeps a default catalogue away; empty where it does not."""
     spec = (hub or {}).get("spec") or {}
     entry = next((one for one in spec.get("sources") or [] if one.get("name") == source), None)
@@ -68,9 +67,9 @@ def disabled(hub: Object | None, source: str) -> str:
 def missing(
     name: str,
     source: str | None,
-    offered: t.Sequence[Object],
-    catalogs: t.Sequence[Object],
-    hub: Object | None = None,
+    offered: t.Sequence[KubeObject],
+    catalogs: t.Sequence[KubeObject],
+    hub: KubeObject | None = None,
 ) -> AcceleratorError:
     """Why there is no such package: its catalogue is disabled, absent or not READY, or it carries other names."""
     states = {one["metadata"]["name"]: catalog_state(one) for one in catalogs}
@@ -119,7 +118,7 @@ def missing(
     return AcceleratorError("OLM-NO-PACKAGE", message, remedy, evidence)
 
 
-def check_catalog(offer: Object, catalogs: t.Sequence[Object]) -> None:
+def check_catalog(offer: KubeObject, catalogs: t.Sequence[KubeObject]) -> None:
     """A package can still be listed when its catalogue has gone away; OLM could then resolve nothing."""
     name = catalog(offer)[0]
     state = next((catalog_state(one) for one in catalogs if one["metadata"]["name"] == name), "absent")
@@ -131,21 +130,21 @@ def check_catalog(offer: Object, catalogs: t.Sequence[Object]) -> None:
         )
 
 
-def package_name(manifest: Object) -> str:
+def package_name(manifest: KubeObject) -> str:
     return str((manifest.get("status") or {}).get("packageName") or manifest["metadata"]["name"])
 
 
-def catalog(manifest: Object) -> tuple[str, str]:
+def catalog(manifest: KubeObject) -> tuple[str, str]:
     """Name and namespace of the CatalogSource."""
     status = manifest.get("status") or {}
     return str(status.get("catalogSource", "")), str(status.get("catalogSourceNamespace", ""))
 
 
-def catalog_state(source: Object) -> str:
+def catalog_state(source: KubeObject) -> str:
     return str(((source.get("status") or {}).get("connectionState") or {}).get("lastObservedState", ""))
 
 
-def channel(manifest: Object, wanted: str) -> Object:
+def channel(manifest: KubeObject, wanted: str) -> KubeObject:
     """The wanted channel, or the package's default one."""
     status = manifest.get("status") or {}
     channels = {one["name"]: one for one in status.get("channels") or []}
@@ -161,7 +160,7 @@ def channel(manifest: Object, wanted: str) -> Object:
     )
 
 
-def csvs(entry: Object) -> dict[str, str]:
+def csvs(entry: KubeObject) -> dict[str, str]:
     """CSV name to version, of everything in a channel."""
     found = {
         one["name"]: str(one.get("version") or version_of(one["name"])) for one in entry.get("entries") or []
@@ -172,7 +171,7 @@ def csvs(entry: Object) -> dict[str, str]:
     return found
 
 
-def path_to(entry: Object, csv: str | None) -> frozenset[str]:
+def path_to(entry: KubeObject, csv: str | None) -> frozenset[str]:
     """CSVs that may be installed on the way: up to the named one, or up to the channel's head."""
     found = csvs(entry)
     if not csv:
@@ -184,17 +183,17 @@ def path_to(entry: Object, csv: str | None) -> frozenset[str]:
     return frozenset(one for one, version in found.items() if order(version) <= order(found[csv]))
 
 
-def leading_to(manifest: Object, csv: str) -> list[str]:
+def leading_to(manifest: KubeObject, csv: str) -> list[str]:
     """Channels that hold the CSV."""
     return sorted(
         one["name"] for one in (manifest.get("status") or {}).get("channels") or [] if csv in csvs(one)
     )
 
 
-def deprecations(manifest: Object, entry: Object, csv: str) -> list[str]:
+def deprecations(manifest: KubeObject, entry: KubeObject, csv: str) -> list[str]:
     """What the catalogue says against the package, the channel and the CSV; its texts name what takes their place."""
     status = manifest.get("status") or {}
-    version: Object = next((one for one in entry.get("entries") or [] if one["name"] == csv), {})
+    version: KubeObject = next((one for one in entry.get("entries") or [] if one["name"] == csv), {})
     found = {
         f"Package {package_name(manifest)}": status,
         f"Channel {entry['name']}": entry,
@@ -210,7 +209,7 @@ def deprecations(manifest: Object, entry: Object, csv: str) -> list[str]:
     return lines
 
 
-def install_modes(entry: Object) -> frozenset[str]:
+def install_modes(entry: KubeObject) -> frozenset[str]:
     """Install modes that the channel's head supports; empty when the catalogue does not say."""
     modes = (entry.get("currentCSVDesc") or {}).get("installModes") or []
     return frozenset(one["type"] for one in modes if one.get("supported"))

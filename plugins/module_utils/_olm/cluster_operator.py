@@ -9,8 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-
-Object = dict[str, t.Any]
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 
 # What people ask for, and the ClusterOperator that it is.
 _PACKAGES: t.Final = {
@@ -27,11 +26,11 @@ def behind(package: str) -> str | None:
     return _PACKAGES.get(package)
 
 
-def told(package: str, name: str, live: Object) -> str:
+def told(package: str, name: str, live: KubeObject) -> str:
     return f"{package} is part of OpenShift (ClusterOperator {name}, version {version(live)}): there is nothing to install."
 
 
-def check(package: str, name: str, live: Object | None) -> Object:
+def check(package: str, name: str, live: KubeObject | None) -> KubeObject:
     """The operator as it is, or why it does not work."""
     if live is None:
         message = f"{package} is part of OpenShift, and this cluster has no ClusterOperator {name}."
@@ -54,12 +53,12 @@ def check(package: str, name: str, live: Object | None) -> Object:
     return live
 
 
-def version(live: Object) -> str:
+def version(live: KubeObject) -> str:
     versions = (live.get("status") or {}).get("versions") or []
     return next((str(one.get("version")) for one in versions if one.get("name") == "operator"), "")
 
 
-def summarize(package: str, name: str, live: Object) -> Object:
+def summarize(package: str, name: str, live: KubeObject) -> KubeObject:
     """In the shape of an operator under OLM."""
     empty = dict.fromkeys(
         ("namespace", "subscription", "channel", "catalog", "csv", "install_plan", "upgrade_available")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
@@ -15,33 +16,31 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
 )
 
-Object = dict[str, t.Any]
-
 # OLM repairs these by itself (the operator's pod restarted, a webhook's certificate is renewed).
 _PASSING = ("ComponentUnhealthy", "NeedsReinstall", "NeedsCertRotation", "APIServiceResourceIssue")
 _FINE = ("Present", "Satisfied", "Created")
 
 
-def is_copied(csv: Object) -> bool:
+def is_copied(csv: KubeObject) -> bool:
     """A CSV that OLM mirrors into other namespaces says nothing about the operator."""
     return (csv.get("status") or {}).get("reason") == "Copied" or "olm.copiedFrom" in (
         csv["metadata"].get("labels") or {}
     )
 
 
-def named(csvs: t.Iterable[Object], name: str | None) -> Object | None:
+def named(csvs: t.Iterable[KubeObject], name: str | None) -> KubeObject | None:
     return next((one for one in csvs if one["metadata"]["name"] == name and not is_copied(one)), None)
 
 
-def phase(csv: Object | None) -> str:
+def phase(csv: KubeObject | None) -> str:
     return str(((csv or {}).get("status") or {}).get("phase") or "")
 
 
-def version(csv: Object | None) -> str:
+def version(csv: KubeObject | None) -> str:
     return str(((csv or {}).get("spec") or {}).get("version") or "")
 
 
-def unmet(csv: Object) -> tuple[str, ...]:
+def unmet(csv: KubeObject) -> tuple[str, ...]:
     """Requirements that OLM could not find, one line each."""
     lines = []
     for one in (csv.get("status") or {}).get("requirementStatus") or []:
@@ -55,7 +54,7 @@ def unmet(csv: Object) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def judge(csv: Object | None, name: str) -> Readiness:
+def judge(csv: KubeObject | None, name: str) -> Readiness:
     if csv is None:
         return pending(
             "NoCSV",
@@ -92,7 +91,7 @@ def judge(csv: Object | None, name: str) -> Readiness:
     )
 
 
-def owned_kinds(csv: Object) -> list[tuple[str, str, str]]:
+def owned_kinds(csv: KubeObject) -> list[tuple[str, str, str]]:
     """API version, kind and plural of the custom resources that the operator owns."""
     found = []
     for one in ((csv.get("spec") or {}).get("customresourcedefinitions") or {}).get("owned") or []:
@@ -109,5 +108,5 @@ _REMEDIES = {
 }
 
 
-def _said(entry: Object) -> str:
+def _said(entry: KubeObject) -> str:
     return f" ({entry['message']})" if entry.get("message") else ""

@@ -16,10 +16,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import plans
-
-Object = dict[str, t.Any]
 
 PACKAGE: t.Final = "gpu-operator-certified"
 DRIVEN: t.Final = "nvidia.com/gpu.deploy.driver=true"
@@ -40,7 +39,7 @@ class Change:
     next_csv: str
     image: str
     to: str
-    policies: tuple[Object, ...]
+    policies: tuple[KubeObject, ...]
 
     @property
     def text(self) -> str:
@@ -51,7 +50,7 @@ class Change:
         )
 
 
-def default(csv: Object | None) -> str:
+def default(csv: KubeObject | None) -> str:
     """The driver image that this version of the operator takes when it is told none."""
     spec = (csv or {}).get("spec") or {}
     deployments = ((spec.get("install") or {}).get("spec") or {}).get("deployments") or []
@@ -69,7 +68,7 @@ def default(csv: Object | None) -> str:
     )
 
 
-def follows(policy: Object) -> bool:
+def follows(policy: KubeObject) -> bool:
     """Whether the policy leaves the driver to the operator."""
     driver = (policy.get("spec") or {}).get("driver") or {}
     return (
@@ -80,7 +79,10 @@ def follows(policy: Object) -> bool:
 
 
 def find(
-    plan: Object, running: Object | None, following: Object | None, policies: t.Sequence[Object]
+    plan: KubeObject,
+    running: KubeObject | None,
+    following: KubeObject | None,
+    policies: t.Sequence[KubeObject],
 ) -> Change | None:
     """running, following: the operator's CSV as it is and as the plan shows it; None where the plan does not."""
     name = next((one for one in plans.names(plan) if one.startswith(f"{PACKAGE}.")), "")
@@ -108,7 +110,7 @@ def triple(image: str) -> dict[str, str]:
     return {"repository": repository, "image": name, "version": version}
 
 
-def check_pin(change: Change, ours: t.Callable[[Object], bool], take: bool) -> None:
+def check_pin(change: Change, ours: t.Callable[[KubeObject], bool], take: bool) -> None:
     """Only a policy that is ours, or that we may take over, is written to."""
     theirs = [one["metadata"]["name"] for one in change.policies if not ours(one)]
     if theirs and not take:
@@ -122,7 +124,7 @@ def check_pin(change: Change, ours: t.Callable[[Object], bool], take: bool) -> N
         )
 
 
-def refuse(change: Change, nodes: t.Sequence[Object], pods: t.Sequence[Object]) -> NotReadyError:
+def refuse(change: Change, nodes: t.Sequence[KubeObject], pods: t.Sequence[KubeObject]) -> NotReadyError:
     """The question that `ask` puts: which driver, which nodes, whose pods."""
     facts = summarize(change, nodes, pods)
     names = [one["name"] for one in facts["nodes"]]
@@ -137,7 +139,7 @@ def refuse(change: Change, nodes: t.Sequence[Object], pods: t.Sequence[Object]) 
     return NotReadyError("OLM-DRIVER-CHANGE", message, _REMEDY, evidence, facts={"driver_change": facts})
 
 
-def summarize(change: Change, nodes: t.Sequence[Object], pods: t.Sequence[Object]) -> Object:
+def summarize(change: Change, nodes: t.Sequence[KubeObject], pods: t.Sequence[KubeObject]) -> KubeObject:
     """The facts that a task returns."""
     names = {one["metadata"]["name"] for one in nodes}
     return {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
@@ -21,11 +22,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     subscription,
 )
 
-Object = dict[str, t.Any]
 _POLICY: t.Final = known("ClusterPolicy")
 
 
-def settle(api: Api, plan: Object, seen: subscription.Snapshot, params: Object) -> list[Object]:
+def settle(api: Api, plan: KubeObject, seen: Snapshot, params: KubeObject) -> list[KubeObject]:
     """What the task tells of the change: nothing where the driver stays. Raises where nobody has agreed to it."""
     try:
         policies = api.list(_POLICY)
@@ -47,7 +47,7 @@ def settle(api: Api, plan: Object, seen: subscription.Snapshot, params: Object) 
     return [{**driver_change.summarize(change, nodes, pods), "action": driver_change.ALLOW}]
 
 
-def _following(api: Api, plan: Object) -> Object | None:
+def _following(api: Api, plan: KubeObject) -> KubeObject | None:
     """The CSV that the plan brings; bundles from an image lie in a ConfigMap that the plan names."""
     name = next((one for one in plans.names(plan) if one.startswith(f"{driver_change.PACKAGE}.")), "")
     found = plans.shown(plan, name) or {}
@@ -56,7 +56,7 @@ def _following(api: Api, plan: Object) -> Object | None:
     return bundle.csv(api.get(known("ConfigMap"), str(found.get("name")), str(found.get("namespace"))), name)
 
 
-def _pin(api: Api, change: driver_change.Change, take: bool) -> Object:
+def _pin(api: Api, change: driver_change.Change, take: bool) -> KubeObject:
     driver_change.check_pin(change, owned, take)
     driver = driver_change.triple(change.image)
     for policy in change.policies:
@@ -64,5 +64,5 @@ def _pin(api: Api, change: driver_change.Change, take: bool) -> Object:
     return {**driver_change.summarize(change, [], []), "action": driver_change.PIN, "to": change.image}
 
 
-def _at_work(pod: Object) -> Object | None:
+def _at_work(pod: KubeObject) -> KubeObject | None:
     return pod if drain.busy([pod]) else None

@@ -6,12 +6,11 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
@@ -23,12 +22,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm.driver
     PACKAGE as GPU_OPERATOR,
 )
 
-Object = dict[str, t.Any]
-
 __all__ = ("GPU_OPERATOR", "of_the_cluster", "refuse_second_owner", "without_olm")
 
 
-def of_the_cluster(api: Api, package: str) -> Object:
+def of_the_cluster(api: Api, package: str) -> KubeObject:
     """An operator that OpenShift brings along: looked at, never installed."""
     name = cluster_operator.behind(package) or package
     live = cluster_operator.check(package, name, api.get(known("ClusterOperator"), name))
@@ -45,7 +42,7 @@ def refuse_second_owner(api: Api, package: str) -> None:
     extension.refuse(extensions, package)
 
 
-def without_olm(api: Api, package: str, spec: Object) -> AcceleratorError:
+def without_olm(api: Api, package: str, spec: KubeObject) -> AcceleratorError:
     """Why nothing can be installed here, and what can be done instead. spec: the ClusterPolicy that is wanted."""
     try:
         version = api.get(known("ClusterVersion"), "version")

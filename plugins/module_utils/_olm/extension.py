@@ -9,16 +9,15 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 
-Object = dict[str, t.Any]
 
-
-def package(extension: Object) -> str:
+def package(extension: KubeObject) -> str:
     catalog = ((extension.get("spec") or {}).get("source") or {}).get("catalog") or {}
     return str(catalog.get("packageName") or "")
 
 
-def refuse(extensions: t.Iterable[Object], wanted: str) -> None:
+def refuse(extensions: t.Iterable[KubeObject], wanted: str) -> None:
     """Two managers of one package undo each other's CRDs and Deployments."""
     found = next((one for one in extensions if package(one) == wanted), None)
     if found is None:
@@ -36,5 +35,5 @@ def refuse(extensions: t.Iterable[Object], wanted: str) -> None:
     )
 
 
-def _line(condition: Object) -> str:
+def _line(condition: KubeObject) -> str:
     return f"{condition.get('type')}={condition.get('status')} ({condition.get('reason')}): {condition.get('message')}"

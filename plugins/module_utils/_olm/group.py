@@ -9,8 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
-
-Object = dict[str, t.Any]
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 
 OWN: t.Final = "OwnNamespace"
 ALL: t.Final = "AllNamespaces"
@@ -31,7 +30,7 @@ def mode(wanted: str | None, supported: t.Collection[str], package: str) -> str:
     )
 
 
-def build(namespace: str, install_mode: str) -> Object:
+def build(namespace: str, install_mode: str) -> KubeObject:
     spec = {"targetNamespaces": [namespace]} if install_mode == OWN else {}
     return {
         "apiVersion": "operators.coreos.com/v1",
@@ -41,7 +40,7 @@ def build(namespace: str, install_mode: str) -> Object:
     }
 
 
-def suitable(groups: t.Sequence[Object], namespace: str, install_mode: str | None) -> Object | None:
+def suitable(groups: t.Sequence[KubeObject], namespace: str, install_mode: str | None) -> KubeObject | None:
     """The existing group that does; None when there is none yet; an error when ours beside it would stop every operator of the namespace."""
     if not groups:
         return None
@@ -66,7 +65,7 @@ def suitable(groups: t.Sequence[Object], namespace: str, install_mode: str | Non
     raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)])
 
 
-def check_supported(group: Object, supported: t.Collection[str], package: str) -> None:
+def check_supported(group: KubeObject, supported: t.Collection[str], package: str) -> None:
     """OLM fails a CSV that does not support what its namespace's group targets (UnsupportedOperatorGroup)."""
     held = install_mode_of(group)
     if not supported or held in supported:
@@ -84,7 +83,7 @@ def check_supported(group: Object, supported: t.Collection[str], package: str) -
     raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)])
 
 
-def targets(group: Object) -> list[str]:
+def targets(group: KubeObject) -> list[str]:
     """Targeted namespaces; empty means all. A selector shows only in the status."""
     spec = group.get("spec") or {}
     if spec.get("selector"):
@@ -94,11 +93,11 @@ def targets(group: Object) -> list[str]:
     return sorted(str(one) for one in spec.get("targetNamespaces") or [] if one)
 
 
-def install_mode_of(group: Object) -> str:
+def install_mode_of(group: KubeObject) -> str:
     return OWN if targets(group) else ALL
 
 
-def _line(group: Object) -> str:
+def _line(group: KubeObject) -> str:
     return (
         f"OperatorGroup {group['metadata']['name']}: targets {', '.join(targets(group)) or 'all namespaces'}"
     )

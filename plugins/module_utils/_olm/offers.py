@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     KindNotServedError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -22,12 +23,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import catalogue, subscription
 
-Object = dict[str, t.Any]
-
 
 def find(
     api: Api, name: str, source: str | None, source_namespace: str, is_new: bool, grace: float
-) -> Object:
+) -> KubeObject:
     """The package. That its catalogue does not answer has to last for grace seconds: its pod may just be replaced."""
     look = functools.partial(_find, api, name, source, source_namespace, is_new)
     try:
@@ -50,16 +49,16 @@ class _Return:
 
     def __init__(
         self,
-        look: t.Callable[[], Object],
+        look: t.Callable[[], KubeObject],
         trouble: AcceleratorError,
         clock: t.Callable[[], float],
         grace: float,
     ) -> None:
         self._look, self.trouble, self._clock, self._ends = look, trouble, clock, clock() + grace
-        self.found: Object | None = None
+        self.found: KubeObject | None = None
         self._usable: dict[str, bool] = {}
 
-    def __call__(self, seen: t.Mapping[str, t.Sequence[Object]]) -> Readiness:
+    def __call__(self, seen: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         usable = {
             one["metadata"]["name"]: catalogue.catalog_state(one) in catalogue.USABLE
             for one in seen["catalogs"]
@@ -76,12 +75,12 @@ class _Return:
         return pending("Away", self.trouble.message, code=self.trouble.code, remedy=self.trouble.remedy)
 
 
-def _find(api: Api, name: str, source: str | None, source_namespace: str, is_new: bool) -> Object:
+def _find(api: Api, name: str, source: str | None, source_namespace: str, is_new: bool) -> KubeObject:
     """A list of all packages is tens of megabytes on a real cluster: it is read only where a get will not do, and with a source only its part."""
     kind = known("PackageManifest")
     first = api.get(kind, name, source_namespace)
     found = catalogue.choose([first] if first else [], name, source)
-    offered: list[Object] = []
+    offered: list[KubeObject] = []
     if found is None or (source is None and is_new):
         # A get answers with any one of several catalogues that carry the name.
         offered = api.list(kind, source_namespace, labels=f"catalog={source}" if source and first else None)
@@ -96,13 +95,13 @@ def _find(api: Api, name: str, source: str | None, source_namespace: str, is_new
     return found
 
 
-def warn(api: Api, offer: Object, ask: subscription.Ask) -> None:
+def warn(api: Api, offer: KubeObject, ask: subscription.Ask) -> None:
     """Deprecations, before anything is installed."""
     for line in catalogue.deprecations(offer, catalogue.channel(offer, ask.channel), ask.csv or ask.head):
         api.warn(line)
 
 
-def _hub(api: Api) -> Object | None:
+def _hub(api: Api) -> KubeObject | None:
     try:
         return api.get(known("OperatorHub"), "cluster")
     except KindNotServedError:

@@ -6,13 +6,12 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     KindNotServedError,
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
@@ -27,10 +26,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm.driver
     PACKAGE as GPU_OPERATOR,
 )
 
-Object = dict[str, t.Any]
 
-
-def present(api: Api, params: Object) -> Object:
+def present(api: Api, params: KubeObject) -> KubeObject:
     """The result of the task. What is rare (no OLM, another owner of the package, a driver that changes) has files of its own, read when it comes up."""
     name, namespace, take = params["name"], params["namespace"], params["adopt"] == "take"
     if behind(name):
@@ -70,7 +67,9 @@ def present(api: Api, params: Object) -> Object:
     return follow(api, api.apply(wanted, force_conflicts=take, live=live), ask, params)
 
 
-def _ask(api: Api, params: Object, live: Object | None, group: Object | None) -> olm_subscription.Ask:
+def _ask(
+    api: Api, params: KubeObject, live: KubeObject | None, group: KubeObject | None
+) -> olm_subscription.Ask:
     """What may be installed; the catalogue is read only where something is to be resolved."""
     if group and olm_subscription.is_settled(live, params):
         return olm_subscription.ask(params, live, None)
@@ -96,7 +95,7 @@ def _ask(api: Api, params: Object, live: Object | None, group: Object | None) ->
     return ask
 
 
-def follow(api: Api, subscription: Object, ask: olm_subscription.Ask, params: Object) -> Object:
+def follow(api: Api, subscription: KubeObject, ask: olm_subscription.Ask, params: KubeObject) -> KubeObject:
     """Waits, approves what may be approved, waits again, until nothing is left to approve."""
     name, namespace = subscription["metadata"]["name"], subscription["metadata"]["namespace"]
     queries = {"subscription": Query(known("Subscription"), namespace, name)}
@@ -104,7 +103,7 @@ def follow(api: Api, subscription: Object, ask: olm_subscription.Ask, params: Ob
         "plans": Query(known("InstallPlan"), namespace),
         "csvs": Query(known("ClusterServiceVersion"), namespace),
     }
-    changes: list[Object] = []
+    changes: list[KubeObject] = []
     while True:
         seen = _wait(api, queries, ask, params["grace"], subscription)
         plan = olm_subscription.plan_to_approve(seen, ask)
@@ -121,8 +120,12 @@ def follow(api: Api, subscription: Object, ask: olm_subscription.Ask, params: Ob
 
 
 def _wait(
-    api: Api, queries: dict[str, Query], ask: olm_subscription.Ask, grace: float, subscription: Object | None
-) -> olm_subscription.Snapshot:
+    api: Api,
+    queries: dict[str, Query],
+    ask: olm_subscription.Ask,
+    grace: float,
+    subscription: KubeObject | None,
+) -> Snapshot:
     """subscription: None where OLM has been asked to unpack anew."""
     judge = progress.Judge(ask, api.clock, grace=grace, stale=2.0 if subscription else 15.0)
     try:
@@ -141,7 +144,7 @@ def _wait(
         raise unpack.explained(api, exc, ask.catalog[1]) from exc
 
 
-def _ask_again(api: Api, seen: olm_subscription.Snapshot, ask: olm_subscription.Ask) -> bool:
+def _ask_again(api: Api, seen: Snapshot, ask: olm_subscription.Ask) -> bool:
     """In the middle of an upgrade by several plans OLM may need a change of the Subscription to go on."""
     if api.check_mode or not api.wait_wanted or not progress.is_forgotten(seen, ask):
         return False
@@ -153,7 +156,7 @@ def _ask_again(api: Api, seen: olm_subscription.Snapshot, ask: olm_subscription.
     return True
 
 
-def _driver_change(api: Api, plan: Object, seen: olm_subscription.Snapshot, params: Object) -> list[Object]:
+def _driver_change(api: Api, plan: KubeObject, seen: Snapshot, params: KubeObject) -> list[KubeObject]:
     """Only an upgrade of the GPU operator can bring one."""
     if params["name"] != GPU_OPERATOR or not olm_subscription.status(seen, "installedCSV"):
         return []
@@ -162,7 +165,7 @@ def _driver_change(api: Api, plan: Object, seen: olm_subscription.Snapshot, para
     return driver_change_steps.settle(api, plan, seen, params)
 
 
-def _result(api: Api, seen: olm_subscription.Snapshot, changes: list[Object]) -> Object:
+def _result(api: Api, seen: Snapshot, changes: list[KubeObject]) -> KubeObject:
     for line in olm_subscription.remarks(seen["subscription"][0]):
         api.warn(line)
     found = olm_subscription.summarize(seen)

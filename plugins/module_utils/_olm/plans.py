@@ -10,6 +10,7 @@ import fnmatch
 import json
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
@@ -17,29 +18,27 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
 )
 
-Object = dict[str, t.Any]
-
 WAITING: t.Final = "RequiresApproval"
 
 
-def names(plan: Object) -> list[str]:
+def names(plan: KubeObject) -> list[str]:
     return [str(name) for name in (plan.get("spec") or {}).get("clusterServiceVersionNames") or []]
 
 
-def phase(plan: Object) -> str:
+def phase(plan: KubeObject) -> str:
     return str((plan.get("status") or {}).get("phase") or "")
 
 
-def is_approved(plan: Object) -> bool:
+def is_approved(plan: KubeObject) -> bool:
     return bool((plan.get("spec") or {}).get("approved"))
 
 
-def awaits_approval(plan: Object | None) -> bool:
+def awaits_approval(plan: KubeObject | None) -> bool:
     """Only in this phase is an approval an answer to what the plan shows now."""
     return plan is not None and phase(plan) == WAITING and not is_approved(plan)
 
 
-def shown(plan: Object, csv: str) -> Object | None:
+def shown(plan: KubeObject, csv: str) -> KubeObject | None:
     """What the plan holds of a CSV: the CSV itself, or a reference to the ConfigMap that its bundle was unpacked into."""
     for step in (plan.get("status") or {}).get("plan") or []:
         resource = step.get("resource") or {}
@@ -52,7 +51,7 @@ def shown(plan: Object, csv: str) -> Object | None:
     return None
 
 
-def foreign(plan: Object, asked: t.Iterable[str], allowed: t.Iterable[str]) -> list[str]:
+def foreign(plan: KubeObject, asked: t.Iterable[str], allowed: t.Iterable[str]) -> list[str]:
     """CSVs of the plan that nobody asked for; allowed entries may be patterns such as `nfd.*`."""
     known, patterns = set(asked), list(allowed)
     return [
@@ -62,7 +61,7 @@ def foreign(plan: Object, asked: t.Iterable[str], allowed: t.Iterable[str]) -> l
     ]
 
 
-def refuse(plan: Object, asked: t.Iterable[str], allowed: t.Iterable[str]) -> Readiness | None:
+def refuse(plan: KubeObject, asked: t.Iterable[str], allowed: t.Iterable[str]) -> Readiness | None:
     """The verdict on a plan that would install more than was asked for."""
     strangers = foreign(plan, asked, allowed)
     if not strangers:
@@ -79,7 +78,7 @@ def refuse(plan: Object, asked: t.Iterable[str], allowed: t.Iterable[str]) -> Re
     )
 
 
-def judge(plan: Object) -> Readiness:
+def judge(plan: KubeObject) -> Readiness:
     """An approved plan: ready once its steps are done."""
     where, state = f"InstallPlan {plan['metadata']['name']}", phase(plan)
     if state == "Failed":

@@ -11,6 +11,7 @@ import typing as t
 from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     PENDING,
@@ -53,7 +54,7 @@ class Judge:
         }
         self._said, self._since = "", 0.0
 
-    def __call__(self, seen: olm_subscription.Snapshot) -> Readiness:
+    def __call__(self, seen: Snapshot) -> Readiness:
         verdict, now = judge(seen, self._ask), self._clock()
         if verdict.reason not in self._patience:
             self._said = ""
@@ -64,7 +65,7 @@ class Judge:
         return verdict
 
 
-def judge(seen: olm_subscription.Snapshot, ask: olm_subscription.Ask) -> Readiness:
+def judge(seen: Snapshot, ask: olm_subscription.Ask) -> Readiness:
     """Ready means: nothing more will happen without another approval."""
     if not seen["subscription"]:
         return pending("NoSubscription", f"Subscription {ask.package} is not there yet", code="OLM-PENDING")
@@ -100,22 +101,18 @@ def judge(seen: olm_subscription.Snapshot, ask: olm_subscription.Ask) -> Readine
     return _installed(seen, ask, plan)
 
 
-def check(seen: olm_subscription.Snapshot, plan: olm_subscription.Object, ask: olm_subscription.Ask) -> None:
+def check(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> None:
     """The last look before an approval."""
     verdict = _refuse(seen, plan, ask)
     if verdict is not None:
         raise NotReadyError(verdict.code, verdict.message, verdict.remedy, verdict.details)
 
 
-def _refuse(
-    seen: olm_subscription.Snapshot, plan: olm_subscription.Object, ask: olm_subscription.Ask
-) -> Readiness | None:
+def _refuse(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> Readiness | None:
     return _beyond(seen, plan, ask) or plans.refuse(plan, ask.path, ask.allowed)
 
 
-def _beyond(
-    seen: olm_subscription.Snapshot, plan: olm_subscription.Object, ask: olm_subscription.Ask
-) -> Readiness | None:
+def _beyond(seen: Snapshot, plan: KubeObject, ask: olm_subscription.Ask) -> Readiness | None:
     """OLM takes the furthest step that the channel allows; one past the wanted CSV leads nowhere but there."""
     past = [name for name in plans.names(plan) if name in ask.held and name not in ask.path]
     if not ask.csv or not past:
@@ -130,7 +127,7 @@ def _beyond(
     return failed("PastTarget", text, code="OLM-NO-PATH", remedy=remedy, details=tuple(plans.names(plan)))
 
 
-def _is_about_what_goes(text: str, seen: olm_subscription.Snapshot) -> bool:
+def _is_about_what_goes(text: str, seen: Snapshot) -> bool:
     """While a CSV is being replaced the resolver sees two of one package, and complains of them until it looks again, however long that takes."""
     phases = {
         one["metadata"]["name"]: olm_csv.phase(one) for one in seen["csvs"] if not olm_csv.is_copied(one)
@@ -138,7 +135,7 @@ def _is_about_what_goes(text: str, seen: olm_subscription.Snapshot) -> bool:
     return any(phases.get(name, "Deleting") in ("Replacing", "Deleting") for name in _EXISTING.findall(text))
 
 
-def is_forgotten(seen: olm_subscription.Snapshot, ask: olm_subscription.Ask) -> bool:
+def is_forgotten(seen: Snapshot, ask: olm_subscription.Ask) -> bool:
     """Whether OLM complained of a CSV that has gone since, and does not look again: for a quarter of an hour, unless the Subscription changes."""
     subscription, installed = (
         next(iter(seen["subscription"]), None),
@@ -158,15 +155,13 @@ def is_forgotten(seen: olm_subscription.Snapshot, ask: olm_subscription.Ask) -> 
     return (subscription["metadata"].get("annotations") or {}).get(ASKED_AGAIN) != installed
 
 
-def _is_settled(seen: olm_subscription.Snapshot) -> bool:
+def _is_settled(seen: Snapshot) -> bool:
     """A plan that failed long ago does not matter once what it was for is installed."""
     current = olm_subscription.status(seen, "currentCSV")
     return bool(current) and current == olm_subscription.status(seen, "installedCSV")
 
 
-def _installed(
-    seen: olm_subscription.Snapshot, ask: olm_subscription.Ask, plan: olm_subscription.Object | None
-) -> Readiness:
+def _installed(seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | None) -> Readiness:
     installed, current = (
         olm_subscription.status(seen, "installedCSV"),
         olm_subscription.status(seen, "currentCSV"),

@@ -12,6 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -20,8 +21,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import csv as olm_csv
-
-Object = dict[str, t.Any]
 
 _EVERYWHERE: t.Final = ("kube-root-ca.crt", "openshift-service-ca.crt")
 # Of the name in a label's key.
@@ -32,8 +31,8 @@ _OLM_LABELS: t.Final = ("olm.", "operators.coreos.com/")
 
 
 def csvs(
-    subscription: Object | None, namespace: Object | None, found: t.Sequence[Object], package: str
-) -> list[Object]:
+    subscription: KubeObject | None, namespace: KubeObject | None, found: t.Sequence[KubeObject], package: str
+) -> list[KubeObject]:
     """The CSVs of our Subscription; where that is gone already (a run that was interrupted), those of the package in our namespace, or that are going."""
     own = [one for one in found if not olm_csv.is_copied(one)]
     if subscription is not None:
@@ -49,13 +48,13 @@ def csvs(
     ]
 
 
-def is_leaving(csv: Object) -> bool:
+def is_leaving(csv: KubeObject) -> bool:
     """Whether it was deleted already, and a finalizer holds it."""
     return "deletionTimestamp" in csv["metadata"]
 
 
 def others(
-    subscriptions: t.Iterable[Object], found: t.Iterable[Object], removed: t.Sequence[Object]
+    subscriptions: t.Iterable[KubeObject], found: t.Iterable[KubeObject], removed: t.Sequence[KubeObject]
 ) -> list[str]:
     """Operators that go on living in the namespace."""
     gone = [one["metadata"]["uid"] for one in removed]
@@ -67,7 +66,7 @@ def others(
     return [f"{one['kind']} {one['metadata']['name']}" for one in left]
 
 
-def check_unused(resources: t.Iterable[Object], package: str, with_crds: bool = False) -> None:
+def check_unused(resources: t.Iterable[KubeObject], package: str, with_crds: bool = False) -> None:
     """Custom resources that only this operator can clean up after go first."""
     lines = [f"{one['kind']} {one['metadata']['name']}" for one in resources if _stands_alone(one)]
     if lines:
@@ -80,10 +79,10 @@ def check_unused(resources: t.Iterable[Object], package: str, with_crds: bool = 
         raise AcceleratorError("OLM-IN-USE", message, remedy, lines)
 
 
-def judge_leaving(doomed: Object) -> t.Callable[[t.Mapping[str, t.Sequence[Object]]], Readiness]:
+def judge_leaving(doomed: KubeObject) -> t.Callable[[t.Mapping[str, t.Sequence[KubeObject]]], Readiness]:
     """Judge: the CSV is gone. While OLM's finalizer holds it, OLM cleans up, and says what it waits for."""
 
-    def judge(snapshot: t.Mapping[str, t.Sequence[Object]]) -> Readiness:
+    def judge(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         left = next(
             (one for one in snapshot["csvs"] if one["metadata"]["uid"] == doomed["metadata"]["uid"]), None
         )
@@ -102,13 +101,13 @@ def judge_leaving(doomed: Object) -> t.Callable[[t.Mapping[str, t.Sequence[Objec
     return judge
 
 
-def _held_by(csv: Object) -> list[str]:
+def _held_by(csv: KubeObject) -> list[str]:
     """Custom resources that OLM deletes with the operator (spec.cleanup), and that are not gone yet."""
     waiting = ((csv.get("status") or {}).get("cleanup") or {}).get("pendingDeletion") or []
     return [f"{one.get('kind')} {name.get('name')}" for one in waiting for name in one.get("instances") or []]
 
 
-def crd_names(csvs: t.Iterable[Object], labelled: t.Iterable[Object]) -> list[str]:
+def crd_names(csvs: t.Iterable[KubeObject], labelled: t.Iterable[KubeObject]) -> list[str]:
     """CRDs that the operator brought: what its CSVs own, and what OLM has labelled with the package."""
     owned_ones = {
         f"{plural}.{version.partition('/')[0]}"
@@ -124,7 +123,7 @@ def label(package: str, namespace: str) -> str | None:
     return f"operators.coreos.com/{name}" if len(name) <= _LONGEST else None
 
 
-def shared_with(crd: Object, package: str) -> list[str]:
+def shared_with(crd: KubeObject, package: str) -> list[str]:
     """Other packages under OLM that the CRD belongs to as well."""
     marks = [
         key.partition("/")[2]
@@ -134,7 +133,7 @@ def shared_with(crd: Object, package: str) -> list[str]:
     return sorted(one for one in marks if not one.startswith(f"{package}."))
 
 
-def judge_empty(snapshot: t.Mapping[str, t.Sequence[Object]]) -> Readiness:
+def judge_empty(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
     """Judge: the CRDs have no objects. What a controller made goes with its owner; the rest is somebody's."""
     lines = [f"{one['kind']} {_place(one)}" for objects in snapshot.values() for one in objects]
     if not lines:
@@ -156,28 +155,28 @@ def judge_empty(snapshot: t.Mapping[str, t.Sequence[Object]]) -> Readiness:
     )
 
 
-def check_empty(snapshot: t.Mapping[str, t.Sequence[Object]]) -> None:
+def check_empty(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> None:
     """The same, of one look: nobody may have waited."""
     verdict = judge_empty(snapshot)
     if not verdict.is_ready:
         raise NotReadyError(verdict.code, f"{verdict.message}.", verdict.remedy, verdict.details)
 
 
-def served_as(crd: Object) -> tuple[str, str, str]:
+def served_as(crd: KubeObject) -> tuple[str, str, str]:
     """API version, kind and plural under which the CRD's objects can be read."""
     spec = crd["spec"]
     version = next(one["name"] for one in spec["versions"] if one["served"])
     return f"{spec['group']}/{version}", str(spec["names"]["kind"]), str(spec["names"]["plural"])
 
 
-def _place(obj: Object) -> str:
+def _place(obj: KubeObject) -> str:
     metadata = obj["metadata"]
     return (
         f"{metadata['namespace']}/{metadata['name']}" if metadata.get("namespace") else str(metadata["name"])
     )
 
 
-def strangers(contents: t.Iterable[Object]) -> list[str]:
+def strangers(contents: t.Iterable[KubeObject]) -> list[str]:
     """What somebody else keeps in the namespace: neither ours, nor OLM's, nor made by a controller."""
     return [
         f"{one['kind']} {one['metadata']['name']}"
@@ -186,11 +185,11 @@ def strangers(contents: t.Iterable[Object]) -> list[str]:
     ]
 
 
-def _stands_alone(obj: Object) -> bool:
+def _stands_alone(obj: KubeObject) -> bool:
     return not obj["metadata"].get("ownerReferences")
 
 
-def _is_furniture(obj: Object) -> bool:
+def _is_furniture(obj: KubeObject) -> bool:
     """What every namespace has, and what OLM puts beside an operator."""
     metadata = obj["metadata"]
     annotations, labels = metadata.get("annotations") or {}, metadata.get("labels") or {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
@@ -19,8 +20,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     subscription,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import behind
-
-Object = dict[str, t.Any]
 
 _CSV: t.Final = known("ClusterServiceVersion")
 _CRD: t.Final = known("CustomResourceDefinition")
@@ -38,7 +37,7 @@ _CONTENTS: t.Final = (
 )
 
 
-def absent(api: Api, params: Object) -> Object:
+def absent(api: Api, params: KubeObject) -> KubeObject:
     name, namespace = params["name"], params["namespace"]
     if behind(name):
         api.warn(f"{name} is part of OpenShift and stays.")
@@ -94,7 +93,7 @@ def _is_elsewhere(api: Api, name: str) -> bool:
     return any((one.get("spec") or {}).get("name") == name for one in api.list(known("Subscription")))
 
 
-def _remove_home(api: Api, namespace: str, home: Object | None) -> None:
+def _remove_home(api: Api, namespace: str, home: KubeObject | None) -> None:
     for group in filter(owned, api.list(known("OperatorGroup"), namespace)):
         api.delete(known("OperatorGroup"), group["metadata"]["name"], namespace)
     if not owned(home):
@@ -109,7 +108,7 @@ def _remove_home(api: Api, namespace: str, home: Object | None) -> None:
         api.delete(known("Namespace"), namespace)
 
 
-def _crds(api: Api, name: str, namespace: str, doomed: t.Sequence[Object]) -> list[Object]:
+def _crds(api: Api, name: str, namespace: str, doomed: t.Sequence[KubeObject]) -> list[KubeObject]:
     """The operator's CRDs, but for those that another package under OLM has as well."""
     label = removal.label(name, namespace)
     labelled = api.list(_CRD, labels=label, metadata_only=True) if label else []
@@ -124,7 +123,7 @@ def _crds(api: Api, name: str, namespace: str, doomed: t.Sequence[Object]) -> li
     return [one for one in found if not removal.shared_with(one, name)]
 
 
-def _remove_crds(api: Api, crds: t.Sequence[Object], name: str) -> None:
+def _remove_crds(api: Api, crds: t.Sequence[KubeObject], name: str) -> None:
     if not api.check_mode:
         queries = {one["metadata"]["name"]: Query(Kind(*removal.served_as(one))) for one in crds}
         seen = (
@@ -137,8 +136,8 @@ def _remove_crds(api: Api, crds: t.Sequence[Object], name: str) -> None:
         api.delete(_CRD, one["metadata"]["name"], owned_only=False)
 
 
-def _custom_resources(api: Api, kinds: t.Collection[tuple[str, str, str]]) -> list[Object]:
-    found: list[Object] = []
+def _custom_resources(api: Api, kinds: t.Collection[tuple[str, str, str]]) -> list[KubeObject]:
+    found: list[KubeObject] = []
     for api_version, kind, plural in sorted(kinds):
         try:
             found += api.list(Kind(api_version, kind, plural), metadata_only=True)

@@ -10,15 +10,13 @@ import typing as t
 from dataclasses import dataclass, replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
     catalogue,
     csv as olm_csv,
     plans,
 )
-
-Object = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Object]]
 
 INSTALL: t.Final = "install"
 UPGRADE: t.Final = "upgrade"
@@ -49,7 +47,7 @@ class Ask:
         return self.csv or (self.head if self.approve == UPGRADE else "")
 
 
-def ask(params: t.Mapping[str, t.Any], live: Object | None, offer: Object | None) -> Ask:
+def ask(params: t.Mapping[str, t.Any], live: KubeObject | None, offer: KubeObject | None) -> Ask:
     """From the options, the Subscription that exists and the package; without an offer nothing will need an approval."""
     held = (live or {}).get("spec") or {}
     basis = Ask(params["name"], params["approve"], csv=params["csv"], allowed=tuple(params["allow_csvs"]))
@@ -76,7 +74,7 @@ def ask(params: t.Mapping[str, t.Any], live: Object | None, offer: Object | None
     )
 
 
-def is_settled(live: Object | None, params: t.Mapping[str, t.Any]) -> bool:
+def is_settled(live: KubeObject | None, params: t.Mapping[str, t.Any]) -> bool:
     """Whether the Subscription is as asked and installed, so that the catalogue need not be read."""
     spec, installed = (live or {}).get("spec") or {}, ((live or {}).get("status") or {}).get("installedCSV")
     same = (
@@ -86,7 +84,7 @@ def is_settled(live: Object | None, params: t.Mapping[str, t.Any]) -> bool:
     return bool(installed) and same and params["approve"] != UPGRADE and params["csv"] in (None, installed)
 
 
-def build(asked: Ask, namespace: str, live: Object | None) -> Object:
+def build(asked: Ask, namespace: str, live: KubeObject | None) -> KubeObject:
     """startingCSV counts only at the beginning; later it is kept as it is."""
     source, source_namespace = asked.catalog
     spec = {
@@ -107,7 +105,7 @@ def build(asked: Ask, namespace: str, live: Object | None) -> Object:
     }
 
 
-def subscribed(subscriptions: t.Sequence[Object], package: str, namespace: str) -> Object | None:
+def subscribed(subscriptions: t.Sequence[KubeObject], package: str, namespace: str) -> KubeObject | None:
     """The package's Subscription in the namespace. Two of them, or one elsewhere, would fight over the same CRDs."""
     found = [one for one in subscriptions if (one.get("spec") or {}).get("name") == package]
     here = [one for one in found if one["metadata"]["namespace"] == namespace]
@@ -126,12 +124,12 @@ def subscribed(subscriptions: t.Sequence[Object], package: str, namespace: str) 
     return here[0] if here else None
 
 
-def source(live: Object | None) -> str | None:
+def source(live: KubeObject | None) -> str | None:
     """The catalogue that the existing Subscription follows."""
     return ((live or {}).get("spec") or {}).get("source")
 
 
-def check_foreign(live: Object, wanted: Object) -> str:
+def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
     """Somebody else's Subscription may serve as it is; what to tell about it, or an error when it is not what is asked for."""
     held, name, keeper = live.get("spec") or {}, live["metadata"]["name"], other_manager(live)
     fields = ("channel", "source", "sourceNamespace")
@@ -151,19 +149,19 @@ def check_foreign(live: Object, wanted: Object) -> str:
     return f"Subscription {name} was not created by this collection and is left as it is (adopt: report).{f' {keeper} keeps it.' if keeper else ''}"
 
 
-def condition(subscription: Object | None, kind: str) -> Object | None:
+def condition(subscription: KubeObject | None, kind: str) -> KubeObject | None:
     """A Subscription's conditions are negative: True means trouble."""
     conditions = ((subscription or {}).get("status") or {}).get("conditions") or []
     return next((one for one in conditions if one.get("type") == kind and one.get("status") == "True"), None)
 
 
-def trouble(subscription: Object | None) -> str:
+def trouble(subscription: KubeObject | None) -> str:
     """The resolver's text, as told now."""
     found = condition(subscription, "ResolutionFailed")
     return str(found.get("message") or "") if found else ""
 
 
-def remarks(subscription: Object | None) -> list[str]:
+def remarks(subscription: KubeObject | None) -> list[str]:
     """Deprecations, as the catalogue has them and OLM repeats them."""
     conditions = ((subscription or {}).get("status") or {}).get("conditions") or []
     kinds = {"PackageDeprecated": "Package", "ChannelDeprecated": "Channel", "BundleDeprecated": "CSV"}
@@ -186,14 +184,14 @@ def remarks(subscription: Object | None) -> list[str]:
     ]
 
 
-def current_plan(seen: Snapshot) -> Object | None:
+def current_plan(seen: Snapshot) -> KubeObject | None:
     """The one InstallPlan that the Subscription points to; others are not ours to look at."""
     subscription = next(iter(seen["subscription"]), None)
     wanted = (((subscription or {}).get("status") or {}).get("installPlanRef") or {}).get("name")
     return next((plan for plan in seen["plans"] if plan["metadata"]["name"] == wanted), None)
 
 
-def plan_to_approve(seen: Snapshot, asked: Ask) -> Object | None:
+def plan_to_approve(seen: Snapshot, asked: Ask) -> KubeObject | None:
     """The plan that we should approve now."""
     plan = current_plan(seen)
     if plan is None or asked.approve == NEVER or not plans.awaits_approval(plan):
@@ -204,7 +202,7 @@ def plan_to_approve(seen: Snapshot, asked: Ask) -> Object | None:
     return plan
 
 
-def summarize(seen: Snapshot) -> Object:
+def summarize(seen: Snapshot) -> KubeObject:
     """The facts about the operator that a task returns."""
     subscription = next(iter(seen["subscription"]), None) or {}
     spec, plan = subscription.get("spec") or {}, current_plan(seen)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
@@ -23,7 +24,7 @@ UNPACKING: t.Final = "BundleUnpacking"
 FAILED: t.Final = "BundleUnpackFailed"
 
 
-def of(subscription: olm_subscription.Object) -> Readiness | None:
+def of(subscription: KubeObject) -> Readiness | None:
     text, where = olm_subscription.trouble(subscription), f"Subscription {subscription['metadata']['name']}"
     found = olm_subscription.condition(subscription, "ResolutionFailed")
     if found and found.get("reason") == "ConstraintsNotSatisfiable":
@@ -54,8 +55,8 @@ def of(subscription: olm_subscription.Object) -> Readiness | None:
 
 def is_over(
     bad: Readiness,
-    plan: olm_subscription.Object | None,
-    seen: olm_subscription.Snapshot,
+    plan: KubeObject | None,
+    seen: Snapshot,
     ask: olm_subscription.Ask,
 ) -> bool:
     """OLM may leave the conditions of unpacking on a Subscription for good; an InstallPlan says that the bundle was read."""

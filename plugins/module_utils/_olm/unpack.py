@@ -6,16 +6,13 @@
 
 from __future__ import annotations
 
-import typing as t
-
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import bundle_job
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.progress import ASKED_AGAIN
-
-Object = dict[str, t.Any]
 
 
 def explained(api: Api, trouble: AcceleratorError, namespace: str) -> AcceleratorError:
@@ -44,7 +41,7 @@ def explained(api: Api, trouble: AcceleratorError, namespace: str) -> Accelerato
     )
 
 
-def begin_again(api: Api, subscription: Object, namespace: str) -> bool:
+def begin_again(api: Api, subscription: KubeObject, namespace: str) -> bool:
     """Whether OLM was made to unpack anew: once the failed Job is deleted it would look again only after minutes, unless the Subscription changes."""
     metadata = subscription["metadata"]
     try:

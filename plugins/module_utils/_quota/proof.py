@@ -15,10 +15,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     InputError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota import resource_quota
-
-Object = dict[str, t.Any]
 
 PATIENCE: t.Final = 10.0  # admission reads quotas from a cache: a new one is not seen at once
 _IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only a dry run
@@ -31,7 +30,7 @@ def check(limits: t.Mapping[str, str]) -> None:
         raise InputError("QUOTA-PROOF", message, "Add one, or set prove: false.")
 
 
-def too_much(live: Object, limits: t.Mapping[str, str]) -> Object:
+def too_much(live: KubeObject, limits: t.Mapping[str, str]) -> KubeObject:
     """What asks for one more than what is left: a pod, or where devices are claimed, a claim."""
     if names := resource_quota.extended(limits):
         return pod(live, names[0], _over(live, limits, resource_quota.REQUESTS + names[0]))
@@ -44,12 +43,12 @@ def too_much(live: Object, limits: t.Mapping[str, str]) -> Object:
     )
 
 
-def _over(live: Object, limits: t.Mapping[str, str], key: str) -> int:
+def _over(live: KubeObject, limits: t.Mapping[str, str], key: str) -> int:
     used = ((live.get("status") or {}).get("used") or {}).get(key, "0")
     return max(1, int(quantity.parse(limits[key]) - quantity.parse(used)) + 1)
 
 
-def pod(live: Object, name: str, over: int) -> Object:
+def pod(live: KubeObject, name: str, over: int) -> KubeObject:
     """With small cpu and memory requests, so that another quota does not ask for them first."""
     amounts = {"cpu": "1m", "memory": "1Mi", name: str(over)}
     container = {
@@ -84,7 +83,7 @@ def is_transient(text: str) -> bool:
     )
 
 
-def not_enforced(live: Object, limits: t.Mapping[str, str]) -> AcceleratorError:
+def not_enforced(live: KubeObject, limits: t.Mapping[str, str]) -> AcceleratorError:
     metadata = live["metadata"]
     message = f"What is over the limit of quota {metadata['name']} in namespace {metadata['namespace']} would be admitted."
     remedy = "See that the admission plugin ResourceQuota is on, and that the quota has no scopes that leave such pods out."

@@ -16,14 +16,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     InputError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims as node_claims
-
-Object = dict[str, t.Any]
 
 GPU: t.Final = "nvidia.com/gpu"
 REQUESTS: t.Final = "requests."
@@ -71,7 +70,7 @@ def hard(gpus: int | None, asked: t.Mapping[str, t.Any] | None, claims: bool = F
     return {name: _amount(name, value) for name, value in asked.items() if _counted(name)}
 
 
-def build(name: str, namespace: str, limits: t.Mapping[str, str]) -> Object:
+def build(name: str, namespace: str, limits: t.Mapping[str, str]) -> KubeObject:
     return {
         "apiVersion": "v1",
         "kind": "ResourceQuota",
@@ -80,11 +79,11 @@ def build(name: str, namespace: str, limits: t.Mapping[str, str]) -> Object:
     }
 
 
-def named(quotas: t.Iterable[Object], name: str) -> Object | None:
+def named(quotas: t.Iterable[KubeObject], name: str) -> KubeObject | None:
     return next((one for one in quotas if one["metadata"]["name"] == name), None)
 
 
-def judge(quotas: t.Iterable[Object], name: str, limits: t.Mapping[str, str]) -> Readiness:
+def judge(quotas: t.Iterable[KubeObject], name: str, limits: t.Mapping[str, str]) -> Readiness:
     """Ready when the quota controller has counted every resource; before that admission answers `status unknown for quota`."""
     status = (named(quotas, name) or {}).get("status") or {}
     counted = status.get("hard") or {}
@@ -103,7 +102,7 @@ def judge(quotas: t.Iterable[Object], name: str, limits: t.Mapping[str, str]) ->
     return ready("Counted", "usage is known for every resource")
 
 
-def summarize(live: Object, limits: t.Mapping[str, str] | None = None) -> Object:
+def summarize(live: KubeObject, limits: t.Mapping[str, str] | None = None) -> KubeObject:
     """Usage per resource: `{hard, used}`; used is null while the controller has not counted."""
     metadata, status = live.get("metadata") or {}, live.get("status") or {}
     wanted = limits if limits is not None else (live.get("spec") or {}).get("hard") or {}
@@ -122,7 +121,7 @@ def classes(limits: t.Iterable[str]) -> list[str]:
     return [found for name in limits if (found := device_class.counted_by(name))]
 
 
-def offering(node: Object) -> Object:
+def offering(node: KubeObject) -> KubeObject:
     """What of a node matters here; thousands of whole ones would be much."""
     return {"status": {"allocatable": (node.get("status") or {}).get("allocatable")}}
 
@@ -130,9 +129,9 @@ def offering(node: Object) -> Object:
 def doubts(
     name: str,
     limits: t.Mapping[str, str],
-    nodes: t.Sequence[Object] | None,
-    quotas: t.Iterable[Object],
-    known: t.Sequence[Object] | None = None,
+    nodes: t.Sequence[KubeObject] | None,
+    quotas: t.Iterable[KubeObject],
+    known: t.Sequence[KubeObject] | None = None,
 ) -> list[str]:
     """What is allowed but makes the quota pointless: devices that no node has, another quota that is reached first.
 
@@ -156,7 +155,7 @@ def doubts(
     ]
 
 
-def stricter(name: str, limits: t.Mapping[str, str], quotas: t.Iterable[Object]) -> list[str]:
+def stricter(name: str, limits: t.Mapping[str, str], quotas: t.Iterable[KubeObject]) -> list[str]:
     """Other quotas of the namespace that leave less than this one, so that this one is never reached."""
     found = []
     for quota in quotas:
@@ -183,14 +182,14 @@ def no_namespace(namespace: str) -> AcceleratorError:
     )
 
 
-def is_used(facts: Object) -> bool:
+def is_used(facts: KubeObject) -> bool:
     """Whether any device is in use."""
     return any(
         entry["used"] not in (None, "0") for name, entry in facts["resources"].items() if _is_device(name)
     )
 
 
-def holders(limits: t.Iterable[str], pods: t.Iterable[Object]) -> list[Object]:
+def holders(limits: t.Iterable[str], pods: t.Iterable[KubeObject]) -> list[KubeObject]:
     """Pods that hold what the quota limits; finished pods hold nothing."""
     names, held = extended(limits), []
     for pod in pods:
@@ -207,7 +206,7 @@ def holders(limits: t.Iterable[str], pods: t.Iterable[Object]) -> list[Object]:
     return held
 
 
-def claimants(limits: t.Iterable[str], claims: t.Iterable[Object]) -> list[Object]:
+def claimants(limits: t.Iterable[str], claims: t.Iterable[KubeObject]) -> list[KubeObject]:
     """Claims that count, and the pod that uses each (none yet: an empty name); a claim counts from when it is made until it is gone."""
     names, held = classes(limits), []
     for claim in claims:
@@ -283,7 +282,7 @@ def _same(held: object, wanted: str) -> bool:
     return held is not None and quantity.parse(held) == quantity.parse(wanted)
 
 
-def _requested(pod: Object, name: str) -> int:
+def _requested(pod: KubeObject, name: str) -> int:
     containers = (pod.get("spec") or {}).get("containers") or []
     return sum(
         int(quantity.parse(((one.get("resources") or {}).get("requests") or {}).get(name, "0")))

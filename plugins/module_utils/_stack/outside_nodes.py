@@ -10,6 +10,7 @@ import re
 import typing as t
 from dataclasses import replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import READY
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands
@@ -19,7 +20,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part, part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import CRD
 
-Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
 # As the operator names its states -> component of the operand.
 _STATES: t.Final = {
     "state-driver": "driver",

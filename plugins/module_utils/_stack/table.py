@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import READY, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
@@ -15,7 +16,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.find
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Chain, Place, Stage
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 # What a node shows of its stages where nothing is wrong with them: since when, what is late there, or why there is nothing to see.
 Seen = t.Callable[[Data], t.Mapping[str, Stage]]
 UNASKED: t.Final = "not looked at, since what it brings is there"

@@ -13,11 +13,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims, devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import geometry_of
-
-Manifest = dict[str, t.Any]
 
 
 def check(params: dict[str, t.Any]) -> None:
@@ -28,7 +27,7 @@ def check(params: dict[str, t.Any]) -> None:
         raise InputError("INPUT-VALUE", message, f"Name only {claims.GPU} in resources, or leave claims out.")
 
 
-def problem(nodes: t.Sequence[Manifest], params: dict[str, t.Any]) -> NotReadyError | None:
+def problem(nodes: t.Sequence[KubeObject], params: dict[str, t.Any]) -> NotReadyError | None:
     """Every node has to be there and to offer what it promises, else nothing is worth a try."""
     selector = ",".join(f"{key}={value}" for key, value in params["node_selector"].items())
     if len(nodes) < params["min_nodes"]:

@@ -10,6 +10,7 @@ import hashlib
 import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY, owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     claims,
@@ -24,7 +25,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.b
     BENCHMARKS,
 )
 
-Manifest = dict[str, t.Any]
 BENCHMARK_LABEL: t.Final = "accelerators.openshift/benchmark"
 RUN_LABEL: t.Final = "accelerators.openshift/run"
 FINGERPRINTS: t.Final = "gpu-validation-fingerprints"
@@ -32,20 +32,20 @@ HOSTNAME: t.Final = "kubernetes.io/hostname"
 _CPU_MILLIS: t.Final = 100
 
 
-def namespace(name: str) -> Manifest:
+def namespace(name: str) -> KubeObject:
     """Where nothing but restricted pods may run."""
     levels = {f"pod-security.kubernetes.io/{mode}": "restricted" for mode in ("enforce", "audit", "warn")}
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": levels}}
 
 
-def selected(nodes: t.Iterable[Manifest], selector: t.Mapping[str, str]) -> list[Manifest]:
+def selected(nodes: t.Iterable[KubeObject], selector: t.Mapping[str, str]) -> list[KubeObject]:
     return sorted(
         (node for node in nodes if matches(selector, node_devices.labels(node))),
         key=lambda node: str(node["metadata"]["name"]),
     )
 
 
-def geometry_of(node: Manifest, wanted: t.Mapping[str, t.Any] | None) -> dict[str, int]:
+def geometry_of(node: KubeObject, wanted: t.Mapping[str, t.Any] | None) -> dict[str, int]:
     """How many pods of each resource the node has to carry."""
     return (
         {name: node_devices.count(number) for name, number in wanted.items()}
@@ -54,13 +54,13 @@ def geometry_of(node: Manifest, wanted: t.Mapping[str, t.Any] | None) -> dict[st
     )
 
 
-def fingerprint(node: Manifest, benchmark: str) -> str:
+def fingerprint(node: KubeObject, benchmark: str) -> str:
     return f"benchmark={benchmark} {node_devices.fingerprint(node)}"
 
 
 def changed(
-    nodes: t.Iterable[Manifest], benchmark: str, known: Manifest | None, force: bool
-) -> list[Manifest]:
+    nodes: t.Iterable[KubeObject], benchmark: str, known: KubeObject | None, force: bool
+) -> list[KubeObject]:
     """Nodes that were rebooted, repartitioned or got another driver since they were last validated, or all with force."""
     stored = (known or {}).get("data") or {}
     return [
@@ -72,10 +72,10 @@ def changed(
 
 def fingerprints(
     params: dict[str, t.Any],
-    known: Manifest | None,
-    validated: t.Iterable[Manifest],
-    existing: t.Iterable[Manifest],
-) -> Manifest:
+    known: KubeObject | None,
+    validated: t.Iterable[KubeObject],
+    existing: t.Iterable[KubeObject],
+) -> KubeObject:
     """The record of what was validated; nodes that are gone are forgotten, other people's pools are kept."""
     names = {node["metadata"]["name"] for node in existing}
     data = {name: value for name, value in ((known or {}).get("data") or {}).items() if name in names}
@@ -88,7 +88,7 @@ def fingerprints(
     }
 
 
-def pods(params: dict[str, t.Any], nodes: t.Iterable[Manifest], run: str) -> list[Manifest]:
+def pods(params: dict[str, t.Any], nodes: t.Iterable[KubeObject], run: str) -> list[KubeObject]:
     """As many pods a node as its geometry promises. The scheduler and the device plugin place them, so nodeName stays empty."""
     return [
         pod(params, {resource: 1}, _name(params["benchmark"], node, resource, index, run), run, host_of(node))
@@ -98,7 +98,7 @@ def pods(params: dict[str, t.Any], nodes: t.Iterable[Manifest], run: str) -> lis
     ]
 
 
-def _name(benchmark: str, node: Manifest, resource: str, index: int, run: str) -> str:
+def _name(benchmark: str, node: KubeObject, resource: str, index: int, run: str) -> str:
     short = re.sub(r"[^a-z0-9]+", "-", resource.rpartition("/")[2].lower()).strip("-")
     digest = hashlib.sha256(node["metadata"]["name"].encode()).hexdigest()[:6]
     return f"{benchmark.replace('_', '-')}-{short}-{digest}-{run}-{index}"
@@ -111,7 +111,7 @@ def pod(
     run: str,
     hostname: str,
     copies: int = 1,
-) -> Manifest:
+) -> KubeObject:
     benchmark = BENCHMARKS[params["benchmark"]]
     memory = int(benchmark.memory[:-2])
     limits = {"cpu": f"{_CPU_MILLIS * copies}m", "memory": f"{memory * copies}{benchmark.memory[-2:]}"}
@@ -151,7 +151,7 @@ def pod(
     return claiming(made, run) if params.get("claims") else made
 
 
-def claiming(made: Manifest, run: str) -> Manifest:
+def claiming(made: KubeObject, run: str) -> KubeObject:
     """The pod with a claim of its own; what the claim gives decides which devices it sees, so no variable names any."""
     (container,) = made["spec"]["containers"]
     del container["env"]
@@ -164,11 +164,11 @@ def template_name(run: str) -> str:
     return f"one-gpu-{run}"
 
 
-def template(params: dict[str, t.Any], run: str) -> Manifest:
+def template(params: dict[str, t.Any], run: str) -> KubeObject:
     return claims.template(template_name(run), params["namespace"], {**MANAGED_BY, RUN_LABEL: run})
 
 
-def probes(params: dict[str, t.Any], nodes: t.Iterable[Manifest], run: str) -> list[Manifest]:
+def probes(params: dict[str, t.Any], nodes: t.Iterable[KubeObject], run: str) -> list[KubeObject]:
     """One pod, and one claim, that ask for everything at once: dry runs of them make the API say whether a quota is too small."""
     total: dict[str, int] = {}
     for node in nodes:
@@ -183,7 +183,7 @@ def probes(params: dict[str, t.Any], nodes: t.Iterable[Manifest], run: str) -> l
     )
 
 
-def is_ours(pod_: Manifest, params: dict[str, t.Any]) -> bool:
+def is_ours(pod_: KubeObject, params: dict[str, t.Any]) -> bool:
     return (
         pod_["metadata"].get("namespace") == params["namespace"]
         and owned(pod_)
@@ -192,8 +192,8 @@ def is_ours(pod_: Manifest, params: dict[str, t.Any]) -> bool:
 
 
 def leftovers(
-    present: t.Iterable[Manifest], params: dict[str, t.Any], nodes: t.Iterable[Manifest]
-) -> list[Manifest]:
+    present: t.Iterable[KubeObject], params: dict[str, t.Any], nodes: t.Iterable[KubeObject]
+) -> list[KubeObject]:
     """Pods that a killed run left on these nodes; those of a run on other nodes may still be needed."""
     hosts = {host_of(node) for node in nodes}
     return [
@@ -203,11 +203,11 @@ def leftovers(
     ]
 
 
-def host_of(node: Manifest) -> str:
+def host_of(node: KubeObject) -> str:
     return node_devices.labels(node).get(HOSTNAME) or str(node["metadata"]["name"])
 
 
-def requested(pod_: Manifest, resource: str) -> int:
+def requested(pod_: KubeObject, resource: str) -> int:
     """What the scheduler counts for a pod: the sum of its containers, or the largest init container."""
 
     def of(kind: str) -> list[int]:
@@ -220,7 +220,7 @@ def requested(pod_: Manifest, resource: str) -> int:
 
 
 def requests(
-    node: Manifest, present: t.Iterable[Manifest], params: dict[str, t.Any]
+    node: KubeObject, present: t.Iterable[KubeObject], params: dict[str, t.Any]
 ) -> dict[str, dict[str, int]]:
     """Resource to who holds how many of it, by what other people's pods on the node request."""
     live = [
@@ -238,7 +238,7 @@ def requests(
 
 
 def holders(
-    nodes: t.Iterable[Manifest],
+    nodes: t.Iterable[KubeObject],
     present: t.Mapping[str, t.Mapping[str, dict[str, int]]],
     params: dict[str, t.Any],
 ) -> list[str]:
@@ -248,7 +248,9 @@ def holders(
     ]
 
 
-def _holders(node: Manifest, present: t.Mapping[str, dict[str, int]], params: dict[str, t.Any]) -> list[str]:
+def _holders(
+    node: KubeObject, present: t.Mapping[str, dict[str, int]], params: dict[str, t.Any]
+) -> list[str]:
     lines = []
     for resource, number in geometry_of(node, params.get("resources")).items():
         held = {name: count for name, count in sorted(present.get(resource, {}).items()) if count}

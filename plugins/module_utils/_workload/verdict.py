@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
@@ -28,14 +29,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.p
     host_of,
 )
 
-Manifest = dict[str, t.Any]
 TAIL: t.Final = 20
 # A device plugin that restarts makes pods unschedulable for a moment, and a registry may hiccup.
 PASSING: t.Final = ("WORK-UNSCHEDULABLE", "WORK-IMAGE", "WORK-CONTAINER")
 _ENDED: t.Final = ("Succeeded", "Failed")
 
 
-def phase(pod: Manifest) -> str:
+def phase(pod: KubeObject) -> str:
     return str(pod.get("status", {}).get("phase") or "Pending")
 
 
@@ -46,16 +46,16 @@ class Judge:
         self._wanted = wanted
         self._patience = Patience(clock, grace, PASSING)
 
-    def __call__(self, snapshot: t.Mapping[str, t.Sequence[Manifest]]) -> Readiness:
+    def __call__(self, snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         return judge(snapshot["pods"], self._wanted, self._patience)
 
 
-def has_log(pod: Manifest) -> bool:
+def has_log(pod: KubeObject) -> bool:
     """A pod that the node refused, or that never started, has none."""
     return phase(pod) in _ENDED and bool(pod.get("status", {}).get("containerStatuses"))
 
 
-def judge(pods: t.Sequence[Manifest], wanted: int, patience: Patience) -> Readiness:
+def judge(pods: t.Sequence[KubeObject], wanted: int, patience: Patience) -> Readiness:
     """Ready when every pod has ended, however it ended: results are looked at afterwards, all together."""
     parts = [_judge_pod(pod) for pod in sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))]
     verdict = worst(patience.harden(parts))
@@ -78,7 +78,7 @@ def judge(pods: t.Sequence[Manifest], wanted: int, patience: Patience) -> Readin
     return ready("Ended", f"{ended} of {wanted} pods have ended.")
 
 
-def _judge_pod(pod: Manifest) -> Readiness:
+def _judge_pod(pod: KubeObject) -> Readiness:
     name, where = pod["metadata"]["name"], pod["spec"].get("nodeSelector", {}).get(HOSTNAME, "")
     if phase(pod) in _ENDED:
         return ready()
@@ -107,7 +107,7 @@ def _judge_pod(pod: Manifest) -> Readiness:
     return pending("Running", "", code="WORK-RUNNING")
 
 
-def judge_account(snapshot: t.Mapping[str, t.Sequence[Manifest]]) -> Readiness:
+def judge_account(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
     """A fresh namespace takes no pod before its service account is there."""
     if snapshot["accounts"]:
         return ready()
@@ -120,7 +120,7 @@ def judge_account(snapshot: t.Mapping[str, t.Sequence[Manifest]]) -> Readiness:
 
 
 def by_node(
-    nodes: t.Iterable[Manifest], pods: t.Sequence[Manifest], logs: t.Sequence[str], benchmark: str
+    nodes: t.Iterable[KubeObject], pods: t.Sequence[KubeObject], logs: t.Sequence[str], benchmark: str
 ) -> dict[str, list[dict[str, t.Any]]]:
     results = [
         (pod["spec"]["nodeSelector"][HOSTNAME], result(pod, benchmark, log))
@@ -132,7 +132,7 @@ def by_node(
     }
 
 
-def exit_code(pod: Manifest) -> int | None:
+def exit_code(pod: KubeObject) -> int | None:
     for entry in pod.get("status", {}).get("containerStatuses") or []:
         ended = (entry.get("state") or {}).get("terminated")
         if ended:
@@ -140,7 +140,7 @@ def exit_code(pod: Manifest) -> int | None:
     return 0 if phase(pod) == "Succeeded" else None
 
 
-def result(pod: Manifest, benchmark: str, log: str) -> dict[str, t.Any]:
+def result(pod: KubeObject, benchmark: str, log: str) -> dict[str, t.Any]:
     parsed = BENCHMARKS[benchmark].parse(log)
     return {
         "name": pod["metadata"]["name"],
@@ -154,8 +154,8 @@ def result(pod: Manifest, benchmark: str, log: str) -> dict[str, t.Any]:
 
 
 def summarize(
-    nodes: t.Iterable[Manifest],
-    due: t.Iterable[Manifest],
+    nodes: t.Iterable[KubeObject],
+    due: t.Iterable[KubeObject],
     ran: t.Mapping[str, list[dict[str, t.Any]]],
     params: dict[str, t.Any],
 ) -> dict[str, t.Any]:
@@ -184,7 +184,7 @@ def summarize(
 
 
 def complaints_by_node(
-    nodes: t.Iterable[Manifest], ran: t.Mapping[str, list[dict[str, t.Any]]]
+    nodes: t.Iterable[KubeObject], ran: t.Mapping[str, list[dict[str, t.Any]]]
 ) -> dict[str, list[Readiness]]:
     found = {
         node["metadata"]["name"]: complaints(node, ran.get(node["metadata"]["name"], [])) for node in nodes
@@ -192,7 +192,7 @@ def complaints_by_node(
     return {name: parts for name, parts in found.items() if parts}
 
 
-def complaints(node: Manifest, results: list[dict[str, t.Any]]) -> list[Readiness]:
+def complaints(node: KubeObject, results: list[dict[str, t.Any]]) -> list[Readiness]:
     """What is wrong with a node whose pods have all ended."""
     name = node["metadata"]["name"]
     parts = []

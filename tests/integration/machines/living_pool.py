@@ -49,7 +49,10 @@ class Pool:
         """By the playbook; the pool is as it was but for that."""
         self.options["replicas"] = replicas
         return self.playbook.playbook(
-            "resize_pool", gpu_pools=[{**self.described, "replicas": 5}], pool=NAME, replicas=replicas
+            "resize_pool",
+            gpu_pools=[{**self.described, "replicas": 5}],
+            gpu_pool=NAME,
+            gpu_replicas=replicas,
         )
 
     @property

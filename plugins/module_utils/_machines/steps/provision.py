@@ -16,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
@@ -130,7 +131,7 @@ class Asking:
         self.troubled = {**{one["name"]: one for one in found}, **self.troubled}
         return [*remembered(found), *remarks]
 
-    def _facts(self, snapshot: machine_pool.Snapshot, plan: machine_plan.MachinePlan) -> Data:
+    def _facts(self, snapshot: Snapshot, plan: machine_plan.MachinePlan) -> Data:
         return {**machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
 
     def _follow(self, plan: machine_plan.MachinePlan, live: list[Data]) -> None:

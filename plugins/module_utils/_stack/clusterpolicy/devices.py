@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part, on_node
 
-Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
 MIG_CONFIG: t.Final = "nvidia.com/mig.config"
 MIG_STATE: t.Final = "nvidia.com/mig.config.state"
 # The reason of missing devices on a node whose device plugin runs: nothing is left to wait for but a moment.

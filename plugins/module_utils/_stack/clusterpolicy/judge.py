@@ -10,6 +10,7 @@ import typing as t
 from dataclasses import replace
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     FAILED,
     PENDING,
@@ -53,7 +54,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.line
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import blamed
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
 
-Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
 # Seen in the first moments of every healthy start, and final when they last.
 PASSING: t.Final = (
     "GPU-NFD-EMPTY",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     FAILED,
     PENDING,
@@ -32,7 +33,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.find
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import judge_pods
 
-Snapshot = t.Mapping[str, t.Sequence[dict[str, t.Any]]]
 # What a ClusterPolicy that is `ready` says while it knows of no GPU node.
 BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
 UPGRADE: t.Final = "nvidia.com/gpu-driver-upgrade-state"

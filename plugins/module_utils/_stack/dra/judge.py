@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     FAILED,
     PENDING,
@@ -36,7 +37,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outs
 )
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 
 _NEEDED: t.Final = (stages.DRIVER, stages.CRD, stages.LABELS)
 CHAIN: t.Final = stages.chain(

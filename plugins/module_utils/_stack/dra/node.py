@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, slices, update
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
@@ -28,7 +29,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.find
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import judge_pods
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 
 # Components without which a node offers nothing.
 COMPONENTS: t.Final = ("dra-driver", "dra-validator")

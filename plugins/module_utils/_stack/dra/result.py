@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     devices as node_devices,
@@ -41,7 +42,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvid
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Stage
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 
 
 def summarize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, update
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
@@ -24,7 +25,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.driv
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 # Seen for a moment in every update, and a broken link when they last.
 PASSING: t.Final = (
     "GPU-DTK-DAEMONSET",

@@ -17,7 +17,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
 )
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 
 
 def driver(params: Data) -> str:

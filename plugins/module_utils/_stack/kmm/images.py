@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import kernels
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 PREFIX: t.Final = "kmm.node.kubernetes.io"
 OWNER: t.Final = f"{PREFIX}/image-owner"
 POD_OF_BUILD: t.Final = "openshift.io/build.pod-name"

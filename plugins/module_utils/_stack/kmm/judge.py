@@ -10,6 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
@@ -32,7 +33,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 ACTION: t.Final = f"{kmm_manifest.PREFIX}/worker-action"
 ROLE: t.Final = f"{kmm_manifest.PREFIX}/role"
 _ROLES: t.Final = {"dra": "DRA driver"}

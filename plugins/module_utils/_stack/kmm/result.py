@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages, table
@@ -22,7 +23,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm 
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Chain, Stage
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 PACKAGE: t.Final = "kernel-module-management"
 SELECTOR, IMAGE, BUILD, SIGNING = "selector", "image", "build", "signing"
 _MAKING: t.Final = (IMAGE, BUILD, SIGNING)

@@ -10,6 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     PENDING,
     Readiness,
@@ -39,7 +40,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outs
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stage_judge import Judge
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 
 _NEEDED: t.Final = (stages.DRIVER, stages.CRD, stages.LABELS)
 CHAIN: t.Final = stages.chain(

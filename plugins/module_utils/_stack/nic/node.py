@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, update
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches, untolerated
@@ -28,7 +29,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 
 PRESENT: t.Final = f"feature.node.kubernetes.io/pci-{nic_manifest.VENDOR}.present"
 WAITS: t.Final = "network.nvidia.com/operator.mofed.wait"

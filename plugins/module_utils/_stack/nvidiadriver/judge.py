@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     PENDING,
     Readiness,
@@ -31,7 +32,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.oper
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import CRD, DRIVER
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
 UPGRADE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
 PRESENT: t.Final = "nvidia.com/gpu.present"

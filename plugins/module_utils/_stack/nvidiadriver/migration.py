@@ -15,6 +15,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import keeper
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGED_BY,
     owned,
@@ -33,7 +34,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvid
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.manifest import name
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 COMPONENT: t.Final = "app.kubernetes.io/component=nvidia-driver"
 REQUESTED: t.Final = "nvidia.com/gpu-driver-upgrade-requested"
 _TOOLKIT: t.Final = "openshift.driver-toolkit"

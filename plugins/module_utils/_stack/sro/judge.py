@@ -10,6 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -27,7 +28,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import stages
 
 Data = dict[str, t.Any]
-Snapshot = t.Mapping[str, t.Sequence[Data]]
 API_VERSION: t.Final = "sro.openshift.io/v1beta1"
 HISTORY: t.Final = (
     "The Special Resource Operator rendered Helm charts into driver DaemonSets; its last release was for OpenShift 4.11, and its first API, v1alpha1, cannot"
