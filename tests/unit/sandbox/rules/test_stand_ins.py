@@ -20,14 +20,14 @@ SERVERS = {"admission.server", "oauth.server"}
 # Stand-ins that a whole sandbox tests, and no unit test: where, and why.
 TESTED_IN_A_SANDBOX = {
     "admission.server": ("sandbox/test_machine_webhook.py", "its client is the API server"),
-    "api_server.outage": ("test_outage.py", "it stops a process"),
-    "device_plugins.fpga_operator": ("test_backend_custom.py", "the backend's tests watch it"),
+    "api_server.outage": ("troubles/test_outage.py", "it stops a process"),
+    "device_plugins.fpga_operator": ("backends/test_custom.py", "the backend's tests watch it"),
     "gpu_operator.dra_node": ("stack/test_backend_dra.py", "the scheduler allocates its devices"),
     "gpu_operator.gpu_cluster": ("stack/test_backend_dra.py", "the scheduler allocates its devices"),
     "network_operator.driver_upgrade": ("stack/test_backend_nicclusterpolicy.py", "it needs DaemonSets"),
-    "nfd.master": ("stack/test_nfd.py", "it runs a real program"),
-    "oauth.server": ("test_credentials_login.py", "its client is the API server"),
-    "sro.operator": ("test_backend_sro.py", "the backend's tests watch it"),
+    "nfd.master": ("stack/nfd/test_nfd.py", "it runs a real program"),
+    "oauth.server": ("credentials/test_login.py", "its client is the API server"),
+    "sro.operator": ("backends/test_sro.py", "the backend's tests watch it"),
 }
 
 

@@ -1,0 +1,20 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Conditions in an object's status: find one by its type, and ask whether it is True."""
+
+from __future__ import annotations
+
+import typing as t
+
+
+def find(obj: t.Mapping[str, t.Any] | None, kind: str) -> dict[str, t.Any]:
+    """Return the condition of this type from `status.conditions`, or an empty dict if there is none."""
+    conditions = ((obj or {}).get("status") or {}).get("conditions") or []
+    return next((one for one in conditions if one.get("type") == kind), {})
+
+
+def is_true(obj: t.Mapping[str, t.Any] | None, kind: str) -> bool:
+    """Return True if the condition of this type has status True; a missing condition is not True."""
+    return find(obj, kind).get("status") == "True"

@@ -1,0 +1,14 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""API objects as the API server writes them: JSON objects with apiVersion, kind, metadata, spec and status."""
+
+from __future__ import annotations
+
+import typing as t
+
+# The one name for an object of the Kubernetes API, live or about to be applied.
+KubeObject = dict[str, t.Any]
+# What a wait looks at: the name of each of its queries, with the objects that the query found.
+Snapshot = t.Mapping[str, t.Sequence[KubeObject]]

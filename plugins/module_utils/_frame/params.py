@@ -1,0 +1,22 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Parameters that many modules share, as types: each module adds its own options in its noun's package."""
+
+from __future__ import annotations
+
+import typing as t
+
+
+class WaitParams(t.TypedDict):
+    """The options of `argspec.WAIT`. wait_timeout: seconds for the whole task."""
+
+    wait: bool
+    wait_timeout: int
+
+
+class StateParams(WaitParams):
+    """The options of `argspec.STATE` and `argspec.WAIT`."""
+
+    state: t.Literal["present", "absent"]
