@@ -89,7 +89,6 @@ class Api:
         """All objects of one moment not before the request, in pages of 500; when pages expire it is read again from the start, never returned in part.
 
         keep: what is wanted of one object, or None; a long list is then sifted in smaller pages and takes the memory of one.
-        It does not see what images a node has.
         """
         found = reads.list_all(self, kind, namespace, labels, fields, metadata_only, keep)
         if keep is None and fields is None and not metadata_only:

@@ -2,12 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Credentials: which they are, who reads them, and the connection that they give."""
+"""Turn a task's options and environment into a connection to its API server."""
 
 from __future__ import annotations
 
 import datetime
-import importlib.util
 import math
 import os
 import re
@@ -19,11 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     CredentialsError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-    credentials_kept,
-    credentials_plain,
-    expiry,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import expiry
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import (
     Connection,
     fast_pool,
@@ -38,11 +33,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.crede
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_login import Login
 
-MISSING = "" if importlib.util.find_spec("kubernetes") else "No module named 'kubernetes'"
-
 # An entry of a kubeconfig, secrets and all, as Python writes it.
 _ENTRY = re.compile(r"\{.*\}", re.DOTALL)
-# What the client's configuration calls them.
+# What the package's configuration calls our options.
 _ATTRIBUTES = {
     "host": "host",
     "ca_cert": "ssl_ca_cert",
@@ -53,50 +46,53 @@ _ATTRIBUTES = {
 }
 
 
-class _Opened(t.NamedTuple):
-    """source: who has read the configuration. pool: connects with the first request. ends: what of it ends by itself, and when."""
-
-    source: t.Any
-    configuration: t.Any
-    pool: t.Any
-    ends: tuple[str, datetime.datetime] | None
-
-
 def connect(
     params: Params,
     environ: t.Mapping[str, str] | None = None,
     remaining: t.Callable[[], float] = lambda: math.inf,
 ) -> Connection:
-    """Opens nothing yet: a pool of connections, the address, and the headers of every request. remaining: seconds that plugins and logins may take."""
+    """Return a connection with the address, the pool and the headers of every request; nothing is opened yet.
+
+    params: options of the task. environ: the environment, default os.environ. remaining: seconds that exec
+    plugins and logins may take. Raises CredentialsError.
+    """
     wanted = settings(params, os.environ if environ is None else environ)
-    source, configuration, pool, ends = credentials_kept.kept(wanted) or _open(wanted, remaining())
+    package = _package()
+    configuration = _read(package, wanted, remaining())
+    try:
+        pool = package.pool(configuration)
+        fast_pool(pool, tls_context(configuration))
+        ends = _ends(configuration)
+    except (OSError, ValueError, TypeError) as exc:
+        raise _unusable(exc) from exc
+    finally:
+        package.forget()
     if not configuration.verify_ssl:
         quiet()
     login: Login | None = None
     if "username" in wanted and "api_key" not in wanted:
-        # Here, as most have no password: Ansible compiles anew whatever is loaded.
+        # Most tasks have no password, and Ansible compiles again whatever a task loads.
         from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_login import (
             Login,
         )
 
-        login = Login(lambda: str(source.login(configuration, wanted, remaining())))
+        login = Login(lambda: str(package.login(configuration, wanted, remaining())))
 
     def renew() -> None:
         nonlocal configuration
         if login:
             login.renew()
         else:
-            again, configuration = _read(wanted, remaining())
-            again.forget(configuration)
+            configuration = _read(package, wanted, remaining())
+            package.forget()
 
     def headers() -> list[tuple[str, str]]:
         if login:
             configuration.api_key = {"authorization": f"Bearer {login.token()}"}
         return _headers(configuration, wanted)
 
-    host = str(configuration.host).rstrip("/")
     return Connection(
-        host,
+        str(configuration.host).rstrip("/"),
         pool,
         bool(configuration.verify_ssl),
         headers,
@@ -107,75 +103,35 @@ def connect(
 
 
 def preload() -> str:
-    """In a process that will fork: what every worker would otherwise pay for. The package only if the environment does not show that it can be spared.
-
-    What is missing, or nothing.
-    """
-    # The first one of a process takes OpenSSL some milliseconds.
+    """Load, in a process that will fork, what every worker would load again. Return what is missing, or ""."""
+    # The first context of a process takes OpenSSL some milliseconds.
     ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    try:
-        wanted = settings({}, os.environ)
-        plain = credentials_plain.configuration(wanted)
-        if plain is not None:
-            credentials_plain.forget(plain)
-            _override(plain, wanted)
-            credentials_kept.keep(wanted, _files(plain), lambda: _open(wanted, math.inf))
-            return MISSING
-    except CredentialsError:
-        pass  # the task that uses them says so
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-        credentials_package,
-    )
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_package
 
     return credentials_package.MISSING
 
 
 def _package() -> t.Any:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-        credentials_package,
-    )
+    """Return the file that imports the package kubernetes, which takes a quarter of a second."""
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_package
 
-    problem = MISSING or credentials_package.MISSING
-    if problem:
-        raise credentials_package.absent("kubernetes", problem)
+    if credentials_package.MISSING:
+        raise credentials_package.absent("kubernetes", credentials_package.MISSING)
     return credentials_package
 
 
-def _open(wanted: Params, seconds: float) -> _Opened:
-    source, configuration = _read(wanted, seconds)
+def _read(package: t.Any, wanted: Params, seconds: float) -> t.Any:
+    """Return the credentials as they are now. seconds: how long that may take."""
     try:
-        pool = source.pool(configuration)
-        fast_pool(pool, tls_context(configuration))
-        return _Opened(source, configuration, pool, _ends(configuration))
-    except (OSError, ValueError, TypeError) as exc:
-        raise _unusable(exc) from exc
-    finally:
-        source.forget(configuration)
-
-
-def _files(plain: credentials_plain.Plain) -> list[str]:
-    """Everything on a disk that plain credentials were read from."""
-    named = (plain.ssl_ca_cert, plain.cert_file, plain.key_file)
-    return [
-        *plain.files,
-        *(path for path in named if path and not path.startswith(credentials_plain.MEMORY)),
-    ]
-
-
-def _read(wanted: Params, seconds: float) -> tuple[t.Any, t.Any]:
-    """Who reads the credentials, and what they are at this moment. seconds: how long that may take."""
-    configuration: t.Any = credentials_plain.configuration(wanted)
-    source: t.Any = credentials_plain if configuration else _package()
-    try:
-        configuration = configuration or source.configuration(wanted, seconds)
+        configuration = package.configuration(wanted, seconds)
         _override(configuration, wanted)
     except Exception as exc:
-        source.forget(configuration)
+        package.forget()
         if isinstance(exc, AcceleratorError):
             raise
         # Whatever the package raises about a file that it does not understand.
         raise _unusable(exc) from exc
-    return source, configuration
+    return configuration
 
 
 def _unusable(exc: Exception) -> CredentialsError:

@@ -13,11 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     KindNotServedError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-    http_errors,
-    kinds,
-    node_images,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors, kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Response
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import Pause
@@ -96,7 +92,6 @@ def list_all(
     """
     path = kind.path(namespace)
     query: dict[str, t.Any] = {"limit": SIFTED_PAGE if keep else PAGE}
-    trim = node_images.cut if keep and kind.plural == "nodes" else None
     if labels:
         query["labelSelector"] = labels
     if fields:
@@ -105,7 +100,7 @@ def list_all(
     pause = Pause(api.http.limits)
     while True:
         answer = api.http.request(
-            "GET", path, query, accept=_PARTIAL if metadata_only else "application/json", trim=trim
+            "GET", path, query, accept=_PARTIAL if metadata_only else "application/json"
         )
         if answer.status == 410 and "continue" in query and not api.deadline.passed:
             del query["continue"]
