@@ -16,7 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube impor
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.list_cache import Seen
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Seen
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube.discovery import Discovery
@@ -156,10 +156,10 @@ class Api:
         orphan: what it owns stays, without an owner.
         """
         from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-            deletes as kube_deletes,
+            removals,
         )
 
-        return kube_deletes.delete(self, kind, name, namespace, owned_only, wait, grace, orphan)
+        return removals.delete(self, kind, name, namespace, owned_only, wait, grace, orphan)
 
     def evict(self, pod: KubeObject) -> str:
         """Asks the pod to end, as a drain does. What a disruption budget says against it, in its own words; empty when it ends or is gone."""
@@ -189,11 +189,11 @@ class Api:
     def wait_gone(self, kind: Kind, deleted: KubeObject) -> None:
         """Waits until the object that was deleted has disappeared."""
         from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-            deletes as kube_deletes,
+            removals,
         )
 
         metadata = deleted["metadata"]
         query = Query(kind, metadata.get("namespace"), metadata["name"])
         self.wait(
-            {"gone": query}, kube_deletes.judge_gone(deleted), f"delete {deleted['kind']} {metadata['name']}"
+            {"gone": query}, removals.judge_gone(deleted), f"delete {deleted['kind']} {metadata['name']}"
         )

@@ -16,7 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors, kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Response
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import Pause
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import Pause
 
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query

@@ -11,7 +11,7 @@ import threading
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Clock
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import Limits
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import Limits
 
 # How often somebody who waits for a later turn looks whether another's try was answered.
 LOOK: t.Final = 0.05

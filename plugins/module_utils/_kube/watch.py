@@ -20,7 +20,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors, kinds, reads
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import TRANSPORT_ERRORS
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import Pause
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import Pause
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.trouble import LOOK
 
 if t.TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unit.engine import FakeClock
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import USUAL
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import USUAL
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.trouble import Trouble
 
 

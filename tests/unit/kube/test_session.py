@@ -11,7 +11,7 @@ from unit.fake_server import FakeServer
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import pending, ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.list_cache import FRESH_SECONDS
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import FRESH_SECONDS
 
 CONFIG_MAP = kinds.known("ConfigMap")
 ALL = Query(CONFIG_MAP, "x")
