@@ -13,7 +13,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_exec
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_time import within
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import within
 
 _SECRET = frozenset(
     ("token", "password", "client-key-data", "id-token", "refresh-token", "access-token", "client-secret")

@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube impor
     credentials_kubeconfig,
     credentials_login,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_time import within
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import within
 
 try:
     import kubernetes.client

@@ -29,8 +29,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.conne
     Connection,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import USUAL, Limits, Pause
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.trouble import LOOK, Trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import (
+    LOOK,
+    USUAL,
+    Limits,
+    Pause,
+    Trouble,
+)
 
 # How often a write is sent again after the server's own optimistic lock failed.
 RACES = 10
