@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
+import json
 import math
 import os
 import re
@@ -18,7 +20,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     CredentialsError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import expiry
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import (
     Connection,
     fast_pool,
@@ -33,6 +34,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.crede
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_login import Login
 
+_PEM = "-----BEGIN CERTIFICATE-----"
+_VERSION, _UTC_TIME = 0xA0, 0x17
 # An entry of a kubeconfig, secrets and all, as Python writes it.
 _ENTRY = re.compile(r"\{.*\}", re.DOTALL)
 # What the package's configuration calls our options.
@@ -179,16 +182,79 @@ def _headers(configuration: t.Any, wanted: Params) -> list[tuple[str, str]]:
 
 
 def _ends(configuration: t.Any) -> tuple[str, datetime.datetime] | None:
-    """What of the credentials ends first, of that which nothing renews."""
+    """Return which of the credentials that nothing renews expires first, and when."""
     found = []
     if configuration.cert_file:
         with open(configuration.cert_file, encoding="utf-8", errors="replace") as file:
-            found.append(("The client certificate", expiry.of_certificate(file.read())))
+            found.append(("The client certificate", expiry_of_certificate(file.read())))
     if not getattr(configuration, "renewed", False):
         tokens = [
             str(setting["value"]).removeprefix("Bearer ")
             for setting in configuration.auth_settings().values()
         ]
-        found += [("The token", expiry.of_token(token)) for token in tokens]
+        found += [("The token", expiry_of_token(token)) for token in tokens]
     known = [(what, end) for what, end in found if end is not None]
     return min(known, key=lambda one: one[1]) if known else None
+
+
+def expiry_of_token(token: str) -> datetime.datetime | None:
+    """Return the claim C(exp) of a JWT, or None for another token and for one that does not say."""
+    parts = token.split(".")
+    if len(parts) != 3:
+        return None
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+        end = claims.get("exp")
+        if isinstance(end, bool) or not isinstance(end, (int, float)):
+            return None
+        return datetime.datetime.fromtimestamp(end, datetime.UTC)
+    except (ValueError, AttributeError, OverflowError, OSError):
+        return None
+
+
+def expiry_of_certificate(pem: str) -> datetime.datetime | None:
+    """Return the end of the validity of the first certificate in a PEM text, or None if it cannot be read."""
+    body = pem.partition(_PEM)[2].partition("-----END")[0]
+    try:
+        der = base64.b64decode(body)
+        start = _element(der, _element(der, 0)[1])[1]
+        tag, _start, end = _element(der, start)
+        at = end if tag == _VERSION else start
+        for _passed_over in ("serial number", "signature algorithm", "issuer"):
+            at = _element(der, at)[2]
+        not_before = _element(der, _element(der, at)[1])
+        tag, start, end = _element(der, not_before[2])
+        text = der[start:end].decode("ascii")
+        if tag == _UTC_TIME:
+            text = ("19" if text[:2] >= "50" else "20") + text
+        # Not by strptime, whose first use imports a module in every worker.
+        year, month, day, hour, minute, second = (
+            int(text[:4]),
+            *(int(text[place : place + 2]) for place in range(4, 14, 2)),
+        )
+        moment = datetime.datetime(year, month, day, hour, minute, second, tzinfo=datetime.UTC)
+        return moment if text[14:] == "Z" else None
+    except (ValueError, IndexError):
+        return None
+
+
+def _element(der: bytes, at: int) -> tuple[int, int, int]:
+    """Return tag, start and end of the content of the DER element at an offset."""
+    length, start = der[at + 1], at + 2
+    if length & 0x80:
+        size = length & 0x7F
+        length, start = int.from_bytes(der[start : start + size], "big"), start + size
+    return der[at], start, start + length
+
+
+def expiry_warning(what: str, end: datetime.datetime, now: datetime.datetime, seconds: float) -> str | None:
+    """Return the warning for something that expires within the seconds that the task may still take."""
+    moment = f"{end.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S} UTC"
+    if end <= now:
+        return f"{what} expired at {moment}; the API server will not accept it any more."
+    if end <= now + datetime.timedelta(seconds=seconds):
+        return (
+            f"{what} expires at {moment}, before the time for this task is over; "
+            "the task fails when it needs longer."
+        )
+    return None
