@@ -1,4 +1,4 @@
-"""Pins that stand in two places say the same; a toolchain's version is read right."""
+"""Pins in two places agree; the version of a toolchain is read correctly."""
 
 from __future__ import annotations
 
