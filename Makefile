@@ -74,7 +74,8 @@ molecule: setup sandbox-build ## every molecule scenario on a sandbox of its own
 bench: setup sandbox-build ## measure beside kubernetes.core and kubectl, into benchmarks/ (half an hour); BENCH=--quick for the counts
 	@$(BIN)/python benchmarks/harness.py $(BENCH)
 
-docs: setup ## check the documentation of every plugin and role
+docs: setup ## write docs/errors.md, and check the documentation of every plugin and role
+	@PYTHONPATH=$(CHECKOUT)/.collections $(BIN)/python tests/documents/errors.py
 	@GIT_CEILING_DIRECTORIES=$(CHECKOUT) $(BIN)/antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs self .
 
 build: setup ## the collection's tarball, under .build/dist

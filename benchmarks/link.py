@@ -84,11 +84,11 @@ class Link:
 
 
 def main(kubeconfig: Path) -> None:
-    from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
-    from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
-    from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
+    from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
 
-    kind = _kinds.known("ConfigMap")
+    kind = kinds.known("ConfigMap")
     fill(connect({"kubeconfig": str(kubeconfig)}, "link"))
     config = yaml.safe_load(kubeconfig.read_text())
     server = config["clusters"][0]["cluster"]["server"]

@@ -1,19 +1,21 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The last lines of a run that failed."""
+"""Repeat the failure in the last lines of a run."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: verdict
 type: aggregate
-short_description: Repeats code, message and remedy of what failed, as the last lines of a run
+short_description: Repeat code, message and remedy of a failure in the last lines of a run
 version_added: 1.0.0
 description:
-  - The modules of this collection fail with a stable code, a message and a remedy. Ansible shows them in the middle of its output.
-  - This callback repeats them below the recap, where they are seen.
-  - Of a driver stack that does not come up it shows the stages first, which of them is the cause, since when, and what only waits for it.
+  - The modules of this collection fail with a stable code, a message and a remedy. Ansible prints them in the
+    middle of its output.
+  - This callback repeats them below the recap, where users see them.
+  - If a driver stack does not become ready, the callback first shows the stages. They say which stage is the
+    cause, since when, and which stages only wait for it.
 requirements:
   - Enable it with C(callbacks_enabled = accelerators.openshift.verdict) in C(ansible.cfg).
 author:

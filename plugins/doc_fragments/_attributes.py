@@ -11,19 +11,24 @@ class ModuleDocFragment:
 options: {}
 attributes:
   check_mode:
-    description: Can run in C(check_mode) and return the predicted result without changing anything; the prediction is the API server's own dry run.
+    description:
+      - Can run in C(check_mode) and return the predicted result without changing anything.
+      - The prediction is the API server's own dry run.
     support: full
     details:
-      - In check mode the result has C(foreseen) as well, a list of objects, each with C(object), C(fields) (the paths that would differ) and C(action),
-        which is C(create), C(change), C(delete), or C(keep) for what is as wanted already.
+      - In check mode the result also has C(foreseen), a list of objects. Each has C(object), C(fields) (the
+        paths that would differ) and C(action). The action is C(create), C(change), C(delete), or C(keep) for
+        an object that needs no change.
   diff_mode:
-    description: Returns details on what has changed (or possibly needs changing in C(check_mode)), when in diff mode.
+    description: In diff mode, returns what has changed, or in C(check_mode) what would change.
     support: full
   idempotent:
-    description: When run twice in a row with the same arguments, the second run changes nothing and sends no write.
+    description: A second run with the same arguments changes nothing and sends no write.
     support: full
   action_group:
-    description: Use C(group/accelerators.openshift.gpu) in C(module_defaults) to set the same options for all modules of the collection.
+    description:
+      - Use C(group/accelerators.openshift.gpu) in C(module_defaults) to set the same options for all modules
+        of the collection.
     support: full
     membership:
       - accelerators.openshift.gpu

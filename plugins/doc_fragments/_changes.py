@@ -11,19 +11,23 @@ class ModuleDocFragment:
 options:
   on_change:
     description:
-      - What happens when a live pool differs from what is asked for. Labels and taints always reach existing machines and nodes, except with V(report).
-      - V(report) leaves the machine sets' templates as they are; what differs is returned and a warning.
-      - V(new_machines) changes the templates. Machines that exist keep what they have.
-      - V(replace) changes the templates and replaces the machines that differ, one after the other, or O(max_surge) at a time - a new machine first, then the
-        old node is cordoned, drained and deleted. PodDisruptionBudgets are kept to. Another instance type is allowed, too; there all new machines come first.
-      - A replacement that was interrupted is ended by the next run, whatever this option says then.
+      - What the module does when a live pool differs from its description. Existing machines and nodes always
+        get the labels and taints, except with V(report).
+      - V(report) does not change the templates of the machine sets. It returns the differences and warns.
+      - V(new_machines) changes the templates. Existing machines keep what they have.
+      - V(replace) changes the templates and replaces the machines that differ, one after the other, or
+        O(max_surge) at a time. A new machine comes first, then the old node is cordoned, drained and deleted.
+        Draining honours PodDisruptionBudgets. V(replace) also allows another instance type; then all new
+        machines come first.
+      - The next run finishes an interrupted replacement, whatever the value of this option is then.
     type: str
     choices: [report, new_machines, replace]
     default: new_machines
   max_surge:
     description:
-      - How many machines more than O(replicas) a replacement makes at a time.
-      - With another instance type all new machines come first, so it is refused (C(POOL-SURGE)) unless this is at least the number of the old ones.
+      - The number of extra machines above O(replicas) that a replacement creates at a time.
+      - With another instance type all new machines come first. The task then fails with C(POOL-SURGE) unless
+        this is at least the number of old machines.
     type: int
     default: 1
 """

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _cluster_policy_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    options as clusterpolicy_options,
+)
 
 
 class ModuleDocFragment:
-    # JSON is YAML; the options are said once, in their table. With its type it is nothing that a linter takes for written text.
+    # The options stand in one table. JSON is YAML, so it is valid documentation. The annotation keeps linters
+    # from parsing the expression as a literal text.
     DOCUMENTATION: str = json.dumps(
-        {"options": _cluster_policy_options.documented(_cluster_policy_options.TABLE)}
+        {"options": clusterpolicy_options.documented(clusterpolicy_options.TABLE)}
     )

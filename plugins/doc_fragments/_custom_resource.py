@@ -11,26 +11,31 @@ class ModuleDocFragment:
 options:
   custom:
     description:
-      - An object of any operator, for O(backend=custom). Its expressions are JMESPath and are asked about the live object; one that is none is refused
-        before the first request.
-      - An object whose C(status.observedGeneration) is older than its C(metadata.generation) is not ready, whatever the expressions say.
-      - The nodes of O(pools) have to offer what is expected as well.
+      - An object of any operator, for O(backend=custom). Its JMESPath expressions are evaluated on the live
+        object. An invalid expression fails the task before the first request.
+      - An object whose C(status.observedGeneration) is older than its C(metadata.generation) is not ready,
+        whatever the expressions say.
+      - The nodes of O(pools) must also offer the expected devices.
     type: dict
     suboptions:
       definition:
-        description: The whole object, with C(apiVersion), C(kind) and C(metadata.name). O(spec) is merged over its C(spec).
+        description:
+          - The whole object, with C(apiVersion), C(kind) and C(metadata.name). The module merges O(spec) over
+            its C(spec).
         type: dict
         required: true
       ready:
-        description: Holds once the object is ready. It is required unless O(state=absent).
+        description: An expression that is true once the object is ready. Required unless O(state=absent).
         type: str
       failed:
-        description: Holds while the object has failed. When that lasts for longer than O(grace), the task fails.
+        description:
+          - An expression that is true while the object has failed. When that lasts longer than O(grace), the
+            task fails.
         type: str
       says:
-        description: Finds what the object says about its state; shown in failures and in the result.
+        description: An expression for what the object says about its state. Failures and the result show it.
         type: str
       expected:
-        description: Resource to number per node, for pools that expect nothing of their own.
+        description: Resource and number per node, for pools without an expectation of their own.
         type: dict
 """

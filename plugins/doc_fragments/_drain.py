@@ -11,23 +11,24 @@ class ModuleDocFragment:
 options:
   on_busy:
     description:
-      - What happens to a node that has to go while pods with GPUs run on it.
-      - V(fail) changes nothing and fails with C(NODE-BUSY), the nodes and pods named. V(drain) evicts the pods like all others.
-        V(wait) keeps new pods away and waits for these to end, until the task's time is over.
-      - Pods of DaemonSets, such as the GPU operator's own, are never a reason.
+      - What happens to a node that must go while pods with GPUs run on it.
+      - V(fail) changes nothing and fails with C(NODE-BUSY), which names the nodes and pods. V(drain) evicts
+        these pods like all others. V(wait) cordons the node and waits until these pods end or O(wait_timeout)
+        is over.
+      - Pods of DaemonSets, such as the GPU operator's own, do not count.
     type: str
     choices: [fail, drain, wait]
     default: fail
   delete_emptydir:
     description:
-      - Whether pods may be evicted that keep data in an C(emptyDir), which is lost with them.
-      - Otherwise they are named and nothing is changed (C(NODE-EMPTYDIR)).
+      - Whether to evict pods that keep data in an C(emptyDir). The data is lost.
+      - Otherwise the task names these pods and changes nothing (C(NODE-EMPTYDIR)).
     type: bool
     default: false
   force:
     description:
-      - Whether pods may be evicted that nobody will make again, since no controller owns them.
-      - Otherwise they are named and nothing is changed (C(NODE-UNMANAGED)).
+      - Whether to evict pods that no controller owns. Nothing creates them again.
+      - Otherwise the task names these pods and changes nothing (C(NODE-UNMANAGED)).
     type: bool
     default: false
 """

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _gpu_cluster_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import documented
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import (
+    documented,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import options as dra_options
 
 
 class ModuleDocFragment:
-    # JSON is YAML; the options are said once, in their table
-    DOCUMENTATION: str = json.dumps({"options": documented(_gpu_cluster_options.TABLE)})
+    # The options stand in one table. JSON is YAML, so this is valid documentation.
+    DOCUMENTATION: str = json.dumps({"options": documented(dra_options.TABLE)})

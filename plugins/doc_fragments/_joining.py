@@ -11,15 +11,19 @@ class ModuleDocFragment:
 options:
   capacity_timeout:
     description:
-      - Seconds that the provider may answer that it has no capacity (it is asked again for ever), counted from its first such answer, before the task fails.
+      - For how many seconds the provider may answer that it has no capacity before the task fails, counted
+        from the first such answer. The provider repeats the request for ever.
     type: int
     default: 120
   approve_csrs:
     description:
-      - Whether certificate requests of the machines that the task waits for are approved, for clusters whose machine-approver does not.
-      - Only requests that a kubelet of such a machine would send - by its requestor, signer, usages, subject, names and addresses - and of several the newest.
-        A machine that is a node already gets no client certificate. Requests of anybody else stay as they are.
-      - Without it, requests that wait are named in C(MACH-CSR-PENDING), with the command that approves them.
+      - Whether to approve certificate requests of the machines that the task waits for, on clusters whose
+        machine-approver does not.
+      - The task approves a request only if requestor, signer, usages, subject, names and addresses show that
+        the kubelet of such a machine sent it. Of several requests it approves the newest. A machine that
+        already is a node gets no client certificate. All other requests stay as they are.
+      - Without this option, C(MACH-CSR-PENDING) names the pending requests and the command that approves
+        them.
     type: bool
     default: false
 """

@@ -11,89 +11,96 @@ class ModuleDocFragment:
 options:
   kmm:
     description:
-      - A Module of Kernel Module Management, for O(backend=kmm). O(name) is the Module's, O(namespace) where its pods run, O(spec) is merged over its C(spec).
-      - Before anything is written, every node that is selected now has to have a mapping for its kernel; Secrets, ConfigMaps and ServiceAccounts that are
-        named have to exist. Of Secrets only the metadata is read.
+      - A Module of Kernel Module Management, for O(backend=kmm). O(name) is the name of the Module,
+        O(namespace) the namespace of its pods. O(spec) is merged over the Module's C(spec).
+      - Before the first write, every selected node must have a mapping for its kernel, and the Secrets,
+        ConfigMaps and ServiceAccounts that you name must exist. The task reads only the metadata of Secrets.
       - The Module tolerates O(tolerations) and the taints of O(pools).
     type: dict
     suboptions:
       selector:
-        description: Labels of the nodes. By default what the selectors of all O(pools) share.
+        description: Labels of the nodes. The default is what the selectors of all O(pools) have in common.
         type: dict
       module_name:
-        description: Name of the kernel module, as C(modprobe) gets it.
+        description: Name of the kernel module, as for C(modprobe).
         type: str
       version:
         description:
-          - Turns on ordered upgrades. A node loads the module when its label C(kmm.node.kubernetes.io/version-module.NAMESPACE.NAME) has this value.
-          - Nodes without the label get it at once. Those with another version get it one after the other, each after the one before it is ready; a node
-            whose devices pods hold ends the task.
+          - Turns on ordered upgrades. A node loads the module when its label
+            C(kmm.node.kubernetes.io/version-module.NAMESPACE.NAME) has this value.
+          - Nodes without the label get it at once. Nodes with another version get it one after the other,
+            each after the previous one is ready. A node whose devices pods hold ends the task.
         type: str
       parameters:
         description: Parameters of the kernel module.
         type: list
         elements: str
       firmware_path:
-        description: Where the image has firmware.
+        description: Directory of the firmware in the image.
         type: str
       dir_name:
-        description: Where the image has C(lib/modules); V(/opt) when left out.
+        description: Directory of C(lib/modules) in the image. The default is V(/opt).
         type: str
       modules_loading_order:
-        description: Modules in the order in which they are loaded.
+        description: Modules in the order in which KMM loads them.
         type: list
         elements: str
       in_tree_modules_to_remove:
-        description: Modules of the kernel that are unloaded before.
+        description: Modules of the kernel that KMM unloads first.
         type: list
         elements: str
       container_image:
-        description: Image for mappings that have none; C(${KERNEL_FULL_VERSION}) is the node's kernel.
+        description: Image for mappings without an image. C(${KERNEL_FULL_VERSION}) is the node's kernel.
         type: str
       image_pull_policy:
-        description: When the image is pulled.
+        description: When nodes pull the image.
         type: str
         choices: [Always, IfNotPresent, Never]
       image_repo_secret:
         description: Secret with the registry's credentials.
         type: str
       registry_tls: &tls
-        description: How far the registry's certificate is trusted.
+        description: How the registry's certificate is checked.
         type: dict
         suboptions:
           insecure:
-            description: Whether plain HTTP is used.
+            description: Whether to use plain HTTP.
             type: bool
           insecure_skip_tls_verify:
-            description: Whether any certificate is taken.
+            description: Whether to accept any certificate.
             type: bool
       kernel_mappings:
-        description: From kernels to images. KMM takes the first that fits; a node that two fit is warned of.
+        description:
+          - Mappings from kernels to images. KMM uses the first that fits. The task warns about a node that
+            two mappings fit.
         type: list
         elements: dict
         suboptions:
           literal:
-            description: One kernel. Either this or a regular expression.
+            description: One kernel. Set either this or C(regexp).
             type: str
           regexp:
-            description: A regular expression in Go's syntax, without look-around and back-references. It may fit anywhere in the kernel's version.
+            description:
+              - A regular expression in Go's syntax, without look-around and back-references. It may match
+                anywhere in the kernel's version.
             type: str
           container_image:
             description: The image for these kernels.
             type: str
           in_tree_modules_to_remove:
-            description: As for all mappings.
+            description: As the option of the same name for all mappings.
             type: list
             elements: str
           build: &build
-            description: A build in the cluster, when the image does not exist yet.
+            description: A build in the cluster, if the image does not exist yet.
             type: dict
             suboptions:
               dockerfile:
-                description: The Dockerfile. A ConfigMap is made for it, and goes with the Module.
+                description:
+                  - The Dockerfile. The module creates a ConfigMap for it, and deletes it with the Module.
                 type: str
               dockerfile_config_map:
-                description: A ConfigMap that exists, with key C(dockerfile).
+                description: An existing ConfigMap with the key C(dockerfile).
                 type: str
               build_args:
                 description: Build arguments.
@@ -104,7 +111,9 @@ options:
                 elements: str
               base_image_registry_tls: *tls
           sign: &sign
-            description: Signs the kernel modules, for nodes with Secure Boot. KMM signs an image only when there is none of that name yet.
+            description:
+              - Signs the kernel modules, for nodes with Secure Boot. KMM signs an image only if none of that
+                name exists yet.
             type: dict
             suboptions:
               key_secret:
@@ -116,37 +125,42 @@ options:
                 type: str
                 required: true
               files_to_sign:
-                description: Paths of the modules in the image, or patterns of Bash for them, below O(kmm.dir_name). They have to be given.
+                description:
+                  - Paths or Bash patterns of the modules in the image, below O(kmm.dir_name). Required.
                 type: list
                 elements: str
               unsigned_image:
-                description: The image whose modules are signed, without a build.
+                description: The image whose modules KMM signs, if there is no C(build).
                 type: str
               unsigned_image_registry_tls: *tls
           registry_tls: *tls
       build: *build
       sign: *sign
       service_account:
-        description: ServiceAccount of the pods that load the module. It has to exist and be allowed to run privileged pods.
+        description:
+          - ServiceAccount of the pods that load the module. It must exist and must be allowed to run
+            privileged pods.
         type: str
       create_service_accounts:
-        description: Whether the ServiceAccounts that are named are made and bound to the privileged security context; they go with the Module.
+        description:
+          - Whether to create the named ServiceAccounts and bind them to the privileged security context. They
+            are deleted with the Module.
         type: bool
         default: false
       device_plugin:
-        description: A device plugin for the nodes on which the module is loaded.
+        description: A device plugin for the nodes that have loaded the module.
         type: dict
         suboptions: &plugin
           image:
-            description: Its image.
+            description: Image of its container.
             type: str
             required: true
           args:
-            description: Its arguments.
+            description: Arguments of its container.
             type: list
             elements: str
           command:
-            description: Its command.
+            description: Command of its container.
             type: list
             elements: str
           env:
@@ -162,37 +176,40 @@ options:
             type: list
             elements: dict
           service_account:
-            description: Its ServiceAccount.
+            description: ServiceAccount of its pods.
             type: str
       dra:
         description:
-          - A driver for dynamic resource allocation instead of the device plugin. It needs KMM 2.7 and OpenShift 4.21.
-          - O(pools) may expect a number of devices by the driver's name; otherwise each node has to offer one.
+          - A driver for dynamic resource allocation instead of the device plugin. It needs KMM 2.7 and
+            OpenShift 4.21.
+          - O(pools) may expect a number of devices under the driver's name. Otherwise each node must offer
+            one.
         type: dict
         suboptions:
           <<: *plugin
           driver_name:
-            description: Its name, as ResourceSlices have it.
+            description: Name of the driver, as in ResourceSlices.
             type: str
             required: true
           device_classes:
-            description: DeviceClasses that KMM makes.
+            description: DeviceClasses that KMM creates.
             type: list
             elements: dict
       preflight:
         description:
-          - Has KMM verify all Modules, or the one of O(name), against a kernel to come, before the cluster is updated. Alone, it touches no Module.
-          - What failed is verified anew in the next run. With O(state=absent) the check's object is removed.
+          - Makes KMM verify all Modules, or the one of O(name), against a new kernel before a cluster update.
+            Without other options of O(kmm) it changes no Module.
+          - The next run verifies again what failed. O(state=absent) deletes the object of the check.
         type: dict
         suboptions:
           kernel_version:
-            description: The kernel of the release to come.
+            description: The kernel of the new release.
             type: str
             required: true
           dtk_image:
-            description: Driver Toolkit of that release; Red Hat's KMM builds with it.
+            description: Driver Toolkit of that release. Red Hat's KMM builds with it.
             type: str
           push_built_image:
-            description: Whether images that are built for the check are pushed.
+            description: Whether to push the images that KMM builds for the check.
             type: bool
 """

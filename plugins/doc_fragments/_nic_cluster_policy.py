@@ -11,9 +11,11 @@ class ModuleDocFragment:
 options:
   nic_cluster_policy:
     description:
-      - What O(backend=nicclusterpolicy) brings to nodes with NVIDIA network adapters. A component that is left out is not deployed.
-      - Where a component's image is not given, the installed operator's own is taken and written out in full, as every release understands it.
-      - Multus and the CNI plugins are OpenShift's own and are left out.
+      - The components that O(backend=nicclusterpolicy) deploys on nodes with NVIDIA network adapters. It does
+        not deploy a component that is missing here.
+      - Where you name no image for a component, the module writes the image of the installed operator in
+        full, because every release understands that.
+      - Multus and the CNI plugins are missing here, because OpenShift has its own.
     type: dict
     suboptions:
       ofed_driver:
@@ -21,20 +23,20 @@ options:
         type: dict
         suboptions:
           image: &image
-            description: Name of its image.
+            description: Name of the image.
             type: str
           repository: &repository
-            description: Registry and path of its image.
+            description: Registry and path of the image.
             type: str
           version: &version
-            description: Tag or digest of its image.
+            description: Tag or digest of the image.
             type: str
           env:
-            description: Environment variables, as in a container; for example C(UNLOAD_STORAGE_MODULES).
+            description: Environment variables, as in a container, for example C(UNLOAD_STORAGE_MODULES).
             type: list
             elements: dict
           force_precompiled:
-            description: Whether to refuse to build where no precompiled image exists.
+            description: Whether to use only precompiled images, and never build the driver on the node.
             type: bool
           cert_config:
             description: Name of the ConfigMap with certificates.
@@ -43,10 +45,12 @@ options:
             description: Name of the ConfigMap with package repositories.
             type: str
           upgrade_policy:
-            description: As in C(spec.ofedDriver.upgradePolicy); the operator's default does not upgrade by itself.
+            description:
+              - As in C(spec.ofedDriver.upgradePolicy). By default the operator does not upgrade
+                automatically.
             type: dict
           startup_probe: &probe
-            description: As in the API; C(initialDelaySeconds) and C(periodSeconds) are required there.
+            description: As in the API, which requires C(initialDelaySeconds) and C(periodSeconds).
             type: dict
           liveness_probe: *probe
           readiness_probe: *probe
@@ -58,22 +62,23 @@ options:
           repository: *repository
           version: *version
           use_cdi: &use_cdi
-            description: Whether devices are handed over by CDI.
+            description: Whether containers get the devices by CDI.
             type: bool
           resources:
-            description: What it offers; selectors that are left out match every NVIDIA adapter.
+            description:
+              - Resources that the plugin offers. A resource without selectors matches every NVIDIA adapter.
             type: list
             elements: dict
             suboptions:
               name: &resource_name
-                description: Name of the resource after its prefix; letters, digits, underscores and dots.
+                description: Name of the resource without its prefix; letters, digits, underscores and dots.
                 type: str
                 required: true
               prefix:
-                description: Prefix of the resource; V(rdma) without it.
+                description: Prefix of the resource. The default is V(rdma).
                 type: str
               vendors: &vendors
-                description: PCI vendors; V(15b3) without it.
+                description: PCI vendors. The default is V(15b3).
                 type: list
                 elements: str
               device_ids: &device_ids
@@ -85,7 +90,7 @@ options:
                 type: list
                 elements: str
               hca_max:
-                description: How many pods share one device.
+                description: The number of pods that share one device.
                 type: int
                 default: 63
               if_names:
@@ -93,11 +98,11 @@ options:
                 type: list
                 elements: str
               link_types:
-                description: For example V(infiniband) or V(ether).
+                description: Types of the link, for example V(infiniband) or V(ether).
                 type: list
                 elements: str
       sriov_device_plugin:
-        description: Offers virtual functions that exist already.
+        description: Offers existing virtual functions.
         type: dict
         suboptions:
           image: *image
@@ -105,13 +110,13 @@ options:
           version: *version
           use_cdi: *use_cdi
           resources:
-            description: What it offers.
+            description: Resources that the plugin offers.
             type: list
             elements: dict
             suboptions:
               name: *resource_name
               prefix:
-                description: Prefix of the resource; V(nvidia.com) without it.
+                description: Prefix of the resource. The default is V(nvidia.com).
                 type: str
               vendors: *vendors
               device_ids: *device_ids
@@ -121,7 +126,7 @@ options:
                 type: list
                 elements: str
               is_rdma:
-                description: Whether only functions with RDMA count.
+                description: Whether to offer only functions with RDMA.
                 type: bool
       nv_ipam:
         description: NVIDIA's IP address management.
@@ -131,16 +136,16 @@ options:
           repository: *repository
           version: *version
           enable_webhook:
-            description: Whether its pools are validated by a webhook.
+            description: Whether a webhook validates its IP pools.
             type: bool
       nic_feature_discovery:
-        description: Labels with the adapters' properties.
+        description: Labels nodes with the properties of their adapters.
         type: dict
         suboptions:
           image: *image
           repository: *repository
           version: *version
       node_affinity:
-        description: As in C(spec.nodeAffinity); which nodes get the components.
+        description: Which nodes get the components, as in C(spec.nodeAffinity).
         type: dict
 """

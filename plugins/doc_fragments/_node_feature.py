@@ -10,50 +10,60 @@ class ModuleDocFragment:
     DOCUMENTATION = r"""
 options:
   name:
-    description: Name of the NodeFeatureDiscovery. Where the namespace already has one of another name, that one is used.
+    description:
+      - Name of the NodeFeatureDiscovery instance. If the namespace has an instance of another name, the
+        module uses that one.
     type: str
     default: nfd-instance
   namespace:
-    description: Namespace of the NFD operator, and of the rules and NodeFeatures that are made here.
+    description: Namespace of the NFD operator, and of the rules and NodeFeatures that this module creates.
     type: str
     default: openshift-nfd
   adopt:
     description:
-      - What happens to an instance that somebody else made. It is never replaced, never labelled as ours, and O(state=absent) never deletes it.
-      - V(report) adds PCI classes that it lacks and changes nothing else. Where another tool (Argo CD, for example) keeps the instance and classes are missing,
-        or rules set taints and the instance has taints switched off, the task fails and says what to set.
-      - V(take) takes over the fields that the options say - PCI classes, O(label_fields), O(worker_tolerations) beside those that it has, and taints for
-        O(rules) that set some. Rules of the same name that somebody else made are taken over, too.
+      - What to do with a foreign instance, that is, one that this collection did not create. The module never
+        replaces it, never labels it as its own, and O(state=absent) never deletes it.
+      - V(report) adds missing PCI classes and changes nothing else. The task fails and says what to set if
+        another tool (Argo CD, for example) manages the instance and classes are missing, or if O(rules) set
+        taints and the instance has taints switched off.
+      - V(take) takes over the fields of the options - PCI classes, O(label_fields), O(worker_tolerations) in
+        addition to the existing ones, and taints if O(rules) set some. It also takes over foreign rules of
+        the same name.
     type: str
     choices: [report, take]
     default: report
   pci_classes:
     description:
-      - PCI device classes, by prefix, that become labels; added to those that the instance has.
-      - V(02) are all network adapters; V(0200) lets Ethernet through and misses InfiniBand, which is V(0207). V(03) are GPUs with and without a display,
-        V(0b40) co-processors, V(12) processing accelerators.
+      - PCI device classes, by prefix, that become labels. The module adds them to those of the instance.
+      - V(02) covers all network adapters. V(0200) covers Ethernet and misses InfiniBand, which is V(0207).
+        V(03) covers GPUs with and without a display, V(0b40) co-processors, V(12) processing accelerators.
     type: list
     elements: str
     default: ["02", "03", "0b40", "12"]
   label_fields:
     description:
-      - Fields that make up the name of a PCI label. The NVIDIA Network Operator needs V(vendor) alone.
-      - An instance that already has other fields keeps them, with a warning, unless O(adopt=take).
+      - Fields that form the name of a PCI label. The NVIDIA Network Operator needs V(vendor) alone.
+      - An instance with other fields keeps them, with a warning, unless O(adopt=take).
     type: list
     elements: str
     default: [vendor]
   worker_tolerations:
     description:
-      - Tolerations of C(nfd-worker). It tolerates every C(NoSchedule) taint by itself, but no C(NoExecute) taint.
-      - For an instance made here, or with O(adopt=take).
+      - Tolerations of C(nfd-worker). By default it tolerates every C(NoSchedule) taint, but no C(NoExecute)
+        taint.
+      - Only for an instance that this collection created, or with O(adopt=take).
     type: list
     elements: dict
   rules:
     description:
-      - NodeFeatureRules to keep. They are made in O(namespace), or for the whole cluster where the cluster serves them so; the API group is found out.
-      - They are checked before the first request, since C(nfd-master) drops what it does not like with a line in its log and nothing in a status.
-      - Rules with C(taints) switch taints on in an instance made here (C(enableTaints)); see O(adopt) for other instances.
-      - With O(state=absent) these are deleted, and nothing else; without O(rules) and O(features) all that this collection made, and the instance.
+      - NodeFeatureRules. The module creates them in O(namespace), or for the whole cluster where the cluster
+        serves them so. It detects the API group.
+      - The module checks them before the first request, because C(nfd-master) ignores an invalid rule and
+        reports it only in its log.
+      - Rules with C(taints) switch on taints (C(enableTaints)) in an instance of this collection. See
+        O(adopt) for other instances.
+      - O(state=absent) deletes only these rules. Without O(rules) and O(features) it deletes everything that
+        this collection created, and the instance.
     type: list
     elements: dict
     default: []
@@ -63,20 +73,22 @@ options:
         type: str
         required: true
       rules:
-        description: As in C(spec.rules). Needed unless O(state=absent).
+        description: As in C(spec.rules). Required unless O(state=absent).
         type: list
         elements: dict
         default: []
   features:
     description:
-      - What is published of nodes beside C(nfd-worker), as NodeFeature objects, one a node and entry. Nothing has to run on the node for it.
-      - NodeFeatures of nodes that an entry no longer selects are deleted. Nodes that come later get theirs by the next run.
+      - Features that the module publishes about nodes in addition to C(nfd-worker), as NodeFeature objects,
+        one per node and entry. Nothing has to run on the node for that.
+      - The module deletes NodeFeatures of nodes that an entry no longer selects. Nodes that join later get
+        theirs in the next run.
     type: list
     elements: dict
     default: []
     suboptions:
       name:
-        description: Name of the entry; with the node's name it makes the name of the NodeFeature.
+        description: Name of the entry. The NodeFeature's name consists of this name and the node's name.
         type: str
         required: true
       nodes:
@@ -84,22 +96,24 @@ options:
         type: list
         elements: str
       node_selector:
-        description: Labels that select the nodes, when O(features[].nodes) is not given. A label whose value is null has to be absent.
+        description:
+          - Labels that select the nodes, if O(features[].nodes) is not set. A label with the value null must
+            be absent.
         type: dict
       labels:
         description: Labels that the nodes get. A name without a domain gets C(feature.node.kubernetes.io/).
         type: dict
       attributes:
-        description: Features with values, for rules to match - C(DOMAIN.FEATURE), then name and value.
+        description: Features with values, which rules can match - C(DOMAIN.FEATURE), then name and value.
         type: dict
       flags:
-        description: Features that are there or not - C(DOMAIN.FEATURE), then a list of names.
+        description: Features without a value - C(DOMAIN.FEATURE), then a list of names.
         type: dict
       instances:
         description: Devices - C(DOMAIN.FEATURE), then a list of devices, each with names and values.
         type: dict
   expect:
-    description: Labels that nodes have to carry.
+    description: Labels that nodes must have.
     type: list
     elements: dict
     default: []
@@ -109,45 +123,55 @@ options:
         type: list
         elements: str
       node_selector:
-        description: Labels that select the nodes, when O(expect[].nodes) is not given. A label whose value is null has to be absent.
+        description:
+          - Labels that select the nodes, if O(expect[].nodes) is not set. A label with the value null must be
+            absent.
         type: dict
       count:
-        description: How many nodes O(expect[].node_selector) has to find at least.
+        description: The least number of nodes that O(expect[].node_selector) must find.
         type: int
         default: 1
       labels:
         description:
-          - Label and value that every one of these nodes has to carry. A label whose value is null has to be absent.
-          - C(feature.node.kubernetes.io/pci-10de.present) is also met by its longer forms C(pci-0302_10de.present) and C(pci-0300_10de.present).
+          - Labels and values that each of these nodes must have. A label with the value null must be absent.
+          - C(feature.node.kubernetes.io/pci-10de.present) also accepts the longer forms
+            C(pci-0302_10de.present) and C(pci-0300_10de.present).
         type: dict
         required: true
   compare:
     description:
-      - Two named sets of nodes whose labels are compared, each with C(nodes) or C(node_selector) as in O(expect).
-      - An empty set is every worker that is not in the other.
-      - RV(nfd.difference) has what differs, as data and as a table.
+      - Two named sets of nodes whose labels the module compares. Each has C(nodes) or C(node_selector) as in
+        O(expect).
+      - An empty set means every worker that is not in the other set.
+      - RV(nfd.difference) has the differences, as data and as a table.
     type: dict
   stale_features:
     description:
-      - What happens to NodeFeatures of nodes that are gone, which C(nfd-gc) should have taken away.
-      - V(ignore) does not look for them, V(report) returns and warns of them, V(remove) deletes them, whoever made them.
+      - What to do with NodeFeatures of deleted nodes, which C(nfd-gc) should have deleted.
+      - V(ignore) does not look for them. V(report) returns them and warns. V(remove) deletes them, whoever
+        created them.
     type: str
     choices: [ignore, report, remove]
     default: ignore
   prune:
     description:
-      - Whether the labels of an instance made here leave the nodes with it (C(prunerOnDelete)). Without, those that nfd-master does not get to take away stay.
-      - Where rules or NodeFeatures of somebody else are there, that is left out, with a warning.
+      - Whether to remove the labels from the nodes together with an instance of this collection
+        (C(prunerOnDelete)). Otherwise labels stay that C(nfd-master) has no time to remove.
+      - If foreign rules or NodeFeatures exist, the module leaves the labels and warns.
     type: bool
     default: true
   settle:
-    description: For how many seconds the labels have to stay before they are believed; a restart of C(nfd-master) drops labels for a moment.
+    description:
+      - For how many seconds the labels must stay before the task succeeds. A restart of C(nfd-master) drops
+        labels for a moment.
     type: float
     default: 1
   grace:
     description:
-      - For how many seconds the instance may be degraded, a label missing while it is available, or a label left after its rule is gone, before the task fails.
-      - One look without a label is therefore no loss. Labels that went and came back while the task waited are in RV(nfd.lost).
+      - For how many seconds a trouble may last before the task fails. The instance may be degraded, a label
+        may be missing while the instance is available, or a label may still exist after its rule is deleted.
+      - A label that is missing for a moment therefore fails nothing. RV(nfd.lost) has the labels that
+        disappeared and came back during the task.
     type: float
     default: 60
 """

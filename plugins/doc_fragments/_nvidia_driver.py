@@ -7,10 +7,15 @@ from __future__ import annotations
 
 import json
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _nvidia_driver_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._cluster_policy_options import documented
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import (
+    documented,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
+    options as nvidiadriver_options,
+)
 
 
 class ModuleDocFragment:
-    # JSON is YAML; the options are said once, in their table. With its type it is nothing that a linter takes for written text.
-    DOCUMENTATION: str = json.dumps({"options": documented(_nvidia_driver_options.TABLE)})
+    # The options stand in one table. JSON is YAML, so it is valid documentation. The annotation keeps linters
+    # from parsing the expression as a literal text.
+    DOCUMENTATION: str = json.dumps({"options": documented(nvidiadriver_options.TABLE)})

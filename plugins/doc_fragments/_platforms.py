@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The options of single platforms."""
+"""Document the options of each platform."""
 
 from __future__ import annotations
 
@@ -11,63 +11,82 @@ class ModuleDocFragment:
 options:
   aws:
     description:
-      - Options of AWS alone; a candidate may have its own.
-      - C(efa) (boolean) - an Elastic Fabric Adapter, for the instance types that have one. The security group must let its own members in.
-      - C(placement_group) and C(placement_partition) (1 to 7) - an existing placement group, and a partition of it.
+      - Options for AWS. A candidate may have its own.
+      - C(efa) (boolean) - an Elastic Fabric Adapter, for instance types that have one. The security group
+        must allow traffic between its own members.
+      - C(placement_group) and C(placement_partition) (1 to 7) - an existing placement group and one of its
+        partitions.
       - C(tenancy) - C(default) or C(dedicated).
     type: dict
   azure:
     description:
-      - Options of Azure alone; a candidate may have its own. Its zones are numbers in quotes; a region without zones needs none.
-      - C(accelerated_networking) (boolean) - by default as the worker set has it, and never for the sizes that have none (NC v3, NV v2 and v3).
-      - C(ultra_disks) (boolean) - whether pods can be given ultra disks.
-      - C(data_disks) - disks beside the OS disk, each with C(name), C(size_gib) and perhaps C(type) (V(Premium_LRS) by default, V(UltraSSD_LRS)...).
-        They are deleted with the machine.
-      - Secure boot and other settings of the worker set's security profile are not copied, except encryption at host.
+      - Options for Azure. A candidate may have its own. Zones are numbers in quotes. A region without zones
+        needs none.
+      - C(accelerated_networking) (boolean) - the default is the worker set's value, and off for sizes that do
+        not support it (NC v3, NV v2 and v3).
+      - C(ultra_disks) (boolean) - whether pods can get ultra disks.
+      - C(data_disks) - disks beside the OS disk, each with C(name), C(size_gib) and optionally C(type)
+        (V(Premium_LRS) by default, V(UltraSSD_LRS)...). They are deleted with the machine.
+      - Of the worker set's security profile the module copies only encryption at host. It does not copy
+        secure boot.
     type: dict
   gcp:
     description:
-      - Options of Google Cloud alone; a candidate may have its own.
-      - C(gpus) - C(type) and C(count) of the GPUs that are attached to an N1 machine. Other machine types have theirs built in.
-      - C(preemptible) (boolean) - with the market C(spot), for OpenShift before 4.21, whose API knows no Spot machines.
+      - Options for Google Cloud. A candidate may have its own.
+      - C(gpus) - C(type) and C(count) of the GPUs attached to an N1 machine. Other machine types have
+        built-in GPUs.
+      - C(preemptible) (boolean) - with the market C(spot), for OpenShift before 4.21, whose API has no Spot
+        machines.
       - C(restart_policy) - V(Always) or V(Never).
-      - C(shielded) - C(secure_boot), C(vtpm) and C(integrity_monitoring) (booleans), by default as the worker set has them.
-        Secure boot is off, since the driver's modules are built on the node and not signed.
+      - C(shielded) - C(secure_boot), C(vtpm) and C(integrity_monitoring) (booleans). The default is the
+        worker set's values, but secure boot is off, because the driver's modules are built on the node and
+        not signed.
     type: dict
   baremetal:
     description:
-      - Options of bare metal alone; a candidate may have its own. The instance type is your own name for a kind of host.
-      - C(host_selector) - labels of the BareMetalHosts that its machines may take. Required, since any free host is taken without it.
-        C(host_expressions) - more conditions on them, each with C(key), C(operator) (V(In), V(NotIn), V(Exists), V(DoesNotExist)) and C(values).
-      - C(image) - C(url) and C(checksum) of an image to write instead of what the worker set's hosts get.
+      - Options for bare metal. A candidate may have its own. The instance type is your own name for a kind of
+        host.
+      - C(host_selector) - labels of the BareMetalHosts that the machines may take. Required, because without
+        it machines take any free host.
+      - C(host_expressions) - more conditions on the hosts, each with C(key), C(operator) (V(In), V(NotIn),
+        V(Exists), V(DoesNotExist)) and C(values).
+      - C(image) - C(url) and C(checksum) of an image to write instead of the worker set's image.
     type: dict
   vsphere:
     description:
-      - Options of vSphere alone; a candidate may have its own. The instance type is the template that is cloned, with its PCI or vGPU devices.
-        Its zones are the names of failure domains.
-      - C(cpus), C(cores_per_socket) and C(memory_gib) - by default the worker set's. With devices passed through, the template reserves all memory.
+      - Options for vSphere. A candidate may have its own. The instance type is the template to clone, with
+        its PCI or vGPU devices. Zones are the names of failure domains.
+      - C(cpus), C(cores_per_socket) and C(memory_gib) - the default is the worker set's values. A template
+        with passthrough devices reserves all memory.
     type: dict
   openstack:
     description:
-      - Options of OpenStack alone; a candidate may have its own. The instance type is a flavor, its zones are availability zones of Nova.
-      - C(server_group) - name of a server group, made if need be; by default the worker set's. C(config_drive) (boolean).
+      - Options for OpenStack. A candidate may have its own. The instance type is a flavor. Zones are
+        availability zones of Nova.
+      - C(server_group) - name of a server group, created if it does not exist. The default is the worker
+        set's.
+      - C(config_drive) (boolean) - whether the server gets a config drive.
     type: dict
   nutanix:
     description:
-      - Options of Nutanix alone; a candidate may have its own. The instance type is your own name for a kind of machine, its zones are the names of
-        failure domains.
-      - C(gpus) - one entry a GPU, each with C(name) (as Prism shows it) or C(device_id) (the PCI device id as a number). Required.
-      - C(cpus), C(cores_per_socket) and C(memory_gib) - by default the worker set's.
+      - Options for Nutanix. A candidate may have its own. The instance type is your own name for a kind of
+        machine. Zones are the names of failure domains.
+      - C(gpus) - one entry per GPU, each with C(name) (as Prism shows it) or C(device_id) (the PCI device id
+        as a number). Required.
+      - C(cpus), C(cores_per_socket) and C(memory_gib) - the default is the worker set's values.
     type: dict
   ibm:
     description:
-      - Options of IBM Cloud alone; a candidate may have its own. The instance type is a profile.
-      - C(dedicated_host) - name of a dedicated host, which is in one zone.
+      - Options for IBM Cloud. A candidate may have its own. The instance type is a profile.
+      - C(dedicated_host) - name of a dedicated host. A dedicated host is in one zone.
     type: dict
   provider_spec_patch:
     description:
-      - Merged into the provider's value of every machine set (RFC 7386), for what has no option here. V(null) removes a field.
-      - On a platform whose fields are known an unknown field is refused, since the API would ignore it.
-      - On a platform that has no options here it is required, and what it says is not checked. A worker set is copied whole there.
+      - A merge patch (RFC 7386) for the provider's value of every machine set, for fields without an option
+        here. V(null) removes a field.
+      - On a platform whose fields the collection knows, an unknown field is refused, because the API would
+        ignore it.
+      - On a platform without options here it is required. The module copies a worker set as a whole there,
+        and does not check the patch.
     type: dict
 """

@@ -11,16 +11,20 @@ class ModuleDocFragment:
 options:
   sro:
     description:
-      - A SpecialResource (v1beta1) of the Special Resource Operator, for O(backend=sro). Its last release was for OpenShift 4.11; where the cluster does not
-        serve it, the task says what takes its place.
-      - Without C(chart) and C(migrate_to) its state is reported and nothing is written.
+      - A SpecialResource (v1beta1) of the Special Resource Operator, for O(backend=sro). The operator's last
+        release was for OpenShift 4.11. If the cluster does not serve SpecialResources, the task fails and
+        names the replacement.
+      - Without C(chart) and C(migrate_to) the module reports the state and writes nothing.
     type: dict
     suboptions:
       special_resource:
-        description: Its name, when O(name) is that of the object which takes its place. By default O(name).
+        description:
+          - Name of the SpecialResource, if O(name) names the object that replaces it. The default is O(name).
         type: str
       chart:
-        description: The Helm chart that it installs into O(namespace); with this it is made or kept.
+        description:
+          - The Helm chart that the SpecialResource installs into O(namespace). With this option the module
+            creates or updates the SpecialResource.
         type: dict
         suboptions:
           name:
@@ -32,7 +36,7 @@ options:
             type: str
             required: true
           repository:
-            description: Where the chart is.
+            description: The repository of the chart.
             type: dict
             required: true
             suboptions:
@@ -41,28 +45,29 @@ options:
                 type: str
                 required: true
               url:
-                description: Its address.
+                description: Address of the repository.
                 type: str
                 required: true
       set:
-        description: Values for the chart.
+        description: Values of the chart.
         type: dict
       node_selector:
         description: Labels of the nodes.
         type: dict
       management_state:
-        description: Whether the operator looks after it.
+        description: Whether the operator manages the SpecialResource.
         type: str
         choices: [Managed, Unmanaged, Force, Removed]
       migrate_to:
         description:
-          - The backend that takes its place, with that backend's own options beside it. What it runs and what the new backend needs is reported; with
-            C(remove) it is removed, the task waits until its DaemonSets are gone, and then the new backend begins.
-          - A run that was interrupted is gone on with by the next one. Check mode shows the steps.
+          - The backend that replaces the SpecialResource. Set that backend's own options too. The module
+            reports what the SpecialResource runs and what the new backend needs. With C(remove) it deletes
+            the SpecialResource, waits until its DaemonSets are gone, and then starts the new backend.
+          - The next run resumes an interrupted one. Check mode shows the steps.
         type: str
         choices: [kmm, clusterpolicy]
       remove:
-        description: Whether a SpecialResource that this collection did not make may be removed.
+        description: Whether to remove a SpecialResource that this collection did not create.
         type: bool
         default: false
 """

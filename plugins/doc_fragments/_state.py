@@ -11,8 +11,8 @@ class ModuleDocFragment:
 options:
   state:
     description:
-      - V(present) makes what is described exist, V(absent) makes it go away.
-      - V(absent) takes away only what this collection made.
+      - V(present) creates or updates the objects that the options describe. V(absent) removes them.
+      - V(absent) removes only objects that this collection created.
     type: str
     choices: [present, absent]
     default: present

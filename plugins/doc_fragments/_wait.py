@@ -11,14 +11,15 @@ class ModuleDocFragment:
 options:
   wait:
     description:
-      - Whether to wait until what was asked for is really there (or gone).
-      - In check mode there is no wait.
+      - Whether to wait until the wanted state is reached.
+      - The task does not wait in check mode.
     type: bool
     default: true
   wait_timeout:
     description:
-      - How long the whole task may take, in seconds (at least 1), retries, logins and waits together.
-      - When the time is up, the task fails and says what it last saw. A state that cannot become right by waiting fails at once.
+      - How long the whole task may take, in seconds (at least 1). Retries, logins and waits count.
+      - When the time is over, the task fails and reports what it saw last. The task fails at once when
+        waiting cannot help.
     type: int
     default: 1800
 """

@@ -1,29 +1,35 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A file for features.d, and how it gets onto nodes."""
+"""Write or check a file for features.d, and create the objects that bring it to nodes."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: feature_file
-short_description: A feature file for nfd-worker, checked, and the objects that bring it to nodes
+short_description: Write or check a feature file for nfd-worker, and create the objects that bring it to nodes
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Makes the text of a file for C(/etc/kubernetes/node-feature-discovery/features.d), the successor of the executable hooks of earlier releases.
-  - Text that is given is checked as C(nfd-worker) would read it, which skips a wrong line with nothing but a word in its log.
+  - Writes the text of a file for C(/etc/kubernetes/node-feature-discovery/features.d), which replaces the
+    executable hooks of earlier releases.
+  - Checks a given text as C(nfd-worker) would read it. C(nfd-worker) itself skips a wrong line and reports it
+    only in its log.
 options:
   _input:
-    description: Feature names with their values, or the text of a file. A value of V(true) is written as the name alone.
+    description:
+      - Feature names with their values, or the text of a file. For the value V(true) the file has only the
+        name.
     type: raw
     required: true
   name:
     description: Name of the file, for O(as).
     type: str
   expires:
-    description: When the features end, as RFC 3339 time with a time zone. A program that writes the file anew moves it on; without, they stay.
+    description:
+      - The end of the features, as RFC 3339 time with a time zone. A program that rewrites the file sets a
+        later time. Without this option the features do not expire.
     type: str
   publish:
     description: V(label) makes node labels only, V(feature) only features for rules, V(both) both.
@@ -32,8 +38,10 @@ options:
     default: both
   as:
     description:
-      - V(text) returns the file. V(machine_config) returns a list with the MachineConfig that writes it on every node of O(pool), which restarts them.
-      - V(daemon_set) returns a ConfigMap and a privileged DaemonSet, which keep the file on the nodes of O(node_selector) while they run. No restart.
+      - V(text) returns the text of the file. V(machine_config) returns a list with a MachineConfig. It writes
+        the file on every node of O(pool), and restarts these nodes.
+      - V(daemon_set) returns a ConfigMap and a privileged DaemonSet. The file is on the nodes of
+        O(node_selector) while the DaemonSet exists. No node restarts.
     type: str
     choices: [text, machine_config, daemon_set]
     default: text
@@ -42,7 +50,9 @@ options:
     type: str
     default: worker
   namespace:
-    description: Namespace for V(daemon_set). Its default service account has to be allowed the SecurityContextConstraints C(privileged).
+    description:
+      - Namespace for V(daemon_set). Its default service account must be allowed to use the
+        SecurityContextConstraints C(privileged).
     type: str
     default: openshift-nfd
   node_selector:
@@ -56,13 +66,15 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Say of a pool which FPGA shell its cards hold, for one month
+- name: Publish for one month which FPGA shell the cards of a pool have
   accelerators.openshift.manifests:
-    objects: "{{ shell | accelerators.openshift.feature_file(name='fpga', expires='2027-01-31T00:00:00Z', as='machine_config', pool='fpga') }}"
+    objects: "{{ shell | accelerators.openshift.feature_file(expires=end, as='machine_config', **names) }}"
   vars:
+    names: {name: fpga, pool: fpga}
+    end: "2027-01-31T00:00:00Z"
     shell: {example.com/fpga.shell: xdma-4, example.com/fpga: true}
 
-- name: Check a file that a program of one's own writes
+- name: Check a file that your own program writes
   ansible.builtin.debug:
     msg: "{{ lookup('file', 'features.txt') | accelerators.openshift.feature_file }}"
 """
@@ -81,8 +93,8 @@ import typing as t
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _feature_file
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import files
 
 Data = dict[str, t.Any]
 
@@ -92,7 +104,7 @@ def feature_file(
 ) -> str | list[Data]:
     try:
         content = (
-            _feature_file.render(features, expires, publish)
+            files.render(features, expires, publish)
             if isinstance(features, t.Mapping)
             else _checked(str(features))
         )
@@ -102,7 +114,7 @@ def feature_file(
 
 
 def _checked(content: str) -> str:
-    _feature_file.check(content)
+    files.check(content)
     return content
 
 
@@ -122,9 +134,9 @@ def _brought(content: str, name: str, **how: t.Any) -> str | list[Data]:
     if kind == "text":
         return content
     if kind == "machine_config":
-        return [_feature_file.machine_config(name, content, str(options["pool"]))]
+        return [files.machine_config(name, content, str(options["pool"]))]
     if kind == "daemon_set":
-        return _feature_file.daemon_set(
+        return files.daemon_set(
             name,
             content,
             str(options["namespace"]),

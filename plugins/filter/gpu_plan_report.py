@@ -1,19 +1,20 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What plan.yml tells."""
+"""Format the report of plan.yml."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: gpu_plan_report
-short_description: What a run would make, change, remove and drain, and which limits and costs it meets
+short_description: Report what a run would create, change, remove and drain, its limits and its costs
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Joins what M(accelerators.openshift.gpu_plan) returns with the results of the other modules in check mode, as data and as the lines of a table.
-  - Everything in it was said by the plan of the pools or by the API server in a dry run.
+  - Joins the result of M(accelerators.openshift.gpu_plan) with the results of the other modules in check
+    mode, as data and as the lines of a table.
+  - The report contains only facts from the plan of the pools and from dry runs of the API server.
 positional: steps
 options:
   _input:
@@ -21,32 +22,56 @@ options:
     type: dict
     required: true
   steps:
-    description: Results in check mode by the name of their step; each is one result, a loop's, or a list of them. That of the machine sets is C(nodes).
+    description:
+      - Results in check mode by the name of their step. Each is one result, the result of a loop, or a list
+        of results. The step of the machine sets is C(nodes).
     type: dict
     required: true
 """
 
 EXAMPLES = r"""
-- name: Tell what the pools would become
+- name: Show what would happen to the pools
   ansible.builtin.debug:
-    msg: "{{ (gpu_plan_result.plan | accelerators.openshift.gpu_plan_report({'nodes': gpu_node_pool_result})).table }}"
+    msg: "{{ (gpu_plan_result.plan | accelerators.openshift.gpu_plan_report(steps)).table }}"
+  vars:
+    steps: {nodes: "{{ gpu_node_pool_result }}"}
 """
 
 RETURN = r"""
 _value:
   description:
-    - C(pools) with nodes now and then, devices, drift and cost; C(objects) with what would be done to each (C(create), C(change), C(delete), or C(keep));
-      C(drained) nodes with their machines, C(for) is C(removed) or C(replaced); C(rebooted), by which object and which nodes, or C(no_reboot), why none;
-      C(autoscaling) with bounds and GPU limits; C(limits) of the provider's account; C(quotas); C(cost) of all; C(warnings); and all that as C(table).
+    - C(pools) has for each pool the nodes now and then, devices, drift and cost.
+    - C(objects) says what would happen to each object (C(create), C(change), C(delete), or C(keep)).
+    - C(drained) lists nodes with their machines. C(for) is C(removed) or C(replaced).
+    - C(rebooted) lists the nodes that would restart and the object that restarts them. C(no_reboot) says why
+      no node restarts.
+    - C(autoscaling) has the bounds and GPU limits, C(limits) the limits of the provider's account.
+    - C(quotas), C(cost) of all pools, and C(warnings) complete the report. C(table) has all of it as text.
   type: dict
   sample:
-    pools: [{name: demo, instance_types: [g4dn.xlarge], others: [], nodes: {now: 0, then: 2}, devices: 2, drift: [], cost: null}]
-    objects: [{step: nodes, action: create, object: MachineSet openshift-machine-api/demo-x7k2p-demo-us-east-2a, fields: []}]
+    pools:
+      - name: demo
+        instance_types: [g4dn.xlarge]
+        others: []
+        nodes: {now: 0, then: 2}
+        devices: 2
+        drift: []
+        cost: null
+    objects:
+      - step: nodes
+        action: create
+        object: MachineSet openshift-machine-api/demo-x7k2p-demo-us-east-2a
+        fields: []
     drained: []
     rebooted: []
     no_reboot: Nothing that would be written is a MachineConfig, ...
     autoscaling: {machine_sets: [], gpu_limits: []}
-    limits: [{limit: Running On-Demand G and VT instances, is_name: true, unit: vCPUs, needs: 8, pools: [demo]}]
+    limits:
+      - limit: Running On-Demand G and VT instances
+        is_name: true
+        unit: vCPUs
+        needs: 8
+        pools: [demo]
     quotas: [{namespace: team-a, name: gpu-quota, hard: {requests.nvidia.com/gpu: "2"}}]
     cost: null
     warnings: []
@@ -61,7 +86,7 @@ _value:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._plan_report import report
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.report import report
 
 
 class FilterModule:

@@ -1,19 +1,20 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The table at the end of enable_gpus.yml."""
+"""Format the table at the end of enable_gpus.yml."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: gpu_table
-short_description: One table of GPU nodes, with what was expected, found and validated, and the seconds of each stage
+short_description: Format one table of GPU nodes, with expected, found and validated GPUs
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Joins the results of the modules of C(enable_gpus.yml) into lines of text, one per node.
-  - A result that is missing (a role that was not run) leaves its column empty.
+  - Joins the results of the modules of C(enable_gpus.yml) into lines of text, one per node, and the seconds
+    per stage.
+  - If a result is missing because its role did not run, its column is empty.
 positional: nodes, stack, validation, seconds
 options:
   _input:
@@ -34,7 +35,7 @@ options:
     type: dict
     default: {}
   seconds:
-    description: Results by the name of their stage; each is one result or a list of them.
+    description: Results by the name of their stage. Each is one result or a list of results.
     type: dict
     default: {}
 """
@@ -42,17 +43,21 @@ options:
 EXAMPLES = r"""
 - name: Show the pools
   ansible.builtin.debug:
-    msg: "{{ gpu_plan_result.plan.pools | accelerators.openshift.gpu_table(gpu_node_pool_result, gpu_operator_result, gpu_validation_result) }}"
+    msg: "{{ gpu_plan_result.plan.pools | accelerators.openshift.gpu_table(nodes, stack, validation) }}"
+  vars:
+    nodes: "{{ gpu_node_pool_result }}"
+    stack: "{{ gpu_operator_result }}"
+    validation: "{{ gpu_validation_result }}"
 """
 
 RETURN = r"""
 _value:
-  description: The lines, the heading first.
+  description: The lines of the table, beginning with the heading.
   type: list
   elements: str
   sample:
-    - POOL  NODE                                     TYPE         GPUS (expected/allocatable/validated)  DRIVER
-    - demo  ip-10-0-1-9.us-east-2.compute.internal   g4dn.xlarge  1/1/1                                  580.105.08
+    - POOL  NODE                      TYPE         GPUS (expected/allocatable/validated)  DRIVER
+    - demo  ip-10-0-1-9.ec2.internal  g4dn.xlarge  1/1/1                                  580.105.08
     - seconds - nodes 8.1, labels 7.9, stack 12.3, policy 0.1, validation 4.2
 """
 

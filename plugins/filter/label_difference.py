@@ -1,19 +1,20 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What differs between the labels of two sets of nodes."""
+"""Compare the labels of two sets of nodes."""
 
 from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: label_difference
-short_description: What differs between the labels of two sets of nodes, as data and as a table
+short_description: Compare the labels of two sets of nodes, as data and as a table
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Compares nodes with their labels, as the lookup P(accelerators.openshift.node_labels#lookup) returns them, and leaves out what is the same.
-  - Labels that differ between any two nodes (host name, zone) are not compared.
+  - Compares the labels of nodes, as the lookup P(accelerators.openshift.node_labels#lookup) returns them, and
+    omits equal labels.
+  - Does not compare labels that differ between any two nodes (host name, zone).
 positional: other
 options:
   _input:
@@ -27,7 +28,7 @@ options:
     elements: dict
     required: true
   names:
-    description: What the two sets are called.
+    description: Names of the two sets.
     type: list
     elements: str
     default: [first, second]
@@ -40,21 +41,29 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: What a GPU node has that a CPU node has not
+- name: Compare GPU nodes with CPU nodes
   ansible.builtin.debug:
     msg: "{{ (gpu | accelerators.openshift.label_difference(cpu, names=['gpu', 'cpu'])).table }}"
   vars:
-    gpu: "{{ query('accelerators.openshift.node_labels', label_selector='accelerators.openshift/pool=demo') }}"
-    cpu: "{{ query('accelerators.openshift.node_labels', label_selector='node-role.kubernetes.io/worker,!accelerators.openshift/pool') }}"
+    gpu: "{{ query('accelerators.openshift.node_labels', label_selector=demo) }}"
+    demo: accelerators.openshift/pool=demo
+    cpu: "{{ query('accelerators.openshift.node_labels', label_selector=others) }}"
+    others: node-role.kubernetes.io/worker,!accelerators.openshift/pool
 """
 
 RETURN = r"""
 _value:
-  description: The nodes of each set, each label that differs with the number of nodes per value, and lines of text.
+  description:
+    - The nodes of each set, each label that differs with the number of nodes per value, and lines of text.
   type: dict
   sample:
     sets: {gpu: [gpu-0], cpu: [worker-0]}
-    labels: [{family: pci, name: 10de.present, label: feature.node.kubernetes.io/pci-10de.present, kind: only gpu, values: {gpu: {"true": 1}, cpu: {}}}]
+    labels:
+      - family: pci
+        name: 10de.present
+        label: feature.node.kubernetes.io/pci-10de.present
+        kind: only gpu
+        values: {gpu: {"true": 1}, cpu: {}}
     equal: 41
     table: ["FAMILY  LABEL         GPU (1 node)  CPU (1 node)", "pci     10de.present  true          -"]
 """
@@ -63,7 +72,9 @@ import typing as t
 
 from ansible.errors import AnsibleFilterError
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _label_difference
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    label_difference as node_label_difference,
+)
 
 Data = t.Mapping[str, t.Any]
 
@@ -84,7 +95,7 @@ def label_difference(
         if only
         else sets
     )
-    return _label_difference.difference(wanted)
+    return node_label_difference.difference(wanted)
 
 
 def _labels(nodes: t.Sequence[Data]) -> dict[str, dict[str, str]]:
@@ -97,7 +108,7 @@ def _labels(nodes: t.Sequence[Data]) -> dict[str, dict[str, str]]:
 
 
 def _chosen(marks: Data, only: t.Sequence[str]) -> dict[str, str]:
-    return {label: value for label, value in marks.items() if _label_difference.split(label)[0] in only}
+    return {label: value for label, value in marks.items() if node_label_difference.split(label)[0] in only}
 
 
 class FilterModule:

@@ -6,20 +6,21 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: gpu_instance_types
-short_description: What GPU instance types of the clouds are made of
+short_description: Look up facts about the clouds' GPU instance types
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Looks up instance types in the collection's own catalogue. It asks no cloud and no cluster.
-  - The catalogue has no prices, and does not know in which regions and zones a type can be had.
-  - An unknown name is an error that offers the nearest ones.
+  - Looks up instance types in the collection's own catalogue. Asks no cloud and no cluster.
+  - The catalogue has no prices, and does not say in which regions and zones a type is available.
+  - An unknown name is an error. The message suggests the nearest names.
 options:
   _terms:
     description:
-      - Names of instance types, returned in this order. Without one, all types that the other options leave, sorted.
-      - Azure's sizes are found in any case and without C(Standard_).
-      - On GCP, C(n1-standard-8+nvidia-tesla-t4:2) is an N1 machine with two T4 GPUs attached.
+      - Names of instance types. The result has the same order. Without names, the lookup returns all types
+        that match the other options, sorted.
+      - Names of Azure's sizes may be in any case and without C(Standard_).
+      - On GCP, C(n1-standard-8+nvidia-tesla-t4:2) is an N1 machine with two attached T4 GPUs.
     type: list
     elements: str
   cloud:
@@ -31,7 +32,9 @@ options:
     type: str
     choices: [nvidia, amd, intel, aws, qualcomm, fpga]
   gpu_model:
-    description: Only types with GPUs of this model, for example V(T4) or V(H100 NVL). Case and punctuation do not matter.
+    description:
+      - Only types with GPUs of this model, for example V(T4) or V(H100 NVL). Case and punctuation do not
+        matter.
     type: str
   gpus:
     description: Only types with exactly this many GPUs.
@@ -40,7 +43,9 @@ options:
     description: Only types with at least this many GPUs.
     type: int
   min_gpu_memory_gib:
-    description: Only types whose GPUs have at least this much memory each. Shares of a GPU have the memory of the share.
+    description:
+      - Only types whose GPUs have at least this much memory each. For a share of a GPU, the memory of the
+        share counts.
     type: int
   min_gpu_memory_total_gib:
     description: Only types whose GPUs together have at least this much memory.
@@ -50,79 +55,105 @@ options:
     type: str
     choices: [amd64, arm64]
   mig:
-    description: Only types whose GPUs can be partitioned (MIG), or only the others.
+    description: With V(true) only types whose GPUs can be partitioned (MIG), with V(false) only the others.
     type: bool
   rdma:
-    description: Only types that read memory remotely over C(efa), C(infiniband) or C(roce), or only the others.
+    description:
+      - With V(true) only types that read remote memory over C(efa), C(infiniband) or C(roce), with V(false)
+        only the others.
     type: bool
   confidential:
-    description: Only types for confidential computing with the GPU, or only the others.
+    description:
+      - With V(true) only types for confidential computing with the GPU, with V(false) only the others.
     type: bool
   fractional:
-    description: Only types with a share of a GPU (vGPU), or only those with whole GPUs.
+    description:
+      - With V(true) only types with a share of a GPU (vGPU), with V(false) only types with whole GPUs.
     type: bool
   nearest:
     description:
-      - A wish in words. All types that the other options leave are ranked by how near they come, and the first O(most) are returned.
-      - It names a number, a model, the memory of one GPU, or some of them, for example V(8x H100 80GB), V(A100), V(4 L40S), V(2x24GB), V(1/6 A10).
-        C(NVLink), C(SXM) and C(PCIe) are understood as well.
-      - What matters more comes first. That is the model, then whole GPUs or a share, memory, link, number.
+      - A wish in words. The lookup ranks all types that match the other options by how near they come, and
+        returns the first O(most).
+      - The wish names a number, a model, the memory of one GPU, or several of these, for example
+        V(8x H100 80GB), V(A100), V(4 L40S), V(2x24GB), V(1/6 A10). It may also contain C(NVLink), C(SXM) and
+        C(PCIe).
+      - The order of importance is model, whole GPUs or a share, memory, link, number.
     type: str
   most:
-    description: Return no more than this many types. With O(nearest), 5 unless said otherwise.
+    description: The largest number of types to return. With O(nearest) the default is 5.
     type: int
   catalogue:
     description:
-      - Instance types of your own. A list of maps, or the path of a YAML or JSON file with such a list, searched for like the files of a play.
-      - What an entry says of a type that the catalogue has replaces that. A type that it does not have needs C(gpus) and C(gpu_model).
-      - Keys of an entry are C(cloud) and C(instance_type), which are required, C(gpus), C(gpu_model), C(gpu_memory_gib), C(gpu_share), C(vendor),
-        C(driver), C(vcpus), C(memory_gib), C(arch), C(fabric), C(rdma), C(nvlink), C(confidential), C(accelerator_type).
-        Each means what the returned key of the same name means.
-      - Only GPU models that the collection knows have MIG profiles.
+      - Your own instance types, as a list of mappings, or as the path of a YAML or JSON file with such a
+        list. The lookup searches for the file like for other files of a play.
+      - Your entry overrides the catalogue's entry of the same type. A new type needs C(gpus) and
+        C(gpu_model).
+      - The keys of an entry are C(cloud) and C(instance_type), which are required, and C(gpus), C(gpu_model),
+        C(gpu_memory_gib), C(gpu_share), C(vendor), C(driver), C(vcpus), C(memory_gib), C(arch), C(fabric),
+        C(rdma), C(nvlink), C(confidential), C(accelerator_type). Each has the meaning of the returned key of
+        the same name.
+      - Only GPU models of the collection's catalogue have MIG profiles.
     type: raw
     vars:
       - name: gpu_instance_types_catalogue
 """
 
 EXAMPLES = r"""
-- name: GPUs of one type
+- name: Show the number of GPUs of one type
   ansible.builtin.debug:
     msg: "{{ (lookup('accelerators.openshift.gpu_instance_types', 'p4d.24xlarge', cloud='aws')).gpus }}"
 
-- name: All types of AWS with A100 GPUs
+- name: List all types of AWS with A100 GPUs
   ansible.builtin.debug:
-    msg: "{{ query('accelerators.openshift.gpu_instance_types', cloud='aws', gpu_model='A100') | map(attribute='instance_type') }}"
+    msg: "{{ types | map(attribute='instance_type') }}"
+  vars:
+    types: "{{ query('accelerators.openshift.gpu_instance_types', cloud='aws', gpu_model='A100') }}"
 
-- name: Types of at least 160 GiB of GPU memory that can be partitioned and have RDMA, on any cloud
+- name: List types with 160 GiB of GPU memory or more, MIG and RDMA, on any cloud
   ansible.builtin.debug:
-    msg: "{{ query('accelerators.openshift.gpu_instance_types', min_gpu_memory_total_gib=160, mig=true, rdma=true) | map(attribute='instance_type') }}"
+    msg: "{{ query('accelerators.openshift.gpu_instance_types', **wanted) | map(attribute='instance_type') }}"
+  vars:
+    wanted: {min_gpu_memory_total_gib: 160, mig: true, rdma: true}
 
-- name: What comes nearest to a wish on Azure, and where it falls short
+- name: Show the nearest types to a wish on Azure, and what they lack
   ansible.builtin.debug:
-    msg: "{{ query('accelerators.openshift.gpu_instance_types', nearest='8x H100 80GB', cloud='azure', most=3) }}"
+    msg: "{{ query('accelerators.openshift.gpu_instance_types', nearest=wish, cloud='azure', most=3) }}"
+  vars:
+    wish: 8x H100 80GB
 
-- name: A flavor of one's own OpenStack beside the catalogue
+- name: Look up a flavor of your own OpenStack
   ansible.builtin.debug:
     msg: "{{ query('accelerators.openshift.gpu_instance_types', 'gpu.large', catalogue=own) }}"
   vars:
     own:
-      - {cloud: openstack, instance_type: gpu.large, gpus: 2, gpu_model: A100, gpu_memory_gib: 80, vcpus: 32, memory_gib: 256}
+      - cloud: openstack
+        instance_type: gpu.large
+        gpus: 2
+        gpu_model: A100
+        gpu_memory_gib: 80
+        vcpus: 32
+        memory_gib: 256
 """
 
 RETURN = r"""
 _list:
   description:
-    - One entry a type. What no source says is null.
-    - C(gpu_memory_gib) is that of one device; C(gpu_share) is the part of a GPU that a device is, V(1) for whole GPUs.
-    - C(driver) is V(grid) where the guest needs NVIDIA's vGPU driver, V(datacenter) for other NVIDIA GPUs, null for other vendors.
-    - C(fabric) is V(efa), V(infiniband), V(roce) or null; C(rdma) whether memory is read remotely over it.
-    - C(nvlink) is whether the GPUs of one instance talk over NVLink, null where there is one GPU or it is not known.
-    - C(attachable) is true where the GPUs are added to a machine of GCP that has none; C(accelerator_type) is the name that GCP gives the GPU.
+    - One entry per type. A value that no source states is null.
+    - C(gpu_memory_gib) is the memory of one device. C(gpu_share) is the share of a GPU per device, V(1) for
+      whole GPUs.
+    - C(driver) is V(grid) if the guest needs NVIDIA's vGPU driver, V(datacenter) for other NVIDIA GPUs, and
+      null for other vendors.
+    - C(fabric) is V(efa), V(infiniband), V(roce) or null. C(rdma) says whether the type reads remote memory
+      over it.
+    - C(nvlink) says whether the GPUs of one instance use NVLink. It is null for one GPU, or if not known.
+    - C(attachable) is true if the GPUs are attached to a machine of GCP that has none. C(accelerator_type) is
+      GCP's name of the GPU.
     - C(accelerator) is the value of the label C(cluster-api/accelerator).
-    - C(as_of) is the day of the newest source of the cloud's data, so that a type that is younger is missing; null, and C(source) V(user),
-      where O(catalogue) describes the type.
-    - With O(nearest) also C(meets), whether the type has all that was wished for, C(differs), a list of where it does not or where it has more GPUs,
-      and C(nodes), how many such nodes make up the number.
+    - C(as_of) is the date of the newest source of the cloud's data. Newer types are missing. For a type from
+      O(catalogue) it is null, and C(source) is V(user).
+    - With O(nearest) an entry also has C(meets), C(differs) and C(nodes). C(meets) says whether the type
+      fulfils the whole wish. C(differs) lists what it lacks, or where it has more GPUs. C(nodes) is the
+      number of such nodes for the wanted number of GPUs.
   type: list
   elements: dict
   sample:
@@ -157,24 +188,20 @@ import typing as t
 from ansible.errors import AnsibleError, AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
-    AcceleratorError,
-    InputError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     BUILT_IN,
     Catalogue,
     InstanceType,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._models import (
-    known_model,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
-    extended,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._wishes import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.models import known_model
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.wishes import (
     nearest_to,
     read_wish,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    InputError,
 )
 
 Options = t.Mapping[str, t.Any]

@@ -6,48 +6,53 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: gpu_nodes
-short_description: The GPU nodes of a cluster as they are now
+short_description: List the GPU nodes of a cluster
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Lists nodes that belong to a pool of this collection, that node feature discovery or the GPU operator marked, or that offer GPUs.
-  - Reads the cluster, changes nothing. Connection options that are not given come from the environment (C(K8S_AUTH_*), C(KUBECONFIG)), as for the modules.
+  - Lists nodes that belong to a pool of this collection, that Node Feature Discovery or the GPU operator has
+    labelled, or that offer GPUs.
+  - Reads the cluster and changes nothing. Connection options that you do not set come from the environment
+    (C(K8S_AUTH_*), C(KUBECONFIG)), as for the modules.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
 options:
   _terms:
-    description: Names of nodes. Without one, all GPU nodes.
+    description: Names of nodes. The default is all GPU nodes.
     type: list
     elements: str
   pool:
     description: Only nodes of this pool.
     type: str
   label_selector:
-    description: Only nodes that this label selector finds.
+    description: Only nodes that match this label selector.
     type: str
   labels:
-    description: Whether each node's labels are returned as well. A node with all its features has a hundred of them.
+    description:
+      - Whether to return the labels of each node too. A node with all its features has about a hundred.
     type: bool
     default: false
   query:
-    description: A JMESPath expression, applied to the list of nodes; its result is returned.
+    description: A JMESPath expression. The lookup applies it to the list of nodes and returns the result.
     type: str
 """
 
 EXAMPLES = r"""
-- name: Nodes that offer no GPU although they have one
+- name: Show nodes that have a GPU but offer none
   ansible.builtin.debug:
     msg: "{{ query('accelerators.openshift.gpu_nodes', query='[?!devices].name') }}"
 
-- name: Drivers of a pool
+- name: Show the drivers of a pool
   ansible.builtin.debug:
-    msg: "{{ query('accelerators.openshift.gpu_nodes', pool='training') | map(attribute='driver_version') | unique }}"
+    msg: "{{ nodes | map(attribute='driver_version') | unique }}"
+  vars:
+    nodes: "{{ query('accelerators.openshift.gpu_nodes', pool='training') }}"
 """
 
 RETURN = r"""
 _list:
-  description: One entry a node, or what O(query) makes of them.
+  description: One entry per node, or the result of O(query).
   type: list
   elements: raw
   sample:
@@ -69,17 +74,18 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _geometry_live, _node, _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._expression import Expression
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect, disconnect
-from ansible_collections.accelerators.openshift.plugins.module_utils._node_labels import has_nvidia_pci
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     pool_label,
     pool_of,
     selector,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect, disconnect
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, node as node_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
 
 _display = Display()
 
@@ -102,7 +108,7 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             nodes = found(options, labels, terms, with_labels)
             return searched(expression, nodes) if expression else nodes
         except AcceleratorError as exc:
-            raise AnsibleLookupError(_secrets.censor_text(exc.to_result()["msg"])) from exc
+            raise AnsibleLookupError(secrets.censor_text(exc.to_result()["msg"])) from exc
 
 
 def found(
@@ -118,37 +124,37 @@ def found(
     finally:
         disconnect(api, "gpu_nodes")
         for warning in api.warnings:
-            _display.warning(_secrets.censor_text(warning))
+            _display.warning(secrets.censor_text(warning))
 
 
 def is_wanted(node: dict[str, t.Any], names: list[t.Any]) -> bool:
-    return _node.name(node) in names if names else is_gpu_node(node)
+    return node_facts.name(node) in names if names else is_gpu_node(node)
 
 
 def is_gpu_node(node: dict[str, t.Any]) -> bool:
-    marks = _node.labels(node)
+    marks = node_facts.labels(node)
     return (
         bool(pool_of(node))
         or has_nvidia_pci(marks)
         or marks.get("nvidia.com/gpu.present") == "true"
-        or bool(_geometry_live.resources(node))
+        or bool(devices.resources(node))
     )
 
 
 def summary(node: dict[str, t.Any], with_labels: bool) -> dict[str, t.Any]:
     spec = node.get("spec") or {}
     return {
-        "name": _node.name(node),
+        "name": node_facts.name(node),
         "pool": pool_of(node),
-        "zone": _node.zone(node),
-        "instance_type": _node.instance_type(node),
-        "ready": _node.is_ready(node),
+        "zone": node_facts.zone(node),
+        "instance_type": node_facts.instance_type(node),
+        "ready": node_facts.is_ready(node),
         "schedulable": not spec.get("unschedulable", False),
-        "product": _geometry_live.product(node),
-        "driver_version": _geometry_live.driver_version(node),
-        "devices": _geometry_live.resources(node),
+        "product": devices.product(node),
+        "driver_version": devices.driver_version(node),
+        "devices": devices.resources(node),
         "taints": spec.get("taints") or [],
-        **({"labels": _node.labels(node)} if with_labels else {}),
+        **({"labels": node_facts.labels(node)} if with_labels else {}),
     }
 
 

@@ -6,22 +6,23 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 name: node_labels
-short_description: The labels of nodes as they are now, by family
+short_description: List the labels of nodes, by family
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Lists nodes with their labels, and the labels of node feature discovery once more by family.
-  - Reads the cluster, changes nothing. Connection options that are not given come from the environment (C(K8S_AUTH_*), C(KUBECONFIG)), as for the modules.
+  - Lists nodes with their labels, and again the labels of Node Feature Discovery by family.
+  - Reads the cluster and changes nothing. Connection options that you do not set come from the environment
+    (C(K8S_AUTH_*), C(KUBECONFIG)), as for the modules.
 extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
 options:
   _terms:
-    description: Names of nodes. Without one, all nodes.
+    description: Names of nodes. The default is all nodes.
     type: list
     elements: str
   label_selector:
-    description: Only nodes that this label selector finds.
+    description: Only nodes that match this label selector.
     type: str
 seealso:
   - plugin: accelerators.openshift.label_difference
@@ -29,16 +30,17 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: What is known of the kernels of a pool
+- name: Show the kernel labels of a pool
   ansible.builtin.debug:
     msg: "{{ nodes | map(attribute='families.kernel') }}"
   vars:
-    nodes: "{{ query('accelerators.openshift.node_labels', label_selector='accelerators.openshift/pool=training') }}"
+    nodes: "{{ query('accelerators.openshift.node_labels', label_selector=selector) }}"
+    selector: accelerators.openshift/pool=training
 """
 
 RETURN = r"""
 _list:
-  description: One entry a node, by name.
+  description: One entry per node, sorted by name.
   type: list
   elements: dict
   sample:
@@ -53,10 +55,14 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _label_difference, _node, _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect, disconnect
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect, disconnect
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    label_difference,
+    node as node_facts,
+)
 
 _display = Display()
 
@@ -73,17 +79,17 @@ class LookupModule(LookupBase):  # type: ignore[misc]
             found = api.list(
                 known("Node"),
                 labels=selector,
-                keep=lambda node: entry(node) if not terms or _node.name(node) in terms else None,
+                keep=lambda node: entry(node) if not terms or node_facts.name(node) in terms else None,
             )
         except AcceleratorError as exc:
-            raise AnsibleLookupError(_secrets.censor_text(exc.to_result()["msg"])) from exc
+            raise AnsibleLookupError(secrets.censor_text(exc.to_result()["msg"])) from exc
         finally:
             disconnect(api, "node_labels")
             for warning in api.warnings:
-                _display.warning(_secrets.censor_text(warning))
+                _display.warning(secrets.censor_text(warning))
         return sorted(found, key=lambda one: str(one["name"]))
 
 
 def entry(node: dict[str, t.Any]) -> dict[str, t.Any]:
-    marks = _node.labels(node)
-    return {"name": _node.name(node), "labels": marks, "families": _label_difference.families(marks)}
+    marks = node_facts.labels(node)
+    return {"name": node_facts.name(node), "labels": marks, "families": label_difference.families(marks)}

@@ -12,16 +12,22 @@ version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Makes one MachineAutoscaler for each machine set of the pools that have C(autoscale), and lets the ClusterAutoscaler grow them to their C(max).
-  - The GPU limits of the ClusterAutoscaler C(default) are merged, never replaced. A limit that is too low for the pools is raised, a missing one is
-    added, and every other field and limit stays. An annotation remembers what was there before; when a pool is gone, or has C(replicas) instead,
-    it is put back, unless somebody has changed the limit since.
-  - The type of a limit is the value of the nodes' label C(cluster-api/accelerator), by which the autoscaler counts GPUs.
-  - Where there is no ClusterAutoscaler, one is made with these limits. It gives back nodes that nobody needs any more, and goes with the last pool.
-  - Every zone may take the whole pool, since the GPU limit keeps it to its C(max). Where the limit does not do that, because it is higher than the
-    pool needs or other pools have the same label, each zone gets an even part of C(max).
-  - Pools without C(autoscale) in the list are taken back from the autoscaler.
-  - Waits until the machine sets have their bounds and the deployment C(cluster-autoscaler-default) is available.
+  - Creates one MachineAutoscaler for each machine set of the pools with C(autoscale), and sets GPU limits
+    that allow the ClusterAutoscaler to scale the pools up to their C(max).
+  - Merges its GPU limits into the ClusterAutoscaler C(default). It raises a limit that is too low for the
+    pools and adds a missing one. Every other field and limit stays. An annotation records the limit before.
+    When a pool is removed, or has C(replicas) instead, the module restores the old limit, unless somebody has
+    changed it since.
+  - The type of a limit is the value of the nodes' label C(cluster-api/accelerator), by which the autoscaler
+    counts GPUs.
+  - If there is no ClusterAutoscaler, the module creates one with these limits. It removes idle nodes. The
+    module deletes it with the last pool.
+  - Every zone may hold the whole pool, because the GPU limit keeps the pool at its C(max). If the limit is
+    higher than the pool needs, or other pools have the same label, each zone gets an even part of C(max)
+    instead.
+  - Takes pools without C(autoscale) in the list back from the autoscaler.
+  - Waits until the machine sets have their bounds and the deployment C(cluster-autoscaler-default) is
+    available.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
@@ -30,9 +36,10 @@ extends_documentation_fragment:
 options:
   pools:
     description:
-      - All pools, as RV(accelerators.openshift.gpu_plan#module:plan.pools) has them, or as their user writes them. Their machine sets have to be there already.
-      - Give pools of the same accelerator label together, so that the limit suffices for all of them.
-      - With O(state=absent) only their names count.
+      - All pools, as in RV(accelerators.openshift.gpu_plan#module:plan.pools), or as users write them. Their
+        machine sets must already exist.
+      - Pass pools with the same accelerator label together, so that the limit is enough for all of them.
+      - With O(state=absent) only the names of the pools matter.
     type: list
     elements: dict
     required: true
@@ -43,14 +50,14 @@ options:
 """
 
 EXAMPLES = r"""
-- name: From no node to eight, as pods ask for them
+- name: Scale from no node to eight, as pods request GPUs
   accelerators.openshift.gpu_autoscaler:
     pools:
       - name: training
         candidates: [{instance_type: g4dn.xlarge, zones: [us-east-2a, us-east-2b]}]
         autoscale: {min: 0, max: 8}
 
-- name: No autoscaler any more; the nodes stay
+- name: Stop the autoscaling; the nodes stay
   accelerators.openshift.gpu_autoscaler:
     pools: [{name: training}]
     state: absent
@@ -62,9 +69,14 @@ autoscalers:
   returned: success
   type: list
   elements: dict
-  sample: [{name: demo-x7k2p-training-us-east-2a, pool: training, machine_set: demo-x7k2p-training-us-east-2a, min: 0, max: 8}]
+  sample:
+    - name: demo-x7k2p-training-us-east-2a
+      pool: training
+      machine_set: demo-x7k2p-training-us-east-2a
+      min: 0
+      max: 8
 limits:
-  description: All GPU limits of the ClusterAutoscaler, those of others too.
+  description: All GPU limits of the ClusterAutoscaler, including foreign ones.
   returned: success
   type: list
   elements: dict
@@ -78,16 +90,16 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import autoscaling
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 SPEC = ArgumentSpec(
     options={
@@ -99,11 +111,11 @@ SPEC = ArgumentSpec(
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     if params["state"] == "absent":
-        return _autoscaling.absent(
+        return autoscaling.absent(
             api, [str(pool.get("name") or "") for pool in params["pools"]], params["namespace"]
         )
-    pools = _pools.plan(params["pools"], "pools")["pools"]
-    return _autoscaling.present(api, [pool for pool in pools if not pool["existing"]], params["namespace"])
+    pools = pool_plan.plan(params["pools"], "pools")["pools"]
+    return autoscaling.present(api, [pool for pool in pools if not pool["existing"]], params["namespace"])
 
 
 def main() -> None:

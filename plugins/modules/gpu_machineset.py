@@ -7,19 +7,24 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: gpu_machineset
-short_description: Make the GPU nodes of a pool by machine sets
+short_description: Create the GPU nodes of a pool by machine sets
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Derives one machine set per zone from a plain worker machine set of the same zone, named C(<infrastructure>-<pool>-<zone>), spreads the replicas evenly,
-    and waits until every machine is a Ready node with the labels and taints of the pool.
-  - Only known fields are copied from the worker set. How that set is bought, grouped or balanced is not copied.
-  - On an existing set the image and everything else that was copied stays as it is now. Replicas, labels, taints, disk and market are changed;
-    labels and taints reach existing machines and nodes too. Another instance type is refused (C(POOL-DRIFT)), unless O(on_change=replace).
-  - Sets of the pool in zones that it no longer has are removed once the others are ready.
-  - Fails at once with the provider's own text when a machine is C(Failed), and after O(capacity_timeout) when the provider has no capacity.
-  - Platforms - AWS, Azure, Google Cloud, bare metal, vSphere, OpenStack, Nutanix, IBM Cloud; any other with a Machine API by O(provider_spec_patch).
+  - Derives one machine set per zone from a plain worker machine set of the same zone, named
+    C(<infrastructure>-<pool>-<zone>). Spreads the replicas evenly, and waits until every machine is a Ready
+    node with the labels and taints of the pool.
+  - Copies only known fields of the worker set. It does not copy how that set's machines are bought, grouped
+    or balanced.
+  - In an existing set the image and all other copied fields stay as they are now. The module changes
+    replicas, labels, taints, disk and market. Labels and taints reach existing machines and nodes too.
+    Another instance type is refused (C(POOL-DRIFT)), unless O(on_change=replace).
+  - Deletes the pool's sets in zones that the pool no longer has, once the others are ready.
+  - Fails at once with the provider's own text when a machine is C(Failed), and after O(capacity_timeout) when
+    the provider has no capacity.
+  - Supports AWS, Azure, Google Cloud, bare metal, vSphere, OpenStack, Nutanix and IBM Cloud, and with
+    O(provider_spec_patch) any other platform with a Machine API.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
@@ -35,9 +40,12 @@ options:
     type: str
   pool:
     description:
-      - The whole pool, an entry of C(gpu_pools) or of what M(accelerators.openshift.gpu_plan) returns, instead of O(name) and the options about machines.
-      - Of a pool with C(autoscale) the first machines are made here. After that their number is the autoscaler's and stays as it is, unless it is below C(min);
-        M(accelerators.openshift.gpu_autoscaler) hands the pool over. A pool that has it no more is taken back from the autoscaler first.
+      - The whole pool, an entry of C(gpu_pools) or of the pools that M(accelerators.openshift.gpu_plan)
+        returns. It replaces O(name) and the options about machines.
+      - For a pool with C(autoscale) this module creates the first machines, and
+        M(accelerators.openshift.gpu_autoscaler) hands the pool to the autoscaler. After that the module keeps
+        the number of machines, unless it is below C(min). If C(autoscale) is removed from a pool, the module
+        first takes the pool back from the autoscaler.
     type: dict
   candidates:
     description: Instance types with their zones, as in RV(accelerators.openshift.gpu_plan#module:plan.pools).
@@ -51,49 +59,60 @@ options:
     type: list
     elements: str
   replicas:
-    description: Nodes in all zones together.
+    description: The number of nodes in all zones together.
     type: int
     default: 1
   min_replicas:
-    description: With how many nodes the pool is content when no candidate has O(replicas). By default with all of them.
+    description:
+      - The least number of nodes that is enough if no candidate has O(replicas) machines. The default is
+        O(replicas).
     type: int
   mixed:
-    description: Whether nodes that one candidate cannot give may come from the next, so that the pool has several instance types.
+    description:
+      - Whether the next candidate may supply the nodes that one candidate cannot, so that the pool has
+        several instance types.
     type: bool
     default: false
   reselect:
     description:
-      - Whether a pool that once was complete may move to another candidate, when its own has no capacity any more.
+      - Whether a pool that was complete once may move to another candidate if its own has no capacity any
+        more.
       - The new nodes are ready before the old ones are drained and removed.
     type: bool
     default: false
   labels:
-    description: More labels of the nodes; the values are text.
+    description: Additional labels of the nodes. The values are text.
     type: dict
     default: {}
   taints:
-    description: Taints of the nodes, each with C(key), C(effect) and perhaps C(value).
+    description: Taints of the nodes, each with C(key), C(effect) and optionally C(value).
     type: list
     elements: dict
     default: []
   accelerator:
-    description: Value of the label C(cluster-api/accelerator), by which the autoscaler counts GPU nodes. By default C(nvidia-) and the GPU's model.
+    description:
+      - Value of the label C(cluster-api/accelerator), by which the autoscaler counts GPU nodes. The default
+        is C(nvidia-) and the GPU's model.
     type: str
   disk:
-    description: Root disk, C(size_gib), C(type), C(iops) and C(throughput_mib) (both on AWS alone). By default the worker set's, of at least 120 GiB.
+    description:
+      - Root disk, with C(size_gib), C(type), and on AWS C(iops) and C(throughput_mib). The default is the
+        worker set's disk, with at least 120 GiB.
     type: dict
     default: {}
   market:
     description:
       - V(on_demand), V(spot), V(capacity_block), or a mapping with C(type), C(max_price) and C(reservation).
-      - A reservation is a capacity reservation or block (C(cr-...)) on AWS, and the id of a capacity reservation group on Azure.
-        The Machine API cannot name one of Google Cloud.
+      - On AWS C(reservation) is a capacity reservation or block (C(cr-...)), on Azure the id of a capacity
+        reservation group. The Machine API cannot name a reservation of Google Cloud.
     type: raw
     default: on_demand
   image:
     description:
-      - Image to boot instead of the worker set's, for new sets. Needed for an instance type of another architecture.
-      - The id of an AMI on AWS, of an image or C(PUBLISHER:OFFER:SKU:VERSION) on Azure, C(projects/PROJECT/global/images/IMAGE) on Google Cloud.
+      - Image that new sets boot instead of the worker set's image. Required for an instance type of another
+        architecture.
+      - The id of an AMI on AWS, of an image or C(PUBLISHER:OFFER:SKU:VERSION) on Azure,
+        C(projects/PROJECT/global/images/IMAGE) on Google Cloud.
     type: str
   reference:
     description: Name of the machine set to copy from. By default the first plain worker set of each zone.
@@ -105,14 +124,14 @@ options:
 """
 
 EXAMPLES = r"""
-- name: Two T4 nodes in two zones
+- name: Create two T4 nodes in two zones
   accelerators.openshift.gpu_machineset:
     name: inference
     instance_type: g4dn.xlarge
     zones: [us-east-2a, us-east-2b]
     replicas: 2
 
-- name: A tainted pool of spot instances with a large disk
+- name: Create a tainted pool of spot instances with a large disk
   accelerators.openshift.gpu_machineset:
     name: training
     candidates:
@@ -125,7 +144,7 @@ EXAMPLES = r"""
     disk: {size_gib: 200, type: gp3, iops: 6000}
     wait_timeout: 3600
 
-- name: Take the pool away
+- name: Remove the pool
   accelerators.openshift.gpu_machineset:
     name: training
     state: absent
@@ -137,52 +156,88 @@ machine_sets:
   returned: always
   type: list
   elements: dict
-  sample: [{name: demo-x7k2p-inference-us-east-2a, zone: us-east-2a, instance_type: g4dn.xlarge, replicas: 1, ready_replicas: 1}]
+  sample:
+    - name: demo-x7k2p-inference-us-east-2a
+      zone: us-east-2a
+      instance_type: g4dn.xlarge
+      replicas: 1
+      ready_replicas: 1
 machines:
-  description: The machines of these sets, on failure too.
+  description: The machines of these sets, also on failure.
   returned: always
   type: list
   elements: dict
-  sample: [{name: demo-x7k2p-inference-us-east-2a-9vw7p, machine_set: demo-x7k2p-inference-us-east-2a, phase: Running, node: ip-10-0-1-2, error: ""}]
+  sample:
+    - name: demo-x7k2p-inference-us-east-2a-9vw7p
+      machine_set: demo-x7k2p-inference-us-east-2a
+      phase: Running
+      node: ip-10-0-1-2
+      error: ""
 troubled:
   description:
-    - What each machine said last that got no instance, or lost it. The machine itself may be gone, since the task moved on or a health check deleted it.
-    - Of a pool that was not complete also the machines that a health check deleted within the last hour (C(MACH-REMEDIATED)), from the events about them.
-    - C(since) is when the provider said so first, C(code) one of C(docs/errors.md).
+    - The last message of each machine that got no instance or lost it. The machine itself may be gone,
+      because the task moved on or a health check deleted it.
+    - If the pool was not complete, this also lists the machines that a health check deleted within the last
+      hour (C(MACH-REMEDIATED)), from the events about them.
+    - C(since) is the time of the provider's first such message. C(docs/errors.md) explains C(code).
   returned: always
   type: list
   elements: dict
-  sample: [{name: demo-x7k2p-training-us-east-2a-4kq2d, phase: Provisioning, code: MACH-CAPACITY, error: no capacity, since: "2026-11-21T10:00:00Z"}]
+  sample:
+    - name: demo-x7k2p-training-us-east-2a-4kq2d
+      phase: Provisioning
+      code: MACH-CAPACITY
+      error: no capacity
+      since: "2026-11-21T10:00:00Z"
 nodes:
-  description: The nodes of these machines, with the devices that each should offer.
+  description: The nodes of these machines, with the devices that each node should offer.
   returned: always
   type: list
   elements: dict
-  sample: [{name: ip-10-0-1-2, zone: us-east-2a, instance_type: g4dn.xlarge, ready: true, expected: {nvidia.com/gpu: 1}}]
+  sample:
+    - name: ip-10-0-1-2
+      zone: us-east-2a
+      instance_type: g4dn.xlarge
+      ready: true
+      expected: {nvidia.com/gpu: 1}
 drift:
-  description: What of the live pool differs from what is asked for, by field; C(machines) are those that have the live value. Boot images are left aside.
-  returned: when the pool's machines are as asked for
+  description:
+    - Differences between the live pool and its description, by field. C(machines) lists the machines that
+      have the live value. Boot images do not count.
+  returned: when the pool's machines are complete
   type: list
   elements: dict
-  sample: [{machine_set: demo-x7k2p-inference-us-east-2a, field: labels.team, live: ml, wanted: ai, machines: []}]
+  sample:
+    - {machine_set: demo-x7k2p-inference-us-east-2a, field: labels.team, live: ml, wanted: ai, machines: []}
 removed:
-  description: Machines that the pool lost, because it got smaller or gave up a zone or an instance type. In check mode those that it would lose.
+  description:
+    - Machines that the pool lost because it got smaller, or gave up a zone or an instance type. In check
+      mode, machines that it would lose.
   returned: success
   type: list
   elements: dict
-  sample: [{machine: demo-x7k2p-inference-us-east-2a-9vw7p, machine_set: demo-x7k2p-inference-us-east-2a, node: ip-10-0-1-2}]
+  sample:
+    - machine: demo-x7k2p-inference-us-east-2a-9vw7p
+      machine_set: demo-x7k2p-inference-us-east-2a
+      node: ip-10-0-1-2
 replaced:
-  description: Machines that others took the place of, by O(on_change=replace). In check mode those that would be replaced.
-  returned: when the pool's machines are as asked for
+  description: Machines that O(on_change=replace) replaced. In check mode, machines that it would replace.
+  returned: when the pool's machines are complete
   type: list
   elements: dict
   sample: []
 attempts:
-  description: What was asked of the provider and what came of it.
+  description: What the task requested from the provider, and the outcome.
   returned: when machines did not become nodes
   type: list
   elements: dict
-  sample: [{instance_type: p5.48xlarge, zones: [us-east-2a], wanted: 2, obtained: 0, code: MACH-CAPACITY, message: no capacity}]
+  sample:
+    - instance_type: p5.48xlarge
+      zones: [us-east-2a]
+      wanted: 2
+      obtained: 0
+      code: MACH-CAPACITY
+      message: no capacity
 duration:
   description: Seconds that the task took.
   returned: always
@@ -192,24 +247,27 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _machine_plan, _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, STATE, WAIT
-from ansible_collections.accelerators.openshift.plugins.module_utils._change_options import CHANGES
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_options import MACHINES, check
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _machines
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH, STATE, WAIT
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import plan as machine_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.change_options import CHANGES
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import MACHINES, check
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
+    machines as machine_steps,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
 
 SPEC = MACHINES.merge(CHANGES, AUTH, STATE, WAIT)
 
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    entry = _machine_plan.entry(params)
+    entry = machine_plan.entry(params)
     check(params, str(entry.get("name") or ""))
     if params["state"] == "absent":
-        return _machines.absent(api, str(entry.get("name") or ""), params)
-    _pools.single(entry)  # wrong input is told before the first request
-    return _machines.present(api, entry, params)
+        return machine_steps.absent(api, str(entry.get("name") or ""), params)
+    pool_plan.single(entry)  # wrong input is told before the first request
+    return machine_steps.present(api, entry, params)
 
 
 def main() -> None:

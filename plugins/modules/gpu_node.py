@@ -7,15 +7,16 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: gpu_node
-short_description: Drain, replace or give back one node
+short_description: Drain or replace one node, or make it schedulable again
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Takes one node out of use, keeping to PodDisruptionBudgets, gives it back, or has its machine set make another machine in its place.
-  - An eviction that a budget refuses is tried again until O(wait_timeout) is over; then the pod and its budget are named, and the node stays cordoned.
-    The next run goes on from there.
-  - Pods of DaemonSets and the kubelet's own stay.
+  - Drains one node, makes it schedulable again, or has its machine set create another machine in its place.
+    Draining honours PodDisruptionBudgets.
+  - Retries an eviction that a budget refuses until O(wait_timeout) is over. Then the failure names the pod
+    and its budget, and the node stays cordoned. The next run continues there.
+  - Pods of DaemonSets and static pods of the kubelet stay.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._wait
@@ -29,11 +30,14 @@ options:
     required: true
   state:
     description:
-      - V(drained) - cordoned, and free of pods that a drain is about. It stays so until V(schedulable).
-      - V(schedulable) - not cordoned, whoever did it.
-      - V(replaced) - drained, its machine deleted, and every machine of its set a Ready node again. The old machine goes first, since the node may be broken
-        and the account's limit reached; for a new machine first see O(accelerators.openshift.gpu_machineset#module:on_change=replace).
-        A node that is not there any more needs nothing.
+      - V(drained) - the node is cordoned, and the pods that a drain evicts are gone. The node stays so until
+        V(schedulable).
+      - V(schedulable) - the node is not cordoned, whoever cordoned it.
+      - V(replaced) - the node is drained, its machine is deleted, and every machine of its set is a Ready
+        node again. The old machine goes first, because the node may be broken and the account's limit
+        reached. To create the new machine first, see
+        O(accelerators.openshift.gpu_machineset#module:on_change=replace). For a node that does not exist any
+        more the module does nothing.
     type: str
     choices: [drained, replaced, schedulable]
     required: true
@@ -46,18 +50,18 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: Out of use for a repair
+- name: Drain a node for a repair
   accelerators.openshift.gpu_node:
     name: ip-10-0-12-41.us-east-2.compute.internal
     state: drained
     on_busy: wait
 
-- name: Back again
+- name: Make the node schedulable again
   accelerators.openshift.gpu_node:
     name: ip-10-0-12-41.us-east-2.compute.internal
     state: schedulable
 
-- name: Another machine in the place of a broken one
+- name: Replace a broken machine
   accelerators.openshift.gpu_node:
     name: demo-x7k2p-training-us-east-2a-9vw7p
     state: replaced
@@ -67,17 +71,17 @@ EXAMPLES = r"""
 
 RETURN = r"""
 node:
-  description: Name of the node; empty when there is none.
+  description: Name of the node. Empty if there is none.
   returned: always
   type: str
   sample: ip-10-0-12-41.us-east-2.compute.internal
 machine:
-  description: Name of its machine; empty when there is none.
+  description: Name of the node's machine. Empty if there is none.
   returned: always
   type: str
   sample: demo-x7k2p-training-us-east-2a-9vw7p
 new_machines:
-  description: Names of the machines that were made in its place.
+  description: Names of the machines that replace the node's machine.
   returned: always
   type: list
   elements: str
@@ -89,11 +93,15 @@ duration:
   sample: 187.2
 """
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._change_options import DRAIN
-from ansible_collections.accelerators.openshift.plugins.module_utils._machine_options import JOINING
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._nodes import ensure
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
+    AUTH,
+    WAIT,
+    ArgumentSpec,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.change_options import DRAIN
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import JOINING
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.nodes import ensure
 
 SPEC = ArgumentSpec(
     options={

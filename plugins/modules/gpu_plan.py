@@ -7,16 +7,17 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: gpu_plan
-short_description: Check a description of GPU pools and say what follows from it
+short_description: Check the description of GPU pools and plan what the roles need
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Checks the whole list of pools before anything is written, reports every problem with the path of the option, a code and a remedy,
-    and returns the normalised pools with all that the roles need.
-  - A pool whose options contradict each other, or another pool, is refused. So is an option that this release understands but does not enact
-    (C(POOL-NOT-YET)); nothing is ignored silently.
-  - Writes nothing. Without O(platform) it reads the Infrastructure object of the cluster, else nothing at all.
+  - Checks the whole list of pools before any write. Reports every problem with the path of the option, a code
+    and a remedy. Returns the normalised pools with everything that the roles need.
+  - Refuses a pool whose options contradict each other or another pool. Also refuses options that this release
+    does not support (C(POOL-NOT-YET)), so it ignores nothing silently.
+  - Writes nothing. Without O(platform) it reads the Infrastructure object of the cluster, otherwise it reads
+    nothing.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._wait
@@ -24,51 +25,62 @@ extends_documentation_fragment:
 options:
   pools:
     description:
-      - The pools. Each has C(name), C(candidates) (a list of C(instance_type) and C(zones)) and C(replicas), or C(autoscale) with C(min) and C(max);
-        or C(name) and C(existing) (C(node_selector) and C(expected) devices per node) for nodes that are there already.
-      - Optional are C(market) (C(on_demand), C(spot), C(capacity_block), or a mapping with C(type), C(max_price), C(reservation)), C(taints), C(labels),
-        C(accelerator), C(disk) (C(size_gib), C(type), C(iops), C(throughput_mib)), C(quota), C(priority) and C(validate).
-      - For an instance type that is newer than the catalogue, add C(gpus) and C(gpu_model) to the candidate, and what else is known of it - C(gpu_memory_gib),
-        C(gpu_share), C(vendor), C(driver), C(vcpus), C(memory_gib), C(arch). Or describe it in O(catalogue).
-      - A type whose devices are not NVIDIA's is refused, unless C(accelerator) says that it is meant, for example C(amd-mi300x).
-      - A pool or a candidate can have options of its platform alone, which M(accelerators.openshift.gpu_machineset) describes.
+      - The pools. Each has C(name), C(candidates) (a list of C(instance_type) and C(zones)) and C(replicas),
+        or C(autoscale) with C(min) and C(max). A pool of existing nodes has C(name) and C(existing)
+        (C(node_selector) and C(expected) devices per node).
+      - Optional are C(market) (C(on_demand), C(spot), C(capacity_block), or a mapping with C(type),
+        C(max_price), C(reservation)), C(taints), C(labels), C(accelerator), C(disk) (C(size_gib), C(type),
+        C(iops), C(throughput_mib)), C(quota), C(priority) and C(validate).
+      - For an instance type that is newer than the catalogue, add C(gpus) and C(gpu_model) to the candidate,
+        and other known values - C(gpu_memory_gib), C(gpu_share), C(vendor), C(driver), C(vcpus),
+        C(memory_gib), C(arch). Or describe it in O(catalogue).
+      - A type with devices from another vendor than NVIDIA is refused, unless C(accelerator) confirms it, for
+        example C(amd-mi300x).
+      - A pool or a candidate can have options of its platform. M(accelerators.openshift.gpu_machineset)
+        describes them.
     type: list
     elements: raw
     required: true
   gpu_pools_name:
-    description: What the list is called where the user wrote it; paths in messages begin with it.
+    description: Name of the variable that holds the list. Paths in messages begin with it.
     type: str
     default: gpu_pools
   platform:
     description:
-      - Platform that the pools are for. V(other) is any that has no options of its own.
-      - By default it is read from the cluster.
+      - Platform of the pools. V(other) means any platform without options of its own.
+      - By default the module reads it from the cluster.
     type: str
     choices: [aws, azure, gcp, ibm, oci, baremetal, vsphere, openstack, nutanix, other]
   accelerator_limits:
     description:
-      - Types that the ClusterAutoscaler has a GPU limit for (C(spec.resourceLimits.gpus[].type)).
-      - When given, a pool that scales and whose accelerator label is not among them is refused.
-      - By default the limits are read where a pool has C(autoscale), and it is refused only if somebody else keeps them (Argo CD, for example);
-        else M(accelerators.openshift.gpu_autoscaler) adds what is missing.
+      - Types that have a GPU limit in the ClusterAutoscaler (C(spec.resourceLimits.gpus[].type)).
+      - If set, the module refuses a pool with C(autoscale) whose accelerator label is not in this list.
+      - By default the module reads the limits if a pool has C(autoscale). It refuses the pool only if another
+        manager (for example Argo CD) maintains the limits. Otherwise M(accelerators.openshift.gpu_autoscaler)
+        adds a missing limit.
     type: list
     elements: str
   backend:
-    description: With V(dra) pods claim GPUs as devices. Quotas count what is claimed, and what only a device plugin enacts is refused (C(POOL-DRA)).
+    description:
+      - With V(dra) pods claim GPUs as devices. Quotas then count claims, and options that only a device
+        plugin supports are refused (C(POOL-DRA)).
     type: str
     choices: [dra]
   catalogue:
     description:
-      - Instance types of your own, as the option of the same name of P(accelerators.openshift.gpu_instance_types#lookup) describes them.
-      - What they say is part of the plan, so later tasks that are given the plan's pools need no catalogue.
+      - Your own instance types, as the option of the same name of
+        P(accelerators.openshift.gpu_instance_types#lookup) describes them.
+      - Their values are part of the plan, so later tasks that get the plan's pools need no catalogue.
     type: list
     elements: dict
     default: []
   prices:
-    description: What one node costs in an hour, by instance type, in your currency. The collection knows no prices.
+    description: Price of one node per hour, by instance type, in your currency. The collection has no prices.
     type: dict
   cost_classes:
-    description: From which cost in an hour on a pool is in which class. By default C(low) from 0, C(medium) from 10, C(high) from 100.
+    description:
+      - Classes of cost, each with its lowest cost per hour. The default is C(low) from 0, C(medium) from 10,
+        C(high) from 100.
     type: dict
 """
 
@@ -83,7 +95,7 @@ EXAMPLES = r"""
         quota: [{namespace: team-a, gpus: 2}]
   register: result
 
-- name: Check a description without looking at a cluster
+- name: Check a description without a cluster
   accelerators.openshift.gpu_plan:
     pools: "{{ gpu_pools }}"
     platform: aws
@@ -91,23 +103,27 @@ EXAMPLES = r"""
 
 RETURN = r"""
 plan:
-  description: The normalised pools, and what follows from all of them.
+  description: The normalised pools, and what the roles need for them.
   returned: success
   type: dict
   contains:
     pools:
-      description: The pools with all defaults, what their instance types are made of, and the devices expected per node.
+      description:
+        - The pools with all defaults, the facts about their instance types, and the expected devices per
+          node.
       type: list
       elements: dict
     stack:
-      description: The backend of M(accelerators.openshift.special_resource) that the pools need, and the driver that they have in common.
+      description:
+        - The backend of M(accelerators.openshift.special_resource) that the pools need, and their common
+          driver.
       type: dict
     tolerations:
-      description: What operands and workloads must tolerate to run on every pool.
+      description: Tolerations that operands and workloads need to run on every pool.
       type: list
       elements: dict
     quotas:
-      description: Resource quotas, one a namespace and name.
+      description: Resource quotas, one per namespace and name.
       type: list
       elements: dict
     priorities:
@@ -115,41 +131,54 @@ plan:
       type: list
       elements: dict
     validations:
-      description: What to run on the nodes of each pool.
+      description: Programs to run on the nodes of each pool.
       type: list
       elements: dict
     expected_labels:
-      description: Labels that the nodes of each pool must get from node feature discovery.
+      description: Labels that the nodes of each pool must get from Node Feature Discovery.
       type: list
       elements: dict
     limits:
       description:
-        - Limits of the provider's account (AWS, Azure, Google Cloud) that the pools count towards, and with how much.
-        - How high they are only the provider knows. C(is_name) is false where the provider's own name for a limit is not known for sure.
+        - Limits of the provider's account (AWS, Azure, Google Cloud) that the pools count towards, and how
+          much of each they need.
+        - Only the provider knows how high a limit is. C(is_name) is false if the provider's own name for the
+          limit is not known for certain.
       type: list
       elements: dict
     costs:
-      description: Lowest and highest cost of each pool in an hour, and its class; empty without O(prices).
+      description: Lowest and highest cost of each pool per hour, and its class. Empty without O(prices).
       type: list
       elements: dict
     cost:
-      description: The same of all pools together; null without O(prices).
+      description: The same for all pools together. Null without O(prices).
       type: dict
   sample:
     pools:
       - name: inference
-        candidates: [{instance_type: g4dn.xlarge, zones: [us-east-2a], arch: amd64, vendor: nvidia, gpus_per_node: 1, gpu_model: T4, gpu_memory_gib: 16}]
+        candidates:
+          - instance_type: g4dn.xlarge
+            zones: [us-east-2a]
+            arch: amd64
+            vendor: nvidia
+            gpus_per_node: 1
+            gpu_model: T4
+            gpu_memory_gib: 16
         replicas: 2
         expected: {nvidia.com/gpu: 1}
         node_selector: {accelerators.openshift/pool: inference}
     tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]
     quotas: [{namespace: team-a, name: gpu-quota, hard: {requests.nvidia.com/gpu: "2"}}]
 problems:
-  description: Everything that is wrong with the pools.
+  description: Every problem of the pools.
   returned: failure
   type: list
   elements: dict
-  sample: [{code: POOL-UNKNOWN-KEY, path: "gpu_pools[0].replica", message: replica is not an option here., remedy: "Did you mean replicas?"}]
+  sample:
+    - code: POOL-UNKNOWN-KEY
+      path: "gpu_pools[0].replica"
+      message: replica is not an option here.
+      remedy: "Did you mean replicas?"
 duration:
   description: Seconds that the task took.
   returned: always
@@ -159,21 +188,25 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _cost,
-    _infrastructure,
-    _pools,
-    _provider_limits,
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import extended
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
+    AUTH,
+    WAIT,
+    ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
-    extended,
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import autoscaling
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
+    infrastructure as platform_infrastructure,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _autoscaling
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
+    cost,
+    plan as pool_plan,
+    provider_limits,
+)
 
 SPEC = ArgumentSpec(
     options={
@@ -207,9 +240,9 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     name, limits, cloud = params["gpu_pools_name"], params["accelerator_limits"], params["platform"]
     # Whatever the platform: wrong input is told before the first request.
     catalogue = extended(params["catalogue"])
-    prices = None if params["prices"] is None else _cost.read_prices(params["prices"])
-    classes = _cost.CLASSES if params["cost_classes"] is None else _cost.read_classes(params["cost_classes"])
-    plan = _pools.plan(
+    prices = None if params["prices"] is None else cost.read_prices(params["prices"])
+    classes = cost.CLASSES if params["cost_classes"] is None else cost.read_classes(params["cost_classes"])
+    plan = pool_plan.plan(
         params["pools"],
         name,
         cloud,
@@ -224,32 +257,32 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
             limits = (
                 limits
                 if limits is not None or not any(pool["autoscale"] for pool in plan["pools"])
-                else _autoscaling.fixed_types(api)
+                else autoscaling.fixed_types(api)
             )
-            plan = _pools.plan(
+            plan = pool_plan.plan(
                 params["pools"], name, cloud, cluster.name or None, limits, catalogue, params["backend"]
             )
     for remark in plan.pop("remarks"):
         api.warn(remark)
-    costs = [] if prices is None else [_cost.cost(pool, prices, classes) for pool in plan["pools"]]
-    total = _cost.total(costs, classes) if costs else None
+    costs = [] if prices is None else [cost.cost(pool, prices, classes) for pool in plan["pools"]]
+    total = cost.total(costs, classes) if costs else None
     return {
         "plan": {
             **plan,
-            "limits": _provider_limits.limits(plan["pools"], cloud),
+            "limits": provider_limits.limits(plan["pools"], cloud),
             "costs": costs,
             "cost": total,
         }
     }
 
 
-def infrastructure(api: Api) -> _infrastructure.Infrastructure | None:
+def infrastructure(api: Api) -> platform_infrastructure.Infrastructure | None:
     """The cluster's platform, or None on a cluster that is no OpenShift."""
     try:
         found = api.get(known("Infrastructure"), "cluster")
     except KindNotServedError:
         return None
-    return _infrastructure.read(found) if found else None
+    return platform_infrastructure.read(found) if found else None
 
 
 def main() -> None:

@@ -12,11 +12,11 @@ version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Keeps a ResourceQuota whose keys are really counted, and returns what is used of it.
-  - The API accepts keys such as C(nvidia.com/gpu) and C(limits.nvidia.com/gpu) in a ResourceQuota and never enforces them.
-    This module refuses them and names the right key.
-  - A namespace may have several quotas; each is one task with its own O(name).
-  - With O(state=absent) the quota is deleted when this collection made it; the namespace stays.
+  - Maintains a ResourceQuota whose keys the API server really counts, and returns how much of it is used.
+  - The API accepts keys such as C(nvidia.com/gpu) and C(limits.nvidia.com/gpu) in a ResourceQuota and never
+    enforces them. This module refuses them and names the right key.
+  - A namespace may have several quotas. Use one task with its own O(name) for each.
+  - O(state=absent) deletes the quota if this collection created it. The namespace stays.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
@@ -34,37 +34,45 @@ options:
   gpus:
     description:
       - Number of GPUs that all pods of the namespace together may request.
-      - Short for O(hard) with the one key C(requests.nvidia.com/gpu), or with O(claims) the one key C(gpu.nvidia.com.deviceclass.resource.k8s.io/devices).
+      - Same as O(hard) with only the key C(requests.nvidia.com/gpu), or with O(claims) only the key
+        C(gpu.nvidia.com.deviceclass.resource.k8s.io/devices).
     type: int
   claims:
-    description: Whether O(gpus) counts devices that pods claim (dynamic resource allocation) instead of an extended resource that they request.
+    description:
+      - Whether O(gpus) counts devices that pods claim (dynamic resource allocation) instead of an extended
+        resource that they request.
     type: bool
     default: false
   hard:
     description:
-      - Limit per resource, as in C(spec.hard) of a ResourceQuota, for example C(requests.nvidia.com/mig-1g.5gb).
+      - Limit per resource, as in C(spec.hard) of a ResourceQuota, for example
+        C(requests.nvidia.com/mig-1g.5gb).
       - Extended resources need the prefix C(requests.) and a whole number.
-      - Devices that pods claim are counted by their class, as C(gpu.nvidia.com.deviceclass.resource.k8s.io/devices); a claim counts until it is gone.
+      - Devices that pods claim count by their class, as
+        C(gpu.nvidia.com.deviceclass.resource.k8s.io/devices). A claim counts until it is deleted.
     type: dict
   create_namespace:
-    description: Whether to create the namespace when it does not exist. Otherwise a missing namespace is an error.
+    description:
+      - Whether to create the namespace when it does not exist. Otherwise a missing namespace is an error.
     type: bool
     default: false
   prove:
     description:
-      - Whether to let the API server refuse a pod, or a claim, that asks for more than is left, as a dry run, and to return its text as C(quota.proof).
-      - Fails with C(QUOTA-NOT-ENFORCED) when such a pod would be admitted. Skipped in check mode.
+      - Whether to prove the quota. The module sends a dry run of a pod, or a claim, that requests more than
+        is left, and returns the API server's refusal as C(quota.proof).
+      - The task fails with C(QUOTA-NOT-ENFORCED) if the API server would admit such a pod. Check mode skips
+        the proof.
     type: bool
     default: false
 """
 
 EXAMPLES = r"""
-- name: Team A may use eight GPUs
+- name: Limit team A to eight GPUs
   accelerators.openshift.gpu_quota:
     namespace: team-a
     gpus: 8
 
-- name: Team B may use MIG slices, and the API server proves it
+- name: Limit team B to MIG slices, and prove the limit
   accelerators.openshift.gpu_quota:
     namespace: team-b
     name: mig-quota
@@ -74,13 +82,13 @@ EXAMPLES = r"""
       requests.memory: 512Gi
     prove: true
 
-- name: Eight GPUs that pods claim as devices
+- name: Limit team C to eight GPUs that pods claim as devices
   accelerators.openshift.gpu_quota:
     namespace: team-c
     gpus: 8
     claims: true
 
-- name: No cap any more
+- name: Remove the quota
   accelerators.openshift.gpu_quota:
     namespace: team-a
     state: absent
@@ -88,7 +96,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 quota:
-  description: The quota as the cluster holds it; only its name and namespace with O(state=absent).
+  description: The quota as the cluster holds it. With O(state=absent) only its name and namespace.
   returned: success
   type: dict
   sample:
@@ -96,7 +104,9 @@ quota:
     namespace: team-a
     resources: {requests.nvidia.com/gpu: {hard: "8", used: "2"}}
     holders: [{pod: trainer-0, requests: {nvidia.com/gpu: 2}}]
-    proof: 'pods "gpu-quota-proof-x" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=7, used: ..., limited: ...'
+    proof: >-
+      pods "gpu-quota-proof-x" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=7,
+      used: ..., limited: ...
 duration:
   description: Seconds that the task took.
   returned: always
@@ -106,18 +116,20 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _quota as quotas
-from ansible_collections.accelerators.openshift.plugins.module_utils import _quota_proof as proof
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _quota_use as use
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import (
+    proof,
+    resource_quota,
+    steps as quota_steps,
+)
 
 SPEC = ArgumentSpec(
     options={
@@ -139,28 +151,30 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     if params["state"] == "absent":
         api.delete(known("ResourceQuota"), name, namespace)
         return {"quota": {"name": name, "namespace": namespace}}
-    limits = quotas.hard(params["gpus"], params["hard"], params["claims"])
+    limits = resource_quota.hard(params["gpus"], params["hard"], params["claims"])
     if params["prove"]:
         proof.check(limits)
-    live = quotas.named(api.list(known("ResourceQuota"), namespace), name)
+    live = resource_quota.named(api.list(known("ResourceQuota"), namespace), name)
     if live is None and api.get(known("Namespace"), namespace) is None:
         if not params["create_namespace"]:
-            raise quotas.no_namespace(namespace)
+            raise resource_quota.no_namespace(namespace)
         api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-    applied = api.apply(quotas.build(name, namespace, limits), live=live)
+    applied = api.apply(resource_quota.build(name, namespace, limits), live=live)
     query, stage = {"quotas": Query(known("ResourceQuota"), namespace)}, f"quota {namespace}/{name}"
     seen = api.wait(
         query,
-        lambda found: quotas.judge(found["quotas"], name, limits),
+        lambda found: resource_quota.judge(found["quotas"], name, limits),
         stage,
         on_timeout_code="QUOTA-NOT-COUNTED",
     )["quotas"]
-    live = applied if api.check_mode else quotas.named(seen, name) or applied
-    for text in quotas.doubts(name, limits, use.nodes(api, limits), seen, use.classes(api, limits)):
+    live = applied if api.check_mode else resource_quota.named(seen, name) or applied
+    for text in resource_quota.doubts(
+        name, limits, quota_steps.nodes(api, limits), seen, quota_steps.classes(api, limits)
+    ):
         api.warn(text)
-    facts = quotas.summarize(live, limits)
-    facts["holders"] = use.holders(api, namespace, limits) if quotas.is_used(facts) else []
-    facts["proof"] = use.prove(api, live, limits) if params["prove"] and not api.check_mode else None
+    facts = resource_quota.summarize(live, limits)
+    facts["holders"] = quota_steps.holders(api, namespace, limits) if resource_quota.is_used(facts) else []
+    facts["proof"] = quota_steps.prove(api, live, limits) if params["prove"] and not api.check_mode else None
     return {"quota": facts}
 
 

@@ -12,12 +12,16 @@ version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Runs, on every node that matches, as many pods at the same time as the node has devices, reads exit codes and logs, and takes the pods away again.
-  - The pods are what an ordinary user may run. They are not root, drop all capabilities, request what they are limited to, and are placed by the scheduler.
-  - Boot id, driver and geometry of every validated node are remembered in a ConfigMap, so a later run validates only nodes where one of them changed.
-  - In check mode nothing runs; C(workload.due) tells which nodes would be validated. Nodes that are not there yet are a warning then.
-  - This module always waits for its pods; O(wait) matters only for O(state=absent).
-  - With O(state=absent) the namespace is deleted when this collection made it.
+  - On every matching node, runs as many pods at the same time as the node has devices, reads exit codes and
+    logs, and deletes the pods.
+  - An ordinary user may run such pods. They do not run as root, drop all capabilities, have requests equal to
+    limits, and the scheduler places them.
+  - Stores boot id, driver and geometry of every validated node in a ConfigMap. A later run validates only
+    nodes where one of them changed.
+  - In check mode nothing runs. C(workload.due) lists the nodes that a run would validate. Missing nodes cause
+    a warning then.
+  - This module always waits for its pods. O(wait) matters only for O(state=absent).
+  - O(state=absent) deletes the namespace if this collection created it.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
@@ -25,39 +29,48 @@ extends_documentation_fragment:
   - kubernetes.core.k8s_auth_options
 options:
   namespace:
-    description: Namespace of the pods and of the memory. It is created, for restricted pods only, when it does not exist.
+    description:
+      - Namespace of the pods and of the ConfigMap. If it does not exist, the module creates it, for
+        restricted pods only.
     type: str
     default: gpu-validation
   node_selector:
-    description: Labels that select the nodes. Needed unless O(state=absent).
+    description: Labels that select the nodes. Required unless O(state=absent).
     type: dict
   tolerations:
-    description: Taints of the nodes, as tolerations. C(nvidia.com/gpu:NoSchedule) is always tolerated.
+    description: Tolerations of the pods. They always tolerate C(nvidia.com/gpu:NoSchedule).
     type: list
     elements: dict
     default: []
   resources:
-    description: Resource to number of devices that every node has to offer. By default it is what each node offers now.
+    description:
+      - Resource and number of devices that every node must offer. The default is what each node offers now.
     type: dict
   claims:
     description:
-      - Whether each pod claims one GPU of DeviceClass C(gpu.nvidia.com) instead of requesting an extended resource. This is for clusters with dynamic
-        resource allocation, where the stack is that of backend C(dra) of M(accelerators.openshift.special_resource).
-      - What a node offers is then read from its ResourceSlices.
+      - Whether each pod claims one GPU of DeviceClass C(gpu.nvidia.com) instead of requesting an extended
+        resource. Use this on clusters with dynamic resource allocation, with backend C(dra) of
+        M(accelerators.openshift.special_resource).
+      - The module then reads the devices of a node from its ResourceSlices.
     type: bool
     default: false
   benchmark:
     description:
-      - What runs in the pods. V(vectoradd) adds vectors by CUDA, V(matmul) multiplies matrices and gives a figure in TFLOPS.
-      - V(nvidia_smi) only shows devices and driver.
+      - The program in the pods. V(vectoradd) adds vectors with CUDA. V(matmul) multiplies matrices and
+        returns TFLOPS.
+      - V(nvidia_smi) only lists devices and driver.
     type: str
     choices: [matmul, nvidia_smi, vectoradd]
     default: vectoradd
   image:
-    description: Image with the program, for example from a mirror. By default the benchmark's own, from C(nvcr.io).
+    description:
+      - Image with the program, for example from a mirror. The default is the benchmark's own image on
+        C(nvcr.io).
     type: str
   hold:
-    description: For how many seconds a pod keeps its device after the program, so that all pods of a node overlap.
+    description:
+      - For how many seconds a pod keeps its device after the program ends, so that all pods of a node run at
+        the same time.
     type: int
     default: 3
   force:
@@ -65,11 +78,12 @@ options:
     type: bool
     default: false
   min_nodes:
-    description: How many nodes O(node_selector) has to find at least.
+    description: The least number of nodes that O(node_selector) must find.
     type: int
     default: 1
   grace:
-    description: For how many seconds a pod may stay unschedulable, or its image unavailable, before the task fails.
+    description:
+      - For how many seconds a pod may stay unschedulable, or its image unavailable, before the task fails.
     type: float
     default: 60
 """
@@ -89,20 +103,22 @@ EXAMPLES = r"""
     image: registry.example.com/nvidia/pytorch:24.12-py3
     force: true
 
-- name: Every GPU of a pool that pods claim as a device
+- name: Validate a pool whose GPUs pods claim as devices
   accelerators.openshift.gpu_workload:
     node_selector: {accelerators.openshift/pool: training}
     resources: {nvidia.com/gpu: 8}
     claims: true
 
-- name: Forget everything
+- name: Delete the namespace and the stored results
   accelerators.openshift.gpu_workload:
     state: absent
 """
 
 RETURN = r"""
 workload:
-  description: What ran and what was validated. V(due) are the nodes that had to be validated. A node that did not run is validated from before.
+  description:
+    - What ran and what was validated. C(due) lists the nodes that needed a validation. A node that did not
+      run keeps its earlier validation.
   returned: success, or a failed validation
   type: dict
   sample:
@@ -132,21 +148,23 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _workload as workload
-from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_errors as errors
-from ansible_collections.accelerators.openshift.plugins.module_utils import _workload_verdict as verdict
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import _validation
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload_options import OPTIONS
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
+    failures,
+    pods,
+    steps as workload_steps,
+    verdict,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import OPTIONS
 
 SPEC = ArgumentSpec(options=OPTIONS, required_if=[["state", "present", ["node_selector"]]]).merge(
     AUTH, STATE, WAIT
@@ -155,35 +173,35 @@ SPEC = ArgumentSpec(options=OPTIONS, required_if=[["state", "present", ["node_se
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     namespace = params["namespace"]
-    errors.check(params)
+    failures.check(params)
     if params["state"] == "absent":
         api.delete(known("Namespace"), namespace)
         return {"workload": verdict.summarize([], [], {}, params)}
-    nodes = _validation.nodes(api, params)
-    if problem := errors.problem(nodes, params):
+    nodes = workload_steps.nodes(api, params)
+    if problem := failures.problem(nodes, params):
         if not api.check_mode:
             raise problem
         api.warn(f"{problem.message} In check mode the stages before have only been predicted.")
         nodes = []
-    memory = api.get(known("ConfigMap"), workload.FINGERPRINTS, namespace)
-    due = workload.changed(nodes, params["benchmark"], memory, params["force"])
+    memory = api.get(known("ConfigMap"), pods.FINGERPRINTS, namespace)
+    due = pods.changed(nodes, params["benchmark"], memory, params["force"])
     ran, wrong = {}, {}
     if due:
-        _validation.check_free(api, params, due)
+        workload_steps.check_free(api, params, due)
         place = api.get(known("Namespace"), namespace)
         if place is None or owned(place):
-            api.apply(workload.namespace(namespace))
+            api.apply(pods.namespace(namespace))
         ran = (
-            _validation.foresee(api, params, due)
+            workload_steps.foresee(api, params, due)
             if api.check_mode
-            else _validation.carry_out(api, params, due)
+            else workload_steps.carry_out(api, params, due)
         )
         wrong = verdict.complaints_by_node(due, ran)
         good = [node for node in due if node["metadata"]["name"] not in wrong]
-        api.apply(workload.fingerprints(params, memory, good, api.list(known("Node"), metadata_only=True)))
+        api.apply(pods.fingerprints(params, memory, good, api.list(known("Node"), metadata_only=True)))
     facts = {"workload": verdict.summarize(nodes, due, ran, params)}
     if wrong:
-        raise errors.failure([part for parts in wrong.values() for part in parts], facts)
+        raise failures.failure([part for parts in wrong.values() for part in parts], facts)
     return facts
 
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: manifests
-short_description: Keep any number of plain objects as described, in one task
+short_description: Apply any number of plain objects in one task
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Compares every object with what the cluster holds and writes only the ones that differ, by server-side apply.
-  - Namespaces and CustomResourceDefinitions come first, then what others refer to; with O(state=absent) the order is reversed.
-  - Every object is checked before the first request, and a wrong one is named by its path, for example C(objects[2].metadata.name).
+  - Compares every object with the live object, and writes only objects that differ, by server-side apply.
+  - Applies Namespaces and CustomResourceDefinitions first, then objects that others refer to, then the rest.
+    O(state=absent) deletes in reverse order.
+  - Checks every object before the first request, and names a wrong one by its path, for example
+    C(objects[2].metadata.name).
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
@@ -23,21 +25,24 @@ extends_documentation_fragment:
 options:
   objects:
     description:
-      - The objects, as a list of maps, or as YAML text with one or many documents, or as a list of such texts.
-      - Objects of kind C(List) are taken apart.
+      - The objects, as a list of mappings, as YAML text with one or several documents, or as a list of such
+        texts.
+      - The module splits objects of kind C(List) into their items.
     type: raw
     required: true
   namespace:
-    description: Namespace for objects of namespaced kinds that name none.
+    description: Namespace for namespaced objects that name no namespace.
     type: str
   force_conflicts:
-    description: Whether to take over fields that another field manager owns. Otherwise such a conflict is an error that names the manager.
+    description:
+      - Whether to take over fields that another field manager owns. Otherwise the task fails and names the
+        manager.
     type: bool
     default: false
 """
 
 EXAMPLES = r"""
-- name: Two priority classes
+- name: Create two priority classes
   accelerators.openshift.manifests:
     objects:
       - apiVersion: scheduling.k8s.io/v1
@@ -50,12 +55,12 @@ EXAMPLES = r"""
         value: 1000
         preemptionPolicy: Never
 
-- name: Everything in a file
+- name: Apply a file
   accelerators.openshift.manifests:
     namespace: team-a
     objects: "{{ lookup('ansible.builtin.file', 'objects.yml') }}"
 
-- name: None of it any more
+- name: Delete the objects of the file
   accelerators.openshift.manifests:
     namespace: team-a
     objects: "{{ lookup('ansible.builtin.file', 'objects.yml') }}"
@@ -64,12 +69,16 @@ EXAMPLES = r"""
 
 RETURN = r"""
 objects:
-  description: What was done with each object, in the order in which it was done.
+  description: What the task did with each object, in order.
   returned: success
   type: list
   elements: dict
   sample:
-    - {api_version: scheduling.k8s.io/v1, kind: PriorityClass, name: training-high, namespace: null, changed: true}
+    - api_version: scheduling.k8s.io/v1
+      kind: PriorityClass
+      name: training-high
+      namespace: null
+      changed: true
 duration:
   description: Seconds that the task took.
   returned: always
@@ -79,20 +88,20 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _manifest as manifests
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    KindNotServedError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import manifest as manifests
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
-    AcceleratorError,
-    KindNotServedError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import find, known
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import find, known
 
 SPEC = ArgumentSpec(
     options={

@@ -7,21 +7,24 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: olm_operator
-short_description: Install an operator through the Operator Lifecycle Manager, one approved InstallPlan at a time
+short_description: Install an operator through OLM, one approved InstallPlan at a time
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Makes the Namespace, the OperatorGroup and a Subscription with manual approval, approves exactly the InstallPlan that was asked for,
-    and waits until the ClusterServiceVersion (CSV) has succeeded.
-  - An InstallPlan is approved only when the Subscription points to it, it requires approval, and every CSV in it was asked for.
-  - A pending upgrade is reported and left alone, unless O(approve=upgrade).
-  - With O(state=absent) the Subscription that this collection made goes, and with it its CSV, OperatorGroup and Namespace, the latter two when
-    they are ours and nothing else is in them. CustomResourceDefinitions stay, unless O(remove_crds=true).
-  - What would be in the way is found before anything is written - a package that OLM v1 (a ClusterExtension) owns, an OperatorGroup that does not
-    suit, several catalogues with the same package.
-  - An operator that is part of OpenShift (node tuning) is looked at and not installed. A cluster without OLM is refused; for the GPU operator with the
-    values for its Helm chart.
+  - Creates the Namespace, the OperatorGroup and a Subscription with manual approval of the Operator Lifecycle
+    Manager (OLM). Approves exactly the InstallPlan that you asked for, and waits until the
+    ClusterServiceVersion (CSV) has succeeded.
+  - Approves an InstallPlan only if the Subscription points to it, it requires approval, and you asked for
+    every CSV in it.
+  - Reports a pending upgrade and does not approve it, unless O(approve=upgrade).
+  - O(state=absent) deletes the Subscription that this collection created, and its CSV. It deletes
+    OperatorGroup and Namespace if this collection created them and nothing else is in them.
+    CustomResourceDefinitions stay, unless O(remove_crds=true).
+  - Finds obstacles before the first write - a package that OLM v1 (a ClusterExtension) owns, an OperatorGroup
+    that does not fit, several catalogues with the same package.
+  - For an operator that is part of OpenShift (node tuning), returns its state and installs nothing. A cluster
+    without OLM is refused. For the GPU operator the failure has the values for its Helm chart.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
@@ -41,76 +44,91 @@ options:
     type: dict
     default: {}
   channel:
-    description: Channel to follow. The default is the channel of the Subscription that exists, else the package's default channel.
+    description:
+      - Channel to follow. The default is the channel of the existing Subscription, otherwise the package's
+        default channel.
     type: str
   csv:
-    description: Exactly this CSV, for example V(nfd.v4.22.0-202607141007). The default is the head of the channel.
+    description:
+      - The exact CSV, for example V(nfd.v4.22.0-202607141007). The default is the head of the channel.
     type: str
   source:
-    description: CatalogSource to take the package from. The default is the one that offers it; where several do, one has to be named.
+    description:
+      - CatalogSource of the package. The default is the one that has the package. Required if several have
+        it.
     type: str
   source_namespace:
     description: Namespace of the CatalogSource.
     type: str
     default: openshift-marketplace
   install_mode:
-    description: Whether the operator watches its own namespace or all. The default is the narrowest that it supports.
+    description:
+      - Whether the operator watches its own namespace or all namespaces. The default is the narrowest mode
+        that it supports.
     type: str
     choices: [OwnNamespace, AllNamespaces]
   approve:
     description:
-      - V(install) approves the first installation only. V(upgrade) also approves upgrades, up to O(csv) or to the head of the channel.
-      - V(never) leaves every approval to somebody else.
+      - V(install) approves the first installation only. V(upgrade) also approves upgrades, up to O(csv) or to
+        the head of the channel.
+      - V(never) approves nothing.
     type: str
     choices: [install, upgrade, never]
     default: install
   allow_csvs:
-    description: Further CSVs that an InstallPlan may contain; shell patterns such as V(nfd.*) are allowed.
+    description: Additional CSVs that an InstallPlan may contain. Shell patterns such as V(nfd.*) work.
     type: list
     elements: str
     default: []
   adopt:
     description:
-      - What to do with a Subscription to the package that somebody else made.
-      - V(report) leaves it as it is and fails when it is not what is asked for; V(take) takes its fields over, but never the right to delete it.
+      - What to do with a foreign Subscription to the package, that is, one that this collection did not
+        create.
+      - V(report) changes nothing, and fails if the Subscription differs from the options. V(take) takes over
+        its fields, but never the right to delete it.
     type: str
     choices: [report, take]
     default: report
   driver_change:
     description:
-      - What to do when an upgrade of C(gpu-operator-certified) would change the GPU driver. It does where the ClusterPolicy names no driver, so that
-        the operator's own is used, and the next operator has another one. Nodes then get the new driver one after the other, and their pods with GPUs end.
-      - V(ask) fails with the code C(OLM-DRIVER-CHANGE) and shows both drivers, the nodes and the pods; nothing is approved.
-      - V(pin) writes the driver that runs into the ClusterPolicy first, so that it stays; a ClusterPolicy that somebody else made needs O(adopt=take).
-      - V(allow) goes on.
+      - What to do if an upgrade of C(gpu-operator-certified) would change the GPU driver. That happens if the
+        ClusterPolicy names no driver, so that the operator uses its own, and the next operator has another
+        one. Nodes then get the new driver one after the other, and their pods with GPUs end.
+      - V(ask) approves nothing and fails with the code C(OLM-DRIVER-CHANGE), which shows both drivers, the
+        nodes and the pods.
+      - V(pin) first writes the running driver into the ClusterPolicy, so that the driver stays. A foreign
+        ClusterPolicy needs O(adopt=take).
+      - V(allow) approves the upgrade.
     type: str
     choices: [ask, pin, allow]
     default: ask
   grace:
     description:
-      - For how many seconds a trouble that may pass by itself may last before the task fails.
-        Examples are a catalogue that does not answer, and the image of a bundle that cannot be pulled.
+      - For how many seconds a trouble that may pass by itself may last before the task fails. Examples are a
+        catalogue that does not answer, and the image of a bundle that cannot be pulled.
     type: float
     default: 60
   force:
-    description: With O(state=absent), remove the operator although custom resources of its kinds still exist.
+    description: With O(state=absent), remove the operator even if custom resources of its kinds still exist.
     type: bool
     default: false
   remove_crds:
     description:
-      - With O(state=absent), delete the operator's CustomResourceDefinitions at the end, which deletes every object of their kinds.
-      - Refused while such objects exist, also with O(force=true). A CustomResourceDefinition that another package under OLM has as well stays.
+      - With O(state=absent), delete the operator's CustomResourceDefinitions at the end. That deletes every
+        object of their kinds.
+      - The task refuses this while such objects exist, also with O(force=true). A CustomResourceDefinition
+        that another package under OLM also has stays.
     type: bool
     default: false
 """
 
 EXAMPLES = r"""
-- name: Node Feature Discovery, from its default channel
+- name: Install Node Feature Discovery from its default channel
   accelerators.openshift.olm_operator:
     name: nfd
     namespace: openshift-nfd
 
-- name: The NVIDIA GPU operator, one exact version
+- name: Install or upgrade the NVIDIA GPU operator to one exact version
   accelerators.openshift.olm_operator:
     name: gpu-operator-certified
     namespace: nvidia-gpu-operator
@@ -120,7 +138,7 @@ EXAMPLES = r"""
     approve: upgrade
     driver_change: pin
 
-- name: No Node Feature Discovery any more
+- name: Remove Node Feature Discovery
   accelerators.openshift.olm_operator:
     name: nfd
     namespace: openshift-nfd
@@ -129,7 +147,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 operator:
-  description: The operator as OLM shows it; package and namespace only with O(state=absent).
+  description: The operator as OLM shows it. With O(state=absent) only package and namespace.
   returned: success
   type: dict
   sample:
@@ -147,8 +165,9 @@ operator:
     upgrade_available: null
 driver_change:
   description:
-    - With O(state=present), the change of the GPU driver that the upgrade brought or would have brought; null where there was none.
-    - A failure with the code C(OLM-DRIVER-CHANGE) has it as well.
+    - With O(state=present), the change of the GPU driver that the upgrade caused or would have caused. Null
+      if there was none.
+    - A failure with the code C(OLM-DRIVER-CHANGE) also has it.
   returned: when O(state=present)
   type: dict
   sample:
@@ -161,7 +180,7 @@ driver_change:
     nodes: [{name: gpu-0, driver: 580.126.20}]
     pods: [team-a/training-0 on gpu-0]
 helm_values:
-  description: On a cluster without OLM, for the GPU operator, the values for its Helm chart, as text.
+  description: On a cluster without OLM, the values for the Helm chart of the GPU operator, as text.
   returned: on failure with the code C(OLM-ABSENT)
   type: str
 duration:
@@ -173,14 +192,14 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
 SPEC = ArgumentSpec(
     options={
@@ -205,14 +224,10 @@ SPEC = ArgumentSpec(
 
 def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     if params["state"] == "absent":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-            _operator_removal as removal,
-        )
+        from ansible_collections.accelerators.openshift.plugins.module_utils._olm import removal_steps
 
-        return removal.absent(api, params)
-    from ansible_collections.accelerators.openshift.plugins.module_utils._procedures import (
-        _operators as operators,
-    )
+        return removal_steps.absent(api, params)
+    from ansible_collections.accelerators.openshift.plugins.module_utils._olm import operators
 
     return operators.present(api, params)
 

@@ -7,53 +7,66 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: preflight_update
-short_description: See before an update of OpenShift whether the GPU stack can follow it
+short_description: Check before an update of OpenShift whether the GPU stack can follow it
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Looks at everything that an update to another release needs so that GPUs are there again afterwards, and writes nothing.
-  - Whether the release is offered, with the risks that are named; operators that hold updates back; the operators of O(namespaces) and the releases that they
-    are made for; the driver of each GPU node and where it would come from for the new kernel; Modules of the Kernel Module Management operator; pools of
-    the machine-config operator, disruption budgets and pods that a rollout meets.
-  - Whether images are in their registries is asked through the cluster (an ImageStreamImport that imports nothing), which takes the right to C(create)
-    C(imagestreamimports.image.openshift.io) in the namespace that they are for.
-  - What cannot be found out from inside the cluster is said to be V(unknown), with the command that finds it out elsewhere.
+  - Checks everything that GPUs need to work after an update to another release. Writes nothing.
+  - Checks whether the cluster offers the release, and its known risks.
+  - Checks operators that hold updates back, and the supported releases of the operators in O(namespaces).
+  - Checks the driver of each GPU node and its source for the new kernel, and Modules of the Kernel Module
+    Management operator.
+  - Checks the pools of the machine-config operator, disruption budgets, and pods that the rollout meets.
+  - Asks the cluster whether images are in their registries (an ImageStreamImport that imports nothing). That
+    needs the right to C(create) C(imagestreamimports.image.openshift.io) in the namespace of the pods.
+  - Returns V(unknown) for what the cluster cannot tell, with the command that finds it out elsewhere.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._wait
   - kubernetes.core.k8s_auth_options
 options:
   version:
-    description: The release that the cluster is to be updated to, for example V(4.22.9).
+    description: The release to update the cluster to, for example V(4.22.9).
     type: str
     required: true
   kernel:
     description:
-      - The kernel of that release, if you know it. The cluster does not know it before.
-      - It is C(KERNEL_VERSION) in C(/etc/driver-toolkit-release.json) of the image C(oc adm release info VERSION --image-for=driver-toolkit).
+      - The kernel of that release, if you know it. The cluster does not know it before the update.
+      - It is C(KERNEL_VERSION) in C(/etc/driver-toolkit-release.json) of the image
+        C(oc adm release info VERSION --image-for=driver-toolkit).
     type: str
   rhcos:
-    description: The version of RHCOS in that release, if you know it, for example V(9.8.20260815-0). C(oc adm release info VERSION) calls it C(machine-os).
+    description:
+      - The version of RHCOS in that release, if you know it, for example V(9.8.20260815-0).
+        C(oc adm release info VERSION) calls it C(machine-os).
     type: str
   driver_images:
     description:
-      - Precompiled driver images that your registry has, each as a whole or as its tag alone. With it and O(kernel) an image that is not in the list blocks.
-      - Without it the cluster looks for the images.
+      - Precompiled driver images in your registry, each with its full name or only its tag. With this list
+        and O(kernel), an image that is missing in the list is V(blocking).
+      - Without this list the cluster looks for the images.
     type: list
     elements: str
   namespaces:
-    description: Where operators are looked at.
+    description: Namespaces of the operators to check.
     type: list
     elements: str
-    default: [nvidia-gpu-operator, openshift-nfd, nvidia-network-operator, openshift-sriov-network-operator, openshift-kmm, openshift-kueue-operator]
+    default:
+      - nvidia-gpu-operator
+      - openshift-nfd
+      - nvidia-network-operator
+      - openshift-sriov-network-operator
+      - openshift-kmm
+      - openshift-kueue-operator
   gpu_namespace:
-    description: Where the GPU operator's DaemonSets are.
+    description: Namespace of the GPU operator's DaemonSets.
     type: str
     default: nvidia-gpu-operator
   fail_on:
     description:
-      - The mildest verdict with which the task fails. A check is V(ok), V(unknown), V(warning) or V(blocking), from harmless to grave.
+      - The mildest verdict that fails the task. The verdicts are V(ok), V(unknown), V(warning) and
+        V(blocking), from mild to severe.
       - V(never) only reports.
     type: str
     choices: [blocking, warning, unknown, never]
@@ -63,11 +76,11 @@ seealso:
 """
 
 EXAMPLES = r"""
-- name: May the cluster go to 4.22.9?
+- name: Check an update to 4.22.9
   accelerators.openshift.preflight_update:
     version: 4.22.9
 
-- name: With precompiled drivers
+- name: Check an update with precompiled drivers
   accelerators.openshift.preflight_update:
     version: 4.22.9
     kernel: 5.14.0-611.5.1.el9_7.x86_64
@@ -84,17 +97,18 @@ version:
   type: str
   sample: 4.22.5
 target:
-  description: The release that was asked for.
+  description: The release to update to.
   returned: always
   type: str
   sample: 4.22.9
 verdict:
-  description: The gravest of all verdicts.
+  description: The most severe verdict.
   returned: always
   type: str
   sample: unknown
 checks:
-  description: One entry for each thing that was looked at, on failure as well. C(code) is what the task fails with when this check decides.
+  description:
+    - One entry per check, also on failure. C(code) is the code of the failure if this check decides.
   returned: always
   type: list
   elements: dict
@@ -106,7 +120,7 @@ checks:
       code: UPDATE-POOL
       evidence: []
 table:
-  description: The same for people, a line a check.
+  description: The same as text, one line per check.
   returned: always
   type: list
   elements: str
@@ -118,11 +132,13 @@ duration:
   sample: 0.4
 """
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import AUTH, WAIT, ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._procedures._update_preflight import (
-    ensure,
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
+    AUTH,
+    WAIT,
+    ArgumentSpec,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._update.steps import ensure
 
 OPERATORS = (
     "nvidia-gpu-operator",

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: special_resource
-short_description: Bring the driver stack to GPU nodes and judge it by what the nodes offer
+short_description: Install the driver stack on GPU nodes and wait until pods can request the GPUs
 version_added: 1.0.0
 author:
   - accelerators.openshift contributors (@accelerators-openshift)
 description:
-  - Keeps the ClusterPolicy of the NVIDIA GPU Operator, and waits until the stack is really there.
-  - C(state=ready) of a ClusterPolicy alone proves nothing. This module waits until it is ready with reason C(Reconciled), every node of O(pools)
-    runs a Ready pod of the current revision of every operand that its labels call for, and offers exactly the devices that its pool promises.
-  - The spec is the example in the installed operator (C(alm-examples)), or a complete default of our own, then the typed options, then O(spec).
-  - An object that somebody else made is only reported, or gets only what was asked for and differs (O(adopt)).
-  - Other backends keep other objects and judge them by the same nodes; see O(backend).
-  - With O(state=absent) the ClusterPolicy is deleted when this collection made it, and the task waits until no operand is left.
+  - Maintains the ClusterPolicy of the NVIDIA GPU Operator, and waits until the stack really works.
+  - C(state=ready) of a ClusterPolicy alone proves nothing. This module waits until the ClusterPolicy is ready
+    with reason C(Reconciled), and every node of O(pools) runs a Ready pod of the current revision of every
+    operand that its labels select, and offers exactly the devices that its pool expects.
+  - The spec starts from the example in the installed operator (C(alm-examples)), or from a complete default
+    of this collection. The typed options and then O(spec) are merged over it.
+  - Only reports a foreign object, or changes only the wanted fields that differ (O(adopt)).
+  - Other backends maintain other objects and judge the same nodes. See O(backend).
+  - O(state=absent) deletes the ClusterPolicy if this collection created it, and waits until no operand is
+    left.
 extends_documentation_fragment:
   - accelerators.openshift._attributes
   - accelerators.openshift._state
@@ -35,7 +38,7 @@ extends_documentation_fragment:
 """
 
 EXAMPLES = r"""
-- name: Bring the stack to a pool of nodes with eight GPUs each
+- name: Install the stack on a pool of nodes with eight GPUs each
   accelerators.openshift.special_resource:
     tolerations:
       - {key: dedicated, operator: Equal, value: training, effect: NoSchedule}
@@ -46,7 +49,7 @@ EXAMPLES = r"""
         replicas: 2
         expected: {nvidia.com/gpu: 8}
 
-- name: Another driver; the three belong together on OpenShift
+- name: Set the driver; on OpenShift the three options belong together
   accelerators.openshift.special_resource:
     driver:
       repository: nvcr.io/nvidia
@@ -54,7 +57,7 @@ EXAMPLES = r"""
       version: 595.91.07
     spec: {validator: {plugin: {env: [{name: WITH_WORKLOAD, value: "true"}]}}}
 
-- name: A kernel module that KMM loads, and its device plugin
+- name: Let KMM load a kernel module, and run its device plugin
   accelerators.openshift.special_resource:
     backend: kmm
     name: card
@@ -66,7 +69,7 @@ EXAMPLES = r"""
       device_plugin: {image: 'registry.example.com/card-plugin:1'}
     pools: [{name: cards, node_selector: {example.com/card: "true"}, expected: {example.com/card: 2}}]
 
-- name: From a SpecialResource to a Module
+- name: Migrate from a SpecialResource to a Module
   accelerators.openshift.special_resource:
     backend: sro
     name: card
@@ -76,7 +79,7 @@ EXAMPLES = r"""
       module_name: card
       kernel_mappings: [{regexp: '^5\.14', container_image: 'registry.example.com/card:5.14'}]
 
-- name: A driver for each pool
+- name: Set a driver for each pool
   accelerators.openshift.special_resource:
     backend: nvidiadriver
     driver: {repository: nvcr.io/nvidia, image: driver, version: 595.91.07}
@@ -87,12 +90,12 @@ EXAMPLES = r"""
       - {name: training, node_selector: {pool: training}, expected: {nvidia.com/gpu: 8}}
       - {name: inference, node_selector: {pool: inference}, expected: {nvidia.com/gpu: 1}}
 
-- name: Devices that pods claim, instead of numbers
+- name: Let pods claim GPUs as devices
   accelerators.openshift.special_resource:
     backend: dra
     pools: [{name: training, node_selector: {pool: training}, expected: {nvidia.com/gpu: 8}}]
 
-- name: The driver of network adapters, and RDMA devices that pods share
+- name: Install the driver of network adapters, and share RDMA devices among pods
   accelerators.openshift.special_resource:
     backend: nicclusterpolicy
     nic_cluster_policy:
@@ -100,7 +103,7 @@ EXAMPLES = r"""
       rdma_shared_device_plugin: {resources: [{name: rdma_a, link_types: [infiniband]}]}
     pools: [{name: training, node_selector: {pool: training}, expected: {rdma/rdma_a: 63}}]
 
-- name: Take the stack away
+- name: Remove the stack
   accelerators.openshift.special_resource:
     state: absent
 """
@@ -108,17 +111,20 @@ EXAMPLES = r"""
 RETURN = r"""
 special_resource:
   description:
-    - The stack as the cluster holds it. On failure it is what was seen last.
-    - C(pools) has each pool by itself; one may be C(ready) while another one failed the task.
-      C(others) are nodes outside the pools on which something of the operator is not Ready.
-    - C(stages) has, in order, C(catalogue), C(install plan), C(csv), C(crd), and with pools C(nfd labels), C(driver), C(toolkit), C(device plugin),
-      C(validator), C(metrics), C(allocatable); other backends have stages of their own in between. C(verdict) is C(ready), C(pending), C(failed), or
-      C(waiting) for the stage that C(consequence_of) names. C(since) is the time in UTC that the API tells, empty where it tells none.
-      C(nodes) are the nodes that are behind, of C(of) nodes; a node without a name stands for those that a pool lacks.
-    - C(lines) is the same as short lines of text.
-    - C(differs) and C(manager) are about an object that somebody else made (O(adopt)); C(nvidia_drivers) is told by backends V(nvidiadriver) and V(dra),
-      C(nvidia_drivers_unlisted), those of this collection that nothing asks for any more, by V(nvidiadriver).
-    - C(components) and C(rebuild), nodes whose GPU driver is older than the NIC driver, are told by V(nicclusterpolicy), C(nodes[].devices) by V(dra).
+    - The stack as the cluster holds it. On failure, the last state that the task saw.
+    - C(pools) has one entry per pool. A pool may be C(ready) while another pool failed the task. C(others)
+      lists nodes outside the pools with an operand that is not Ready.
+    - C(stages) has, in order, C(catalogue), C(install plan), C(csv), C(crd), and with pools C(nfd labels),
+      C(driver), C(toolkit), C(device plugin), C(validator), C(metrics), C(allocatable). Other backends have
+      their own stages in between. C(verdict) is C(ready), C(pending), C(failed), or C(waiting) for the stage
+      that C(consequence_of) names. C(since) is the time in UTC from the API, or empty. C(nodes) lists the
+      nodes that are not ready, of C(of) nodes. A node without a name stands for the nodes that a pool lacks.
+    - C(lines) has the same as short lines of text.
+    - C(differs) and C(manager) describe a foreign object (O(adopt)).
+    - Backends V(nvidiadriver) and V(dra) return C(nvidia_drivers). Backend V(nvidiadriver) also returns
+      C(nvidia_drivers_unlisted), the drivers of this collection that no option lists any more.
+    - Backend V(nicclusterpolicy) returns C(components) and C(rebuild), the nodes whose GPU driver is older
+      than the NIC driver. Backend V(dra) returns C(nodes[].devices).
   returned: success, or a failed wait
   type: dict
   sample:
@@ -129,27 +135,55 @@ special_resource:
     driver_version: 595.91.07
     pools:
       - {name: training, ready: true, nodes: 1, nodes_ready: 1, code: "", message: "", remedy: ""}
-      - {name: inference, ready: false, nodes: 1, nodes_ready: 0, code: GPU-DRV-CRASH, message: "Node gpu-1: driver: …", remedy: oc logs …}
+      - name: inference
+        ready: false
+        nodes: 1
+        nodes_ready: 0
+        code: GPU-DRV-CRASH
+        message: "Node gpu-1: driver: …"
+        remedy: oc logs …
     others: [{name: gpu-of-somebody, operands: [{name: driver, note: is not Ready}]}]
     stages:
-      - {name: catalogue, verdict: ready, since: "2026-11-21T20:01:10Z", evidence: [CatalogSource certified-operators … is READY], consequence_of: ""}
+      - name: catalogue
+        verdict: ready
+        since: "2026-11-21T20:01:10Z"
+        evidence: [CatalogSource certified-operators … is READY]
+        consequence_of: ""
       - name: driver
         verdict: failed
         since: "2026-11-21T21:03:00Z"
         evidence: ["gpu-1: driver is in CrashLoopBackOff (pod nvidia-driver-daemonset-y)"]
         consequence_of: ""
         nodes:
-          - {pool: inference, node: gpu-1, verdict: failed, since: "2026-11-21T21:03:00Z", evidence: ["gpu-1: driver is in …"], consequence_of: ""}
+          - pool: inference
+            node: gpu-1
+            verdict: failed
+            since: "2026-11-21T21:03:00Z"
+            evidence: ["gpu-1: driver is in …"]
+            consequence_of: ""
         of: 2
-      - {name: toolkit, verdict: waiting, since: "2026-11-21T21:02:00Z", evidence: [], consequence_of: driver, nodes: [], of: 2}
+      - name: toolkit
+        verdict: waiting
+        since: "2026-11-21T21:02:00Z"
+        evidence: []
+        consequence_of: driver
+        nodes: []
+        of: 2
     lines:
       - "ready: catalogue, install plan, csv, crd, nfd labels"
-      - "driver FAILED since 2026-11-21T21:03:00Z on 1 of 2 nodes: gpu-1: driver is in CrashLoopBackOff (pod nvidia-driver-daemonset-y)"
+      - >-
+        driver FAILED since 2026-11-21T21:03:00Z on 1 of 2 nodes: gpu-1: driver is in CrashLoopBackOff
+        (pod nvidia-driver-daemonset-y)
       - toolkit, device plugin, validator, metrics, allocatable wait for driver
     differs: []
     manager: ""
     nvidia_drivers:
-      - {name: training, state: ready, reason: Reconciled, version: 595.91.07, node_selector: {pool: training}, nodes: [gpu-0]}
+      - name: training
+        state: ready
+        reason: Reconciled
+        version: 595.91.07
+        node_selector: {pool: training}
+        nodes: [gpu-0]
     nodes:
       - name: gpu-0
         pool: training
@@ -178,35 +212,39 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _cluster_policy_options,
-    _custom_resource_options,
-    _gpu_cluster_options,
-    _kmm_options,
-    _nic_cluster_policy_options,
-    _nvidia_driver_options,
-    _special_resource_options,
-    _sro_options,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
     WAIT,
     ArgumentSpec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._backends import chosen
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import options as stack_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.backend import chosen
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    options as clusterpolicy_options,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
+    options as custom_options,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import options as dra_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import options as kmm_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import options as nic_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
+    options as nvidiadriver_options,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import options as sro_options
 
 OPTIONS: t.Final = {
-    **_special_resource_options.OPTIONS,
-    **_cluster_policy_options.OPTIONS,
-    **_nvidia_driver_options.OPTIONS,
-    **_gpu_cluster_options.OPTIONS,
-    **_nic_cluster_policy_options.OPTIONS,
-    **_custom_resource_options.OPTIONS,
-    **_kmm_options.OPTIONS,
-    **_sro_options.OPTIONS,
+    **stack_options.OPTIONS,
+    **clusterpolicy_options.OPTIONS,
+    **nvidiadriver_options.OPTIONS,
+    **dra_options.OPTIONS,
+    **nic_options.OPTIONS,
+    **custom_options.OPTIONS,
+    **kmm_options.OPTIONS,
+    **sro_options.OPTIONS,
 }
 SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, STATE, WAIT)
 

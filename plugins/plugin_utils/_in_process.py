@@ -20,16 +20,17 @@ from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._argspec import ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import complaint, execute
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import complaint, execute
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
 
 _MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 _AUTOMATIC = ("auto", "auto_silent", "auto_legacy", "auto_legacy_silent")
 # Here, in Ansible's parent process, so that it is loaded once and shared by every worker that it forks. What is missing is for the module itself to tell.
-_MISSING = _credentials.preload()
+_MISSING = credentials.preload()
 # Nothing waits here, but every worker that does would compile it again: Ansible keeps no compiled code of collections. 4 ms of each task that waits.
-importlib.import_module("ansible_collections.accelerators.openshift.plugins.module_utils._wait")
+importlib.import_module("ansible_collections.accelerators.openshift.plugins.module_utils._kube.wait")
 _display = Display()
 
 
@@ -54,7 +55,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]
         module = importlib.import_module(f"{_MODULES}.{name}")
         params, problem = _validated(module.SPEC, json.loads(json.dumps(self._task.args, default=str)), name)
         if problem:
-            return {**result, **_secrets.censor(problem)}
+            return {**result, **secrets.censor(problem)}
         check_mode, diff = bool(self._task.check_mode), bool(self._task.diff)
         return {**result, **execute(name, module.ensure, params, check_mode, diff, _display.display)}
 
@@ -84,7 +85,7 @@ def _validated(
     """The parameters as AnsibleModule would have them, or the result of a task with wrong options."""
     validator = ArgumentSpecValidator(dict(spec.options), **spec.constraints())
     checked = validator.validate(arguments)
-    _secrets.register(*(checked._no_log_values - _secrets.public_in_kubeconfig(arguments.get("kubeconfig"))))
+    secrets.register(*(checked._no_log_values - secrets.public_in_kubeconfig(arguments.get("kubeconfig"))))
     if not checked.error_messages:
         return checked.validated_parameters, {}
     return {}, complaint(name, spec.options, checked.unsupported_parameters, checked.error_messages)

@@ -8,9 +8,9 @@ import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 
 NAMESPACE = "contract"
 MakeApi = t.Callable[..., Api]
@@ -31,8 +31,8 @@ def make_api(request: pytest.FixtureRequest) -> t.Iterator[MakeApi]:
 
     api = make()
     api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
-    for left in api.list(_kinds.known("ConfigMap"), NAMESPACE):
+    for left in api.list(kinds.known("ConfigMap"), NAMESPACE):
         api.delete(
-            _kinds.known("ConfigMap"), left["metadata"]["name"], NAMESPACE, owned_only=False, wait=False
+            kinds.known("ConfigMap"), left["metadata"]["name"], NAMESPACE, owned_only=False, wait=False
         )
     yield make

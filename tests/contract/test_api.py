@@ -8,23 +8,26 @@ import pytest
 from cluster import Cluster
 from integration.wire import Audit
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _api_discovery, _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ApiError,
     ConflictError,
     KindNotServedError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
-from ansible_collections.accelerators.openshift.plugins.module_utils._ownership import MANAGED_BY
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGED_BY
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+    discovery,
+    kinds as kube_kinds,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from openshift_sandbox import audit
 
-CONFIG_MAP = _kinds.known("ConfigMap")
+CONFIG_MAP = kube_kinds.known("ConfigMap")
 MakeApi = t.Callable[..., Api]
 
 
@@ -77,9 +80,9 @@ def test_an_object_of_another_writer_keeps_its_fields_and_gets_no_label(make_api
 def test_an_absent_object_is_none_and_an_absent_kind_is_an_error(make_api: MakeApi) -> None:
     assert make_api().get(CONFIG_MAP, "nobody", "contract") is None
     with pytest.raises(KindNotServedError, match="nvidia"):
-        make_api().get(_kinds.known("NVIDIADriver"), "any")
+        make_api().get(kube_kinds.known("NVIDIADriver"), "any")
     with pytest.raises(KindNotServedError):
-        make_api().list(_kinds.known("NVIDIADriver"))
+        make_api().list(kube_kinds.known("NVIDIADriver"))
 
 
 def test_lists_select_and_carry_their_kind(make_api: MakeApi) -> None:
@@ -234,22 +237,22 @@ def test_a_role_may_have_any_name(cluster: Cluster) -> None:
         "rules": [],
     }
     api.apply(role)
-    assert api.get(_kinds.known("ClusterRole"), role["metadata"]["name"]) is not None
-    assert api.delete(_kinds.known("ClusterRole"), role["metadata"]["name"])
+    assert api.get(kube_kinds.known("ClusterRole"), role["metadata"]["name"]) is not None
+    assert api.delete(kube_kinds.known("ClusterRole"), role["metadata"]["name"])
     assert len(api.changes) == 2
     # Until it is gone, which is a wait for a selector of its name.
-    assert api.get(_kinds.known("ClusterRole"), role["metadata"]["name"]) is None
+    assert api.get(kube_kinds.known("ClusterRole"), role["metadata"]["name"]) is None
 
 
 def test_what_a_server_serves_is_read_from_either_document(cluster: Cluster) -> None:
     """On the real server alone: every kind is the same in the document of its group and in that of all groups."""
     api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
-    answer = api.http.request("GET", _api_discovery.ALL_GROUPS, accept=_api_discovery.ACCEPT)
+    answer = api.http.request("GET", discovery.ALL_GROUPS, accept=discovery.ACCEPT)
     assert answer.body["kind"] == "APIGroupDiscoveryList"
-    together = {(kind.api_version, kind.kind): kind for kind in _api_discovery.in_all_groups(answer.body)}
+    together = {(kind.api_version, kind.kind): kind for kind in discovery.in_all_groups(answer.body)}
     assert {"apps/v1", "machine.openshift.io/v1beta1"} <= {version for version, _kind in together}
     for version in {version for version, _kind in together}:
-        for kind in _api_discovery.in_group(version, api.http.request("GET", f"/apis/{version}").body):
+        for kind in discovery.in_group(version, api.http.request("GET", f"/apis/{version}").body):
             assert together[(version, kind.kind)] == kind
 
 
@@ -267,8 +270,8 @@ def test_kinds_outside_the_table_cost_two_requests(cluster: Cluster) -> None:
     }
     api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract-kinds")
     for name, (version, plural, namespaced) in kinds.items():
-        assert _kinds.find(version, name) is None
-        assert api.resolve(version, name) == _kinds.Kind(version, name, plural, namespaced)
+        assert kube_kinds.find(version, name) is None
+        assert api.resolve(version, name) == kube_kinds.Kind(version, name, plural, namespaced)
     Audit(log, cluster.client).flush()
     asked = [one.uri for one in audit.read(log, start, "accelerators.openshift/contract-kinds")]
     assert asked == ["/apis/storage.k8s.io/v1", "/apis"]

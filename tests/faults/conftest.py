@@ -12,16 +12,16 @@ import pytest
 from cluster import Cluster
 from faults.proxy import Proxy, Script
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
-from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import Limits
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials, kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import Limits
 from openshift_sandbox.client import Client
 
 NAMESPACE: t.Final = "faults"
-CONFIG_MAP: t.Final = _kinds.known("ConfigMap")
+CONFIG_MAP: t.Final = kinds.known("ConfigMap")
 # The pauses and their growth are the usual ones; what a test would only sleep through is shorter.
 SHORT: t.Final = Limits(first_read=0.4, read=1.2, silence=1.0, longest_pause=1.5)
 PAGE: t.Final = 3
@@ -64,7 +64,7 @@ def bench(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> t.Itera
     token = identity(client)
     proxy = Proxy(sandbox.url, sandbox.run / "pki" / "ca.crt", tmp_path_factory.mktemp("proxy"), page=PAGE)
     params = {"host": proxy.url, "api_key": token, "ca_cert": str(proxy.authority)}
-    connection = _credentials.connect(params, {})
+    connection = credentials.connect(params, {})
     connection.pool.connection_pool_kw["maxsize"] = 64
     yield Bench(proxy, client, params, connection)
     proxy.close()

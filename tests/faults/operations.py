@@ -10,12 +10,12 @@ import typing as t
 
 from faults.conftest import CONFIG_MAP, NAMESPACE, Bench, manifest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 
 LISTED: t.Final = [f"listed-{number}" for number in range(7)]
 

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from faults.served import Exchange, Served
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
 
 ROOT: t.Final = Path(__file__).resolve().parents[2]
 MODULE: t.Final = "accelerators.openshift.manifests"

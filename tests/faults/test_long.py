@@ -21,14 +21,14 @@ from faults.operations import before
 from faults.proxy import Call
 from integration.patience import until
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import USUAL
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials, kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import USUAL
 from openshift_sandbox import faults, lifecycle
 from openshift_sandbox.pki import Authority
 from openshift_sandbox.programs import control_plane
@@ -93,7 +93,7 @@ class Pair:
         # Three queries, which together ask no more often than one.
         others = {
             "all": Query(CONFIG_MAP, NAMESPACE, labels="of=cell"),
-            "spaces": Query(_kinds.known("Namespace"), name=NAMESPACE),
+            "spaces": Query(kinds.known("Namespace"), name=NAMESPACE),
         }
         self.waiter.wait({"one": Query(CONFIG_MAP, NAMESPACE, name=self.name), **others}, judge, "one")
         self.seen = time.monotonic()
@@ -165,7 +165,7 @@ def test_tasks_that_start_while_the_server_does(cluster: Cluster, bench: Bench) 
     end = time.monotonic() + 8.0
     while time.monotonic() < end:
         # A task each, with a connection of its own, for which there has been no trouble yet.
-        found = bench.api("long-fresh", connection=_credentials.connect(bench.params, {})).get(
+        found = bench.api("long-fresh", connection=credentials.connect(bench.params, {})).get(
             CONFIG_MAP, "long-fresh", NAMESPACE
         )
         assert found is not None

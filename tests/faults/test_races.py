@@ -18,14 +18,14 @@ from faults.operations import before, changes
 from faults.proxy import Call, Exchange, Fault
 from integration.patience import at_best
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     ApiError,
     ConflictError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Query
 
 
 class Between:
@@ -149,7 +149,7 @@ def test_a_token_file_is_read_again_after_a_401(bench: Bench, tmp_path: Path) ->
     }
     kubeconfig = tmp_path / "kubeconfig"
     kubeconfig.write_text(yaml.safe_dump(config))
-    connection = _credentials.connect({"kubeconfig": str(kubeconfig)}, {})
+    connection = credentials.connect({"kubeconfig": str(kubeconfig)}, {})
     api = bench.api("token-file", connection=connection)
 
     def asked() -> int:

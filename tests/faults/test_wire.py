@@ -21,23 +21,29 @@ import yaml
 from faults.served import Exchange, Served, Tunnel, authority
 from integration.patience import at_best, until
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials, _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._connection import Connection
-from ansible_collections.accelerators.openshift.plugins.module_utils._deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ApiError
-from ansible_collections.accelerators.openshift.plugins.module_utils._http import Http
-from ansible_collections.accelerators.openshift.plugins.module_utils._http_limits import USUAL, Limits
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    ApiError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import pending, ready
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+    credentials,
+    kinds as kube_kinds,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import USUAL, Limits
 
-CONFIG_MAP: t.Final = _kinds.known("ConfigMap")
+CONFIG_MAP: t.Final = kube_kinds.known("ConfigMap")
 TOKEN: t.Final = {"api_key": "token-of-test"}
 MIB: t.Final = 1 << 20
 
 
 def api_of(params: dict[str, t.Any], seconds: float = 20.0, limits: Limits = USUAL) -> Api:
     return Api(
-        Http(lambda: _credentials.connect(params, {}), Deadline(seconds), "test", lambda _line: None, limits)
+        Http(lambda: credentials.connect(params, {}), Deadline(seconds), "test", lambda _line: None, limits)
     )
 
 
@@ -159,7 +165,7 @@ def test_no_proxy(host: str, no_proxy: str, direct: bool, how: str, monkeypatch:
     else:
         monkeypatch.setenv("HTTPS_PROXY", "http://proxy.test:3128")
         monkeypatch.setenv("NO_PROXY", no_proxy)
-    assert (_credentials.connect(params, {}).pool.proxy is None) is direct
+    assert (credentials.connect(params, {}).pool.proxy is None) is direct
 
 
 def nodes(number: int, size: int) -> bytes:
@@ -390,7 +396,7 @@ def test_a_wait_of_three_queries_asks_a_server_that_is_away_as_often_as_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     served = Served()
-    kinds = [_kinds.known(name) for name in ("ConfigMap", "Pod", "Namespace")]
+    kinds = [kube_kinds.known(name) for name in ("ConfigMap", "Pod", "Namespace")]
     api = api_of({"host": served.url, **TOKEN}, seconds=60)
     tries: list[float] = []
     real = Connection.send

@@ -10,7 +10,7 @@ import typing as t
 from ansible.module_utils.common.arg_spec import ArgumentSpecValidator
 from cluster import Cluster
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _module
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
 from ansible_collections.accelerators.openshift.plugins.modules import special_resource
 
 Data = dict[str, t.Any]
@@ -22,7 +22,7 @@ def judge(cluster: Cluster, **options: t.Any) -> Data:
         {"kubeconfig": str(cluster.kubeconfig), **options}
     )
     assert not checked.errors.messages, checked.errors.messages
-    return _module.execute(
+    return module.execute(
         "special_resource",
         special_resource.ensure,
         checked.validated_parameters,

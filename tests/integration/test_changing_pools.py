@@ -67,7 +67,10 @@ class Pool:
         """By the playbook; the pool is as it was but for that."""
         self.options["replicas"] = replicas
         return self.playbook.playbook(
-            "resize_pool", gpu_pools=[{**self.described, "replicas": 5}], pool=NAME, replicas=replicas
+            "resize_pool",
+            gpu_pools=[{**self.described, "replicas": 5}],
+            gpu_pool=NAME,
+            gpu_replicas=replicas,
         )
 
     @property
@@ -474,17 +477,18 @@ def test_a_budget_that_yields_after_three_minutes(pool: Pool, audit: Audit) -> N
 
 def test_replace_node(pool: Pool, audit: Audit) -> None:
     name = min(pool.names)
+    asked = {"gpu_node": name, "gpu_on_busy": "drain", "gpu_evict_unmanaged": True}
     with working(pool, "job", name):
-        refused = pool.playbook.playbook("replace_node", node=name)
+        refused = pool.playbook.playbook("replace_node", gpu_node=name)
         assert refused.failure["code"] == "NODE-BUSY"
         assert audit.writes(*refused.tasks) == []
-        foreseen = pool.playbook.playbook("replace_node", "--check", node=name, on_busy="drain", force=True)
+        foreseen = pool.playbook.playbook("replace_node", "--check", **asked)
         assert (foreseen.rc, foreseen.changed, audit.writes(*foreseen.tasks)) == (0, 1, []), foreseen.output
-        done = pool.playbook.playbook("replace_node", node=name, on_busy="drain", force=True)
+        done = pool.playbook.playbook("replace_node", **asked)
         assert (done.rc, done.changed) == (0, 1), done.output
     assert name not in pool.names
     assert pool.is_tidy(2)
-    again = pool.playbook.playbook("replace_node", node=name)
+    again = pool.playbook.playbook("replace_node", gpu_node=name)
     assert (again.rc, again.changed, audit.writes(*again.tasks)) == (0, 0, []), again.output
 
 
@@ -508,7 +512,7 @@ def test_fewer_nodes_spare_the_one_that_works(pool: Pool, audit: Audit) -> None:
             refused = pool.apply(replicas=0)
             assert refused["code"] == "NODE-BUSY"
             assert audit.writes(refused) == []
-            gone = pool.playbook.playbook("remove_pool", pool=NAME)
+            gone = pool.playbook.playbook("remove_pool", gpu_pool=NAME)
             assert gone.failure["code"] == "NODE-BUSY"
             assert audit.writes(*gone.tasks) == []
     assert pool.is_tidy(1)
@@ -597,10 +601,10 @@ def test_whoever_deletes_a_machine_waits_for_us(pool: Pool, audit: Audit) -> Non
 
 
 def test_remove_pool(pool: Pool, audit: Audit) -> None:
-    foreseen = pool.playbook.playbook("remove_pool", "--check", pool=NAME)
+    foreseen = pool.playbook.playbook("remove_pool", "--check", gpu_pool=NAME)
     assert (foreseen.rc, foreseen.changed, audit.writes(*foreseen.tasks)) == (0, 1, []), foreseen.output
-    done = pool.playbook.playbook("remove_pool", pool=NAME)
+    done = pool.playbook.playbook("remove_pool", gpu_pool=NAME)
     assert (done.rc, done.changed) == (0, 1), done.output
     assert (pool.machines, pool.nodes) == ([], [])
-    again = pool.playbook.playbook("remove_pool", pool=NAME)
+    again = pool.playbook.playbook("remove_pool", gpu_pool=NAME)
     assert (again.rc, again.changed) == (0, 0), again.output

@@ -21,14 +21,14 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from integration.patience import at_best
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _credentials,
-    _credentials_exec,
-    _module,
-    _secrets,
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+    credentials,
+    credentials_exec,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 
 Fields = dict[str, t.Any]
 NOW: t.Final = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
@@ -37,7 +37,7 @@ V1: t.Final = "client.authentication.k8s.io/v1"
 
 @pytest.fixture(autouse=True)
 def _own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
     for name in [
         name
         for name in os.environ
@@ -68,7 +68,7 @@ def write(path: Path, fields: Fields) -> str:
 
 
 def reached(**params: t.Any) -> tuple[str, list[tuple[str, str]]]:
-    connection = _credentials.connect(params, {})
+    connection = credentials.connect(params, {})
     return connection.host, connection.headers()
 
 
@@ -78,7 +78,7 @@ def bearer(token: str) -> list[tuple[str, str]]:
 
 def refused(**params: t.Any) -> CredentialsError:
     with pytest.raises(CredentialsError) as caught:
-        _credentials.connect(params, {})
+        credentials.connect(params, {})
     return caught.value
 
 
@@ -247,13 +247,13 @@ def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pair: t.Callable[..., P
 
 
 def test_the_account_of_a_pod_is_read_again(pod: Path) -> None:
-    connection = _credentials.connect({}, {})
+    connection = credentials.connect({}, {})
     assert (connection.host, connection.ends) == ("https://[fd00::1]:443", None)
     assert connection.headers() == [("authorization", "bearer token-of-pod")]
     pod.write_text("token-of-later")
     connection.renew()
     assert connection.headers() == [("authorization", "bearer token-of-later")]
-    assert "token-of-later" not in _secrets.censor_text("x token-of-later")
+    assert "token-of-later" not in secrets.censor_text("x token-of-later")
 
 
 def test_no_credentials_at_all_says_where_was_looked(tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_no_credentials_at_all_says_where_was_looked(tmp_path: Path) -> None:
 def test_a_token_file_is_read_again(tmp_path: Path) -> None:
     path = write(tmp_path / "k", config("a", {"tokenFile": "token"}))
     (tmp_path / "token").write_text("token-one\n")
-    connection = _credentials.connect({"kubeconfig": path}, {})
+    connection = credentials.connect({"kubeconfig": path}, {})
     assert connection.headers() == bearer("token-one")
     (tmp_path / "token").write_text("token-two\n")
     connection.renew()
@@ -295,7 +295,7 @@ def test_client_certificates(tmp_path: Path, pair: t.Callable[..., Pair], way: s
                 tmp_path / "k", config("a", users[way], {"certificate-authority-data": data(certificate)})
             )
         }
-    connection = _credentials.connect(params, {})
+    connection = credentials.connect(params, {})
     assert connection.headers() == []
     assert connection.ends == ("The client certificate", NOW + datetime.timedelta(seconds=60))
     context = connection.pool.connection_pool_kw["ssl_context"]
@@ -309,14 +309,14 @@ def test_a_key_with_a_password_asks_nobody_for_it(pair: t.Callable[..., Pair]) -
 
 def test_the_end_of_a_token_that_nothing_renews(tmp_path: Path) -> None:
     token = jwt(NOW)
-    assert _credentials.connect({"host": "https://a", "api_key": token}, {}).ends == ("The token", NOW)
-    assert _credentials.connect({"kubeconfig": config("a", {"token": token})}, {}).ends == ("The token", NOW)
+    assert credentials.connect({"host": "https://a", "api_key": token}, {}).ends == ("The token", NOW)
+    assert credentials.connect({"kubeconfig": config("a", {"token": token})}, {}).ends == ("The token", NOW)
     (tmp_path / "token").write_text(token)
     assert (
-        _credentials.connect({"kubeconfig": config("a", {"tokenFile": str(tmp_path / "token")})}, {}).ends
+        credentials.connect({"kubeconfig": config("a", {"tokenFile": str(tmp_path / "token")})}, {}).ends
         is None
     )
-    assert _credentials.connect({"host": "https://a", "api_key": "sha256~abc"}, {}).ends is None
+    assert credentials.connect({"host": "https://a", "api_key": "sha256~abc"}, {}).ends is None
 
 
 def jwt(end: datetime.datetime) -> str:
@@ -345,7 +345,7 @@ def test_a_user_entry_that_acts_as_somebody() -> None:
 
 
 def test_the_name_in_the_certificate() -> None:
-    connection = _credentials.connect(
+    connection = credentials.connect(
         {"kubeconfig": config("a", {"token": "t" * 9, "as": "x"}, {"tls-server-name": "kubernetes"})}, {}
     )
     assert connection.pool.connection_pool_kw["server_hostname"] == "kubernetes"
@@ -368,7 +368,7 @@ def test_an_exec_plugin_is_asked_again_after_a_refusal(tmp_path: Path, pair: t.C
         f"#!/bin/sh\nn=$(($(cat {count}) + 1)); echo $n > {count}\nsed s/NUMBER/$n/ <<END\n{json.dumps(answer)}\nEND\n"
     )
     script.chmod(0o700)
-    connection = _credentials.connect(
+    connection = credentials.connect(
         {
             "kubeconfig": write(
                 tmp_path / "k", config("a", {"exec": {"apiVersion": V1, "command": "./plugin"}})
@@ -395,7 +395,7 @@ def test_an_exec_plugin_that_gives_a_certificate(tmp_path: Path, pair: t.Callabl
     }
     (tmp_path / "answer").write_text(json.dumps(answer))
     plugin = {"exec": {"apiVersion": V1, "command": "cat", "args": [str(tmp_path / "answer")]}}
-    connection = _credentials.connect({"kubeconfig": config("a", plugin)}, {})
+    connection = credentials.connect({"kubeconfig": config("a", plugin)}, {})
     assert (connection.headers(), connection.ends) == (
         [],
         ("The client certificate", NOW + datetime.timedelta(seconds=60)),
@@ -408,7 +408,7 @@ def test_an_exec_plugin_that_gives_a_certificate(tmp_path: Path, pair: t.Callabl
 def test_an_exec_plugin_that_fails_or_hangs_is_never_nobody(
     monkeypatch: pytest.MonkeyPatch, plugin: Fields
 ) -> None:
-    monkeypatch.setattr(_credentials_exec, "SECONDS", 0.5)
+    monkeypatch.setattr(credentials_exec, "SECONDS", 0.5)
     assert refused(kubeconfig=config("a", {"exec": {"apiVersion": V1, **plugin}})).code == "CRED-EXEC"
 
 
@@ -418,7 +418,7 @@ def test_an_exec_plugin_that_hangs_does_not_keep_us_past_the_deadline() -> None:
     def taken() -> float:
         started = time.monotonic()
         with pytest.raises(CredentialsError, match="has not ended after 1 s"):
-            _module.connect({"kubeconfig": config("a", {"exec": plugin}), "wait_timeout": 1}, "exec").list(
+            module.connect({"kubeconfig": config("a", {"exec": plugin}), "wait_timeout": 1}, "exec").list(
                 known("Node")
             )
         return time.monotonic() - started

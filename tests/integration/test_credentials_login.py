@@ -16,9 +16,13 @@ from integration.patience import SECONDS, at_best, until
 from integration.playbook import Data, Playbook
 from integration.wire import Audit
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _credentials_package, _module
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import ApiError, CredentialsError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    ApiError,
+    CredentialsError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_package
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 
 REMEMBERED: t.Final = 10.0  # seconds for which an API server believes a token that it has just believed
 MAP: t.Final = {
@@ -149,7 +153,7 @@ def test_an_endpoint_that_is_silent_is_not_waited_for_beyond_the_tasks_time(
     monkeypatch: pytest.MonkeyPatch, patience: float
 ) -> None:
     """Nor is it by the last of several tries."""
-    monkeypatch.setattr(_credentials_package, "_LOGIN_SECONDS", patience)
+    monkeypatch.setattr(credentials_package, "_LOGIN_SECONDS", patience)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         params = {
             "host": f"https://127.0.0.1:{silent.getsockname()[1]}",
@@ -161,7 +165,7 @@ def test_an_endpoint_that_is_silent_is_not_waited_for_beyond_the_tasks_time(
         def taken() -> float:
             started = time.monotonic()
             with pytest.raises(ApiError) as caught:
-                _module.connect(params, "login").list(known("Node"))
+                module.connect(params, "login").list(known("Node"))
             assert caught.value.code == "API-UNREACHABLE"
             return time.monotonic() - started
 
@@ -169,7 +173,7 @@ def test_an_endpoint_that_is_silent_is_not_waited_for_beyond_the_tasks_time(
 
 
 def test_an_authority_that_did_not_sign_the_endpoint(oauth: OAuth) -> None:
-    api = _module.connect({**oauth.options(), "ca_cert": "", "wait_timeout": 20}, "login")
+    api = module.connect({**oauth.options(), "ca_cert": "", "wait_timeout": 20}, "login")
     with pytest.raises(CredentialsError, match="cannot be trusted") as caught:
         api.list(known("Node"))
     assert caught.value.code == "CRED-LOGIN"

@@ -19,14 +19,14 @@ import pytest
 import yaml
 from integration.patience import at_best
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import (
-    _credentials,
-    _credentials_kubeconfig,
-    _module,
-    _secrets,
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+    credentials,
+    credentials_kubeconfig,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import CredentialsError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from openshift_sandbox.pki import Authority
 
 
@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def issuer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> t.Iterator[Issuer]:
-    monkeypatch.setattr(_secrets, "_seen", set())
+    monkeypatch.setattr(secrets, "_seen", set())
     server = Issuer(tmp_path / "pki")
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
@@ -121,7 +121,7 @@ def kubeconfig(issuer: Issuer, id_token: str, **provider: str) -> dict[str, t.An
 
 
 def connected(fields: dict[str, t.Any] | str, **more: t.Any) -> str:
-    connection = _credentials.connect({"kubeconfig": fields, **more}, {})
+    connection = credentials.connect({"kubeconfig": fields, **more}, {})
     assert connection.ends is None
     return dict(connection.headers())["authorization"]
 
@@ -153,8 +153,8 @@ def test_a_token_that_has_expired_is_renewed(
     ((header, form),) = issuer.asked
     assert base64.b64decode(header.removeprefix("Basic ")).decode() == f"me:{secret or ''}"
     assert (form["grant_type"], form["refresh_token"]) == (["refresh_token"], ["refresh-one"])
-    assert "refresh-one" not in _secrets.censor_text("x refresh-one")
-    assert issuer.renewed not in _secrets.censor_text(f"x {issuer.renewed}")
+    assert "refresh-one" not in secrets.censor_text("x refresh-one")
+    assert issuer.renewed not in secrets.censor_text(f"x {issuer.renewed}")
 
 
 @pytest.mark.parametrize("persist", [True, False, None])
@@ -178,7 +178,7 @@ def test_what_was_renewed_is_kept_only_when_asked_for(
 
 def refused(issuer: Issuer, **provider: str) -> CredentialsError:
     with pytest.raises(CredentialsError) as caught:
-        _credentials.connect({"kubeconfig": kubeconfig(issuer, jwt(-60), **provider)}, {})
+        credentials.connect({"kubeconfig": kubeconfig(issuer, jwt(-60), **provider)}, {})
     assert caught.value.code == "CRED-OIDC"
     assert issuer.url in caught.value.message
     assert "refresh-one" not in caught.value.message
@@ -194,7 +194,7 @@ def test_an_issuer_that_gives_the_same_again(issuer: Issuer) -> None:
     fields = kubeconfig(issuer, jwt(-60), **trusted(issuer))
     issuer.renewed = fields["users"][0]["user"]["auth-provider"]["config"]["id-token"]
     with pytest.raises(CredentialsError, match="no new token"):
-        _credentials.connect({"kubeconfig": fields}, {})
+        credentials.connect({"kubeconfig": fields}, {})
 
 
 def test_an_issuer_that_the_system_does_not_know_gets_no_token(issuer: Issuer) -> None:
@@ -203,7 +203,7 @@ def test_an_issuer_that_the_system_does_not_know_gets_no_token(issuer: Issuer) -
 
 
 def test_an_issuer_that_is_silent(issuer: Issuer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_credentials_kubeconfig, "_ISSUER_SECONDS", 0.5)
+    monkeypatch.setattr(credentials_kubeconfig, "_ISSUER_SECONDS", 0.5)
     issuer.is_silent = True
     assert "timed out after" in refused(issuer, **trusted(issuer)).message
 
@@ -214,7 +214,7 @@ def test_an_issuer_that_is_silent_does_not_keep_us_past_the_deadline(issuer: Iss
     def taken() -> float:
         started = time.monotonic()
         with pytest.raises(CredentialsError, match="timed out after 1 s"):
-            _module.connect(
+            module.connect(
                 {"kubeconfig": kubeconfig(issuer, jwt(-60), **trusted(issuer)), "wait_timeout": 1}, "oidc"
             ).list(known("Node"))
         return time.monotonic() - started

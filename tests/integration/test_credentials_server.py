@@ -21,9 +21,12 @@ from cryptography.x509.oid import NameOID
 from integration.playbook import Data, Playbook
 from integration.wire import Audit
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _module
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import AcceleratorError, ApiError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    ApiError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 
 NODE: t.Final = known("Node")
 V1: t.Final = "client.authentication.k8s.io/v1"
@@ -54,7 +57,7 @@ def own(admin: Data) -> Data:
 
 
 def nodes(params: Data) -> list[Data]:
-    return _module.connect({"wait_timeout": 20, **params}, "credentials").list(NODE)
+    return module.connect({"wait_timeout": 20, **params}, "credentials").list(NODE)
 
 
 def token(cluster: Cluster, name: str) -> str:
@@ -186,7 +189,7 @@ def test_a_client_certificate_that_has_ended(cluster: Cluster, admin: Data) -> N
         "client-key-data": private,
     }
     user = {name: base64.b64encode(content).decode() for name, content in pair.items()}
-    api = _module.connect({"kubeconfig": with_user(admin, user), "wait_timeout": 20}, "credentials")
+    api = module.connect({"kubeconfig": with_user(admin, user), "wait_timeout": 20}, "credentials")
     with pytest.raises(ApiError) as caught:
         api.list(NODE)
     assert caught.value.code == "CRED-UNAUTHORIZED"

@@ -13,18 +13,18 @@ import pytest
 from cluster import Cluster
 from integration.patience import until
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._api import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
-from ansible_collections.accelerators.openshift.plugins.module_utils._readiness import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from openshift_sandbox import faults
 
 AWAY: t.Final = 20.0
-CONFIG_MAP: t.Final = _kinds.known("ConfigMap")
+CONFIG_MAP: t.Final = kinds.known("ConfigMap")
 
 
 def manifest(name: str) -> dict[str, t.Any]:

@@ -5,10 +5,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import typing as t
+from pathlib import Path
 
 import pytest
-from integration.playbook import Playbook
+import yaml
+from integration.playbook import ROOT, Playbook
 from integration.wire import Audit
 
 Data = dict[str, t.Any]
@@ -25,6 +30,9 @@ SCALED: t.Final[Data] = {
     **{key: POOL[key] for key in ("name", "candidates")},
     "autoscale": {"min": 0, "max": 2},
 }
+OLD_NAMES: t.Final[Data] = yaml.safe_load((ROOT / "playbooks/vars/old_names.yml").read_text())[
+    "__gpu_old_names"
+]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +60,7 @@ def test_gpu_machineset(playbook: Playbook, audit: Audit, options: Data, code: s
 
 @pytest.mark.parametrize("replicas", ["two", "1.5", "", "-1"])
 def test_a_pool_is_not_resized_to_what_is_no_number(playbook: Playbook, audit: Audit, replicas: str) -> None:
-    run = playbook.playbook("resize_pool", gpu_pools=[POOL], pool="never", replicas=replicas)
+    run = playbook.playbook("resize_pool", gpu_pools=[POOL], gpu_pool="never", gpu_replicas=replicas)
     assert "gpu_pools[0].replicas: " in run.failure["msg"]
     assert audit.writes(*run.tasks) == []
 
@@ -63,7 +71,7 @@ def test_a_pool_is_not_resized_to_what_is_no_number(playbook: Playbook, audit: A
 def test_a_pool_whose_number_is_not_ours_is_not_resized(
     playbook: Playbook, audit: Audit, pool: Data, words: str
 ) -> None:
-    run = playbook.playbook("resize_pool", gpu_pools=[pool], pool=pool["name"], replicas=2)
+    run = playbook.playbook("resize_pool", gpu_pools=[pool], gpu_pool=pool["name"], gpu_replicas=2)
     assert words in run.failure["msg"]
     assert audit.of(*run.tasks) == []
 
@@ -81,7 +89,7 @@ def test_the_role_takes_existing_nodes_as_their_user_writes_them(
 
 
 @pytest.mark.parametrize(
-    ("name", "more"), [("resize_pool", {"pool": "own", "replicas": 2}), ("remove_gpus", {})]
+    ("name", "more"), [("resize_pool", {"gpu_pool": "own", "gpu_replicas": 2}), ("remove_gpus", {})]
 )
 def test_types_of_ones_own_are_known_when_a_pool_changes_or_goes(
     playbook: Playbook, name: str, more: Data
@@ -92,3 +100,63 @@ def test_types_of_ones_own_are_known_when_a_pool_changes_or_goes(
     ]
     run = playbook.playbook(name, "--check", gpu_pools=[own], gpu_instance_types_catalogue=catalogue, **more)
     assert run.rc == 0, run.output
+
+
+@pytest.mark.parametrize(
+    ("name", "group"),
+    [
+        ("enable_gpus", "roles"),
+        ("plan", "roles"),
+        ("remove_gpus", "roles"),
+        ("resize_pool", "nodes"),
+        ("replace_node", "nodes"),
+        ("remove_pool", "nodes"),
+        ("preflight_update", "update"),
+    ],
+)
+def test_an_old_name_is_refused_and_the_new_one_named(
+    playbook: Playbook, audit: Audit, name: str, group: str
+) -> None:
+    old = OLD_NAMES["cluster"] | OLD_NAMES[group]
+    run = playbook.playbook(name, gpu_pools=[POOL], **dict.fromkeys(old, 0))
+    said = ", ".join(f"{one} is now {new}" for one, new in old.items())
+    assert run.failure["msg"] == f"Variables have new names: {said}. Nothing was changed."
+    assert audit.of(*run.tasks) == []
+
+
+@pytest.mark.parametrize(
+    ("inventory", "is_refused"),
+    [
+        ({"pool": "web", "node": "a", "replicas": 3, "force": True, "wait_timeout": 5}, False),
+        ({"cluster_connection": {"kubeconfig": "elsewhere"}}, True),
+    ],
+    ids=["their-own", "ours"],
+)
+def test_an_inventory_may_use_the_short_names_for_itself(
+    tmp_path: Path, inventory: Data, is_refused: bool
+) -> None:
+    hosts = {"all": {"hosts": {"localhost": {"ansible_connection": "local", **inventory}}}}
+    (tmp_path / "hosts.yml").write_text(yaml.safe_dump(hosts))
+    done = subprocess.run(
+        [
+            Path(sys.executable).parent / "ansible-playbook",
+            *("-i", "hosts.yml", ROOT / "playbooks/remove_pool.yml"),
+        ],
+        cwd=tmp_path,
+        env={
+            "ANSIBLE_COLLECTIONS_PATH": str(ROOT / ".collections"),
+            "HOME": str(tmp_path),
+            "LANG": "C.UTF-8",
+            "PATH": os.environ["PATH"],
+        },
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    expected = (
+        "cluster_connection is now gpu_cluster_connection"
+        if is_refused
+        else "Name the pool: -e gpu_pool=NAME"
+    )
+    assert done.returncode == 2, done.stderr
+    assert expected in done.stdout + done.stderr

@@ -14,11 +14,10 @@ from cluster import FOLDER, ROOT, Cluster
 from integration.playbook import Playbook, Run, TaskResult
 from integration.wire import Audit
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._module import connect
-from openshift_sandbox import audit as requests
-from openshift_sandbox import lifecycle
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
+from openshift_sandbox import audit as requests, lifecycle
 from openshift_sandbox.client import Client
 from openshift_sandbox.sandbox import Sandbox
 
@@ -126,7 +125,7 @@ def test_one_task_asks_no_more(run: Run, audit: Audit, name: str, verbs: list[st
 def test_a_missing_operator_costs_one_request(audit: Audit, cluster: Cluster) -> None:
     # A kind as in the table, of an operator that nobody has: the ones of the table may have been installed by other tests.
     log = cluster.needs_sandbox().directory / "audit.log"
-    missing = _kinds.Kind("requests.example.com/v1", "Widget", "widgets", provider="the operator widgets")
+    missing = kinds.Kind("requests.example.com/v1", "Widget", "widgets", provider="the operator widgets")
     start = requests.position(log)
     with pytest.raises(KindNotServedError, match="the operator widgets provides it"):
         connect({"kubeconfig": str(cluster.kubeconfig)}, "missing-operator").get(missing, "one", SPACE)

@@ -174,7 +174,9 @@ def test_wrong_pools(
 
 def test_rights_are_missing(cluster: Cluster, demo: Demo, audit: Audit) -> None:
     run = demo.enable(
-        cluster_connection={"kubeconfig": str(cluster.needs_sandbox().directory / "kubeconfig-restricted")}
+        gpu_cluster_connection={
+            "kubeconfig": str(cluster.needs_sandbox().directory / "kubeconfig-restricted")
+        }
     )
     found = verdict(run, "API-FORBIDDEN", "api")
     assert "create machinesets" in found["message"]
@@ -313,7 +315,7 @@ def test_the_second_run_changes_nothing(demo: Demo, audit: Audit, whole: Run) ->
 
 def test_cuda_fails_on_one_node(cluster: Cluster, demo: Demo, audit: Audit, whole: Run) -> None:
     with trouble(cluster, "cuda-fails-one-node"):
-        run = demo.enable("gpu_validation", gpu_validation_force=True)
+        run = demo.enable("gpu_validation", gpu_validation_repeat=True)
     found = verdict(run, "WORK-FAILED", "workload")
     bad = [
         node["metadata"]["name"]
@@ -345,7 +347,7 @@ def test_the_quota_is_smaller_than_the_validation_needs(
             ],
             "the quota",
         )
-        run = demo.enable("gpu_validation", gpu_validation_force=True)
+        run = demo.enable("gpu_validation", gpu_validation_repeat=True)
     cluster.client.delete("v1", "resourcequotas", capped[0]["metadata"]["name"], "gpu-validation")
     found = verdict(run, "QUOTA-TOO-SMALL", "quota")
     assert "exceeded quota: set-by-a-colleague, requested: requests.nvidia.com/gpu=2" in found["message"]

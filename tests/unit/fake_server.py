@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from urllib3 import HTTPHeaderDict
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _kinds
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds as kube_kinds
 
 Object = dict[str, t.Any]
 Fault = t.Callable[[str, str], "Answer | BaseException | None"]
@@ -70,7 +70,7 @@ class FakeServer:
     def __init__(self, *kinds: str, page: int = 500) -> None:
         self.served = {
             (kind.api_version, kind.plural): kind
-            for kind in map(_kinds.known, kinds or ("Namespace", "ConfigMap", "Node", "Pod"))
+            for kind in map(kube_kinds.known, kinds or ("Namespace", "ConfigMap", "Node", "Pod"))
         }
         self.objects: dict[tuple[str, str, str, str], Object] = {}
         self.requests: list[tuple[str, str, dict[str, str]]] = []
@@ -187,7 +187,7 @@ class FakeServer:
 
     def _write(
         self,
-        kind: _kinds.Kind,
+        kind: kube_kinds.Kind,
         method: str,
         namespace: str,
         name: str,
@@ -222,14 +222,14 @@ class FakeServer:
             else self._store(kind, wanted),
         )
 
-    def _store(self, kind: _kinds.Kind, obj: Object) -> Object:
+    def _store(self, kind: kube_kinds.Kind, obj: Object) -> Object:
         metadata = obj["metadata"]
         metadata.setdefault("uid", str(uuid.uuid4()))
         metadata["resourceVersion"] = str(next(self._versions))
         self.objects[(kind.api_version, kind.plural, metadata.get("namespace", ""), metadata["name"])] = obj
         return obj
 
-    def _matching(self, kind: _kinds.Kind, namespace: str, query: dict[str, str]) -> list[Object]:
+    def _matching(self, kind: kube_kinds.Kind, namespace: str, query: dict[str, str]) -> list[Object]:
         labels = dict(part.split("=", 1) for part in query.get("labelSelector", "").split(",") if part)
         name = query.get("fieldSelector", "").removeprefix("metadata.name=")
         return [
@@ -241,7 +241,7 @@ class FakeServer:
             and labels.items() <= obj["metadata"].get("labels", {}).items()
         ]
 
-    def _list(self, kind: _kinds.Kind, namespace: str, query: dict[str, str]) -> Answer:
+    def _list(self, kind: kube_kinds.Kind, namespace: str, query: dict[str, str]) -> Answer:
         start, size = int(query.get("continue", 0)), min(self._page, int(query.get("limit", 500)))
         found = self._matching(kind, namespace, query)
         metadata = {
@@ -257,7 +257,7 @@ class FakeServer:
             {"kind": f"{kind.kind}List", "apiVersion": kind.api_version, "metadata": metadata, "items": bare},
         )
 
-    def _watch(self, kind: _kinds.Kind, namespace: str, query: dict[str, str]) -> Answer:
+    def _watch(self, kind: kube_kinds.Kind, namespace: str, query: dict[str, str]) -> Answer:
         since = int(query["resourceVersion"])
         news = [
             obj

@@ -6,8 +6,12 @@ import typing as t
 
 import pytest
 
-from ansible_collections.accelerators.openshift.plugins.module_utils import _platforms, _pool_platform, _pools
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
+    plan as pool_plan,
+    platform_options,
+)
 
 Data = dict[str, t.Any]
 
@@ -15,7 +19,7 @@ Data = dict[str, t.Any]
 def problems(cloud: str, pool: Data) -> list[tuple[str, str]]:
     """Codes and paths, below the pool."""
     with pytest.raises(InputError) as caught:
-        _pools.plan([pool], cloud=cloud)
+        pool_plan.plan([pool], cloud=cloud)
     found = caught.value.facts["problems"]
     assert all(one["message"] and one["remedy"] for one in found)
     return [(one["code"], one["path"].removeprefix("gpu_pools[0].")) for one in found]
@@ -23,10 +27,10 @@ def problems(cloud: str, pool: Data) -> list[tuple[str, str]]:
 
 def built(cloud: str, pool: Data, source: Data, zone: str = "", image: str = "") -> Data:
     """Of the first candidate, planned twice as the steps of a playbook do."""
-    (planned,) = _pools.plan([pool], cloud=cloud)["pools"]
-    (again,) = _pools.plan([planned], cloud=cloud)["pools"]
+    (planned,) = pool_plan.plan([pool], cloud=cloud)["pools"]
+    (again,) = pool_plan.plan([planned], cloud=cloud)["pools"]
     assert again == planned
-    platform = _platforms.BY_KEY[cloud]
-    return _platforms.build(
-        platform, source, _pool_platform.wanted(again, again["candidates"][0], cloud, zone, image)
+    platform = platforms.BY_KEY[cloud]
+    return platforms.build(
+        platform, source, platform_options.wanted(again, again["candidates"][0], cloud, zone, image)
     )

@@ -10,10 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 from openshift_sandbox.client import ApiError, Client, resource_path
 from openshift_sandbox.scenario import Scenario
-from openshift_sandbox.seed import cluster as seed_cluster
-from openshift_sandbox.seed import mirrored, special_resources
-from openshift_sandbox.seed import names as seed_names
-from openshift_sandbox.seed import upstream_nfd as seed_upstream_nfd
+from openshift_sandbox.seed import (
+    cluster as seed_cluster,
+    mirrored,
+    names as seed_names,
+    special_resources,
+    upstream_nfd as seed_upstream_nfd,
+)
 from openshift_sandbox.seed.nodes import CONTROL_PLANE_TAINT, Object, machine, machine_set, node_manifest
 from openshift_sandbox.seed.platforms import baremetal
 from openshift_sandbox.seed.platforms.registry import platform

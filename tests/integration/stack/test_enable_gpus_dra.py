@@ -248,7 +248,7 @@ def test_removal_and_the_other_stack_in_the_way(
     )
     refused = playbook.playbook("enable_gpus", **GIVEN)
     assert (refused.failure["code"], audit.writes(*refused.tasks)) == ("GPU-CP-CONFLICT", [])
-    assert refused.failure.name == "claims | Foresee the stack of GPUs that pods claim"
+    assert refused.failure.name == "preflight | Dry-run the stack of GPUs that pods claim"
 
 
 POLICY: t.Final[Data] = {

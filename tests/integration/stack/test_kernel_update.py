@@ -15,8 +15,7 @@ from integration.patience import SECONDS, until
 from integration.playbook import Playbook, Run, TaskResult
 from integration.wire import OURS, Audit
 
-from openshift_sandbox import audit as log
-from openshift_sandbox import faults, scenario
+from openshift_sandbox import audit as log, faults, scenario
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "kernel-update"

@@ -15,8 +15,7 @@ from integration.patience import until
 from integration.playbook import Playbook, TaskResult
 from integration.wire import OURS, Audit
 
-from openshift_sandbox import audit as audit_log
-from openshift_sandbox import faults
+from openshift_sandbox import audit as audit_log, faults
 from openshift_sandbox.sandbox import Sandbox
 
 Data = dict[str, t.Any]

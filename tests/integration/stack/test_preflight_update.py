@@ -212,7 +212,7 @@ def test_what_blocks_a_rollout(cluster: Cluster, playbook: Playbook, stack: Run)
         )
         with patched(cluster, POOLS, {"spec": {"paused": True}}, {"spec": {"paused": False}}):
             failed = playbook.module("preflight_update", version="4.22.9")
-            playbook_run = playbook.playbook("preflight_update", update_version="4.22.9")
+            playbook_run = playbook.playbook("preflight_update", gpu_update_version="4.22.9")
     finally:
         client.delete("policy/v1", "poddisruptionbudgets", "keeper", "default")
         client.delete("apps/v1", "deployments", "keeper", "default")
@@ -232,7 +232,7 @@ def test_what_blocks_a_rollout(cluster: Cluster, playbook: Playbook, stack: Run)
     # The playbook shows the table and fails with the same code.
     assert (playbook_run.rc, playbook_run.failure["code"]) == (2, "UPDATE-POOL")
     assert "disruption budget default/keeper" in playbook_run.output
-    mended = playbook.playbook("preflight_update", update_version="4.22.9")
+    mended = playbook.playbook("preflight_update", gpu_update_version="4.22.9")
     assert (mended.rc, mended.changed) == (0, 0), mended.output[-2000:]
 
 

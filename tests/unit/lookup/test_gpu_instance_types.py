@@ -10,17 +10,15 @@ from ansible.errors import AnsibleLookupError
 from ansible.parsing.dataloader import DataLoader
 
 from ansible_collections.accelerators.openshift.plugins.lookup import gpu_instance_types
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._catalogue import CLOUDS
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._overrides import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.catalogue import CLOUDS
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import (
     ENTRY,
     OWN_CLOUDS,
     VENDORS,
     extended,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._instance_types._types import (
-    InstanceType,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import InstanceType
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
 OPTIONS: t.Final = yaml.safe_load(gpu_instance_types.DOCUMENTATION)["options"]
 

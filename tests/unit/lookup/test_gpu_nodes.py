@@ -7,8 +7,8 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.lookup import gpu_nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils._errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._expression import Expression
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
 
 Data = dict[str, t.Any]
 

@@ -75,7 +75,7 @@ def test_without_the_client_the_module_says_what_is_missing(monkeypatch: pytest.
 
 
 def test_what_tasks_wait_with_is_there_before_ansible_forks() -> None:
-    loaded = f"import sys; import {_in_process.__name__}; print('{_in_process.__name__.rpartition('plugin_utils')[0]}module_utils._wait' in sys.modules)"
+    loaded = f"import sys; import {_in_process.__name__}; print('{_in_process.__name__.rpartition('plugin_utils')[0]}module_utils._kube.wait' in sys.modules)"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", loaded], env=environment, capture_output=True, text=True, check=False

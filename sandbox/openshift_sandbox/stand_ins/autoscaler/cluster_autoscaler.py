@@ -15,9 +15,11 @@ import typing as t
 from datetime import UTC, datetime
 
 from openshift_sandbox.seed.nodes import MACHINE_NAMESPACE
-from openshift_sandbox.stand_ins.autoscaler import deployment as autoscaler_deployment
-from openshift_sandbox.stand_ins.autoscaler import plan as autoscaler_plan
-from openshift_sandbox.stand_ins.autoscaler import status
+from openshift_sandbox.stand_ins.autoscaler import (
+    deployment as autoscaler_deployment,
+    plan as autoscaler_plan,
+    status,
+)
 from openshift_sandbox.stand_ins.autoscaler.groups import DELETED, Group, View, group
 from openshift_sandbox.stand_ins.core import events
 from openshift_sandbox.stand_ins.core.conditions import timestamp

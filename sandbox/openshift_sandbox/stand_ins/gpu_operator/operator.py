@@ -13,8 +13,14 @@ import typing as t
 from openshift_sandbox.client import ApiError
 from openshift_sandbox.stand_ins.core.loop import Cluster, Reconciler
 from openshift_sandbox.stand_ins.core.troubles import on_node
-from openshift_sandbox.stand_ins.gpu_operator import assets, daemon_sets, driver_owners, operands, readiness
-from openshift_sandbox.stand_ins.gpu_operator import labels as gpu_labels
+from openshift_sandbox.stand_ins.gpu_operator import (
+    assets,
+    daemon_sets,
+    driver_owners,
+    labels as gpu_labels,
+    operands,
+    readiness,
+)
 from openshift_sandbox.stand_ins.gpu_operator.daemon_sets import APPLIED, KERNEL, OSTREE, ImageError
 from openshift_sandbox.stand_ins.gpu_operator.operands import (
     DRIVER,

@@ -6,8 +6,7 @@ import pytest
 
 from openshift_sandbox import scenario
 from openshift_sandbox.hardware import instance_types
-from openshift_sandbox.seed import cluster as seed_cluster
-from openshift_sandbox.seed import installer
+from openshift_sandbox.seed import cluster as seed_cluster, installer
 from openshift_sandbox.seed.nodes import node_manifest
 
 AWS = scenario.load("aws").cluster

@@ -11,8 +11,7 @@ import pytest
 
 from openshift_sandbox import scenario
 from openshift_sandbox.hardware import instance_types
-from openshift_sandbox.seed import cluster as seed_cluster
-from openshift_sandbox.seed import installer, mirrored
+from openshift_sandbox.seed import cluster as seed_cluster, installer, mirrored
 from openshift_sandbox.seed.platforms import baremetal, vsphere
 from openshift_sandbox.seed.platforms.registry import PLATFORMS
 

@@ -1,0 +1,127 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The catalogue: every instance type that is known, found by name as people write names."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import typing as t
+from dataclasses import dataclass, replace
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import (
+    aws,
+    azure,
+    gcp,
+    ibm,
+    oci,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.gpus import GPUS
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import (
+    InstanceType,
+    marked,
+    read_table,
+)
+
+_TABLES: t.Final = {"aws": aws, "azure": azure, "gcp": gcp, "ibm": ibm, "oci": oci}
+CLOUDS: t.Final = tuple(_TABLES)
+AS_OF: t.Final = {cloud: table.AS_OF for cloud, table in _TABLES.items()}
+# GCP's variants without local disks differ in nothing that counts here.
+_PLAIN: t.Final = "-nolssd"
+# vCPUs are in the name of a predefined N1 machine.
+_N1: t.Final = re.compile(r"n1-(?:standard|highmem|highcpu)-(\d+)|n1-custom-(\d+)-\d+|custom-(\d+)-\d+")
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """types: of each cloud by name. A user's file makes one with more types (see C(_overrides))."""
+
+    types: t.Mapping[str, t.Mapping[str, InstanceType]]
+
+    def find(self, cloud: str, name: str) -> InstanceType | None:
+        """The type of that name on that cloud, or None when the catalogue does not have it.
+
+        Azure's sizes are found in any case and without C(Standard_); the answer has the name that Azure takes.
+        On GCP, C(n1-standard-8+nvidia-tesla-t4:2) is an N1 machine with two T4 attached.
+        """
+        types = self.types.get(cloud, {})
+        if name in types:
+            return types[name]
+        if cloud == "azure":
+            bare = _bare(name)
+            return next((kind for key, kind in types.items() if _bare(key) == bare), None)
+        if cloud == "gcp" and "+" in name:
+            machine, _plus, gpus = name.partition("+")
+            accelerator, _colon, count = gpus.partition(":")
+            return self.attached(machine, accelerator, int(count)) if count.isdigit() else None
+        if cloud == "gcp" and name.endswith(_PLAIN):
+            plain = types.get(name.removesuffix(_PLAIN))
+            return replace(plain, name=name) if plain else None
+        return None
+
+    def attached(self, machine: str, accelerator: str, count: int) -> InstanceType | None:
+        """An N1 machine of GCP with so many GPUs of that accelerator type; None where GCP does not have that."""
+        size = _N1.fullmatch(machine)
+        kind = self.types.get("gcp", {}).get(f"n1-*+{accelerator}:{count}")
+        if not kind or not (size or machine == "n1-*"):
+            return None
+        vcpus = next((int(number) for number in size.groups() if number), 0) if size else 0
+        return replace(kind, name=f"{machine}+{accelerator}:{count}", vcpus=vcpus)
+
+    def everything(self, cloud: str | None = None) -> list[InstanceType]:
+        """All types, of one cloud or of all, in the catalogue's order."""
+        return [
+            kind for name, types in self.types.items() if cloud in (None, name) for kind in types.values()
+        ]
+
+    def clouds_with(self, name: str) -> list[str]:
+        """Where a type of that name exists."""
+        return [cloud for cloud in self.types if self.find(cloud, name)]
+
+    def nearest(self, name: str, cloud: str | None = None, most: int = 3) -> list[str]:
+        """Names that look like this one, best first."""
+        names: dict[str, str] = {}
+        for kind in self.everything(cloud):
+            names[kind.name.lower()] = kind.name
+            if kind.cloud == "azure":
+                names.setdefault(_bare(kind.name), kind.name)
+        matches = difflib.get_close_matches(name.lower(), names, n=2 * most, cutoff=0.5)
+        return list(dict.fromkeys(names[match] for match in matches))[:most]
+
+
+def _bare(name: str) -> str:
+    return name.lower().removeprefix("standard_")
+
+
+def _attachables() -> dict[str, InstanceType]:
+    """One entry for each number of GPUs that an N1 machine can have, under the name C(n1-*+TYPE:NUMBER)."""
+    types = {}
+    for line in gcp.ATTACHABLE.strip().splitlines():
+        accelerator, model, mark, *counts = line.split()
+        for count in counts:
+            name = f"n1-*+{accelerator}:{count}"
+            kind = InstanceType(
+                name,
+                "gcp",
+                int(count),
+                0,
+                0,
+                "amd64",
+                GPUS[model],
+                accelerator_type=accelerator,
+                attachable=True,
+                as_of=gcp.AS_OF,
+            )
+            types[name] = marked(kind, [mark])
+    return types
+
+
+def _built_in() -> Catalogue:
+    types = {cloud: read_table(cloud, table.TABLE, table.AS_OF) for cloud, table in _TABLES.items()}
+    types["gcp"].update(_attachables())
+    return Catalogue(types)
+
+
+BUILT_IN: t.Final = _built_in()

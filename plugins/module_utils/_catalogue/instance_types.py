@@ -1,0 +1,36 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""GPU instance types of every cloud; known offline. The functions ask the collection's own catalogue."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.catalogue import (
+    AS_OF,
+    BUILT_IN,
+    CLOUDS,
+    Catalogue,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import InstanceType
+
+__all__ = [
+    "AS_OF",
+    "BUILT_IN",
+    "CLOUDS",
+    "Catalogue",
+    "InstanceType",
+    "attached",
+    "clouds_with",
+    "everything",
+    "find",
+    "nearest",
+]
+
+find: t.Final = BUILT_IN.find
+attached: t.Final = BUILT_IN.attached
+everything: t.Final = BUILT_IN.everything
+clouds_with: t.Final = BUILT_IN.clouds_with
+nearest: t.Final = BUILT_IN.nearest

@@ -1,0 +1,156 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""A wish for GPUs in words, C(8x H100 80GB), and the instance types that come nearest to it."""
+
+from __future__ import annotations
+
+import math
+import re
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.models import (
+    known_model,
+    model_named,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.types import InstanceType
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+
+_SHARE: t.Final = re.compile(r"^1\s*/\s*(\d+)\s+(?:of\s+)?(?:an?\s+)?")
+_COUNT: t.Final = re.compile(r"^(\d+)\s*x\s*|^(\d+)\s+(?!g(?:i?b)?\b)(?=\S)")
+_MEMORY: t.Final = re.compile(r"(?<![a-z0-9])(\d+)\s*g(?:i?b)?\b")
+_LINKS: t.Final = {
+    "nvlink": True,
+    "sxm": True,
+    "sxm2": True,
+    "sxm3": True,
+    "sxm4": True,
+    "sxm5": True,
+    "sxm6": True,
+    "pcie": False,
+}
+_FILLERS: t.Final = ("gpu", "gpus", "with", "each")
+# Memory is wished for in the seller's GB; what a device has in GiB is up to 7 % less.
+_AS_SOLD: t.Final = 0.93
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was said; nothing where it was not. count: of GPUs or of shares. nvlink: False is PCIe."""
+
+    count: int = 0
+    model: str = ""
+    memory_gib: int = 0
+    share: str = "1"
+    nvlink: bool | None = None
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How near a type comes. meets: it has all of the wish. differs: where not, or where it has more. nodes: how many such nodes make up the wish."""
+
+    kind: InstanceType
+    meets: bool
+    differs: tuple[str, ...]
+    nodes: int
+
+    def to_dict(self) -> dict[str, t.Any]:
+        return {
+            **self.kind.to_dict(),
+            "meets": self.meets,
+            "differs": list(self.differs),
+            "nodes": self.nodes,
+        }
+
+
+def read_wish(text: str, kinds: t.Sequence[InstanceType]) -> Wish:
+    """kinds: whose models are known. Raises InputError."""
+    rest = text.lower().replace("\N{MULTIPLICATION SIGN}", "x").strip()
+    share, count, memory = "1", 0, 0
+    if found := _SHARE.match(rest):
+        share, rest = f"1/{found[1]}", rest[found.end() :]
+    elif found := _COUNT.match(rest):
+        count, rest = int(found[1] or found[2]), rest[found.end() :]
+        if not count:
+            raise _unreadable(text)
+    if found := _MEMORY.search(rest):
+        memory, rest = int(found[1]), f"{rest[: found.start()]} {rest[found.end() :]}"
+    words = [word for word in re.split(r"[\s,_-]+", rest) if word and word not in _FILLERS]
+    nvlink = next((_LINKS[word] for word in words if word in _LINKS), None)
+    words = [word for word in words if word not in _LINKS]
+    if len(words) > 1 and not memory and words[-1].isdigit() and model_named(" ".join(words), kinds) is None:
+        memory = int(words.pop())
+    if not (words or memory or count) or (words and all(word.isdigit() for word in words)):
+        raise _unreadable(text)
+    return Wish(
+        count,
+        known_model(" ".join(words), kinds, f"the wish {text!r}") if words else "",
+        memory,
+        share,
+        nvlink,
+    )
+
+
+def _unreadable(text: str) -> InputError:
+    return InputError(
+        "INPUT-WISH",
+        f"the wish {text!r} cannot be read.",
+        "Write a number, a model and the memory of one GPU, or some of them: 8x H100 80GB.",
+    )
+
+
+def nearest_to(wish: Wish, kinds: t.Iterable[InstanceType]) -> list[Fit]:
+    """All of the types, the nearest first. What matters more comes first: model, whole or share, memory, link, number."""
+    kinds = list(kinds)
+    least = wish.memory_gib or min(
+        (kind.gpu.memory_gib for kind in kinds if kind.gpu.model == wish.model and not kind.gpu.part),
+        default=0,
+    )
+    return [
+        _fit(wish, kind)
+        for kind in sorted(kinds, key=lambda kind: (_distance(wish, kind, least), kind.order))
+    ]
+
+
+def _distance(wish: Wish, kind: InstanceType, least: int) -> tuple[float, ...]:
+    count = wish.count or 1
+    return (
+        kind.gpu.vendor != "nvidia" and kind.gpu.model != wish.model,
+        _other_model(wish, kind),
+        kind.share != wish.share,
+        max(0.0, least * _AS_SOLD - kind.gpu.memory_gib),
+        0 if wish.nvlink in (None, kind.nvlink) else 1 if kind.nvlink is None else 2,
+        math.ceil(count / kind.gpus),
+        abs(kind.gpus - count),
+        abs(kind.gpu.memory_gib - least),
+    )
+
+
+def _other_model(wish: Wish, kind: InstanceType) -> int:
+    """0: the model, 1: one of its variants (H100 and H100-NVL), 2: another."""
+    if not wish.model or kind.gpu.model == wish.model:
+        return 0
+    return 1 if kind.gpu.model.split("-")[0] == wish.model.split("-")[0] else 2
+
+
+def _fit(wish: Wish, kind: InstanceType) -> Fit:
+    count = wish.count or 1
+    short = []
+    if wish.model and kind.gpu.model != wish.model:
+        short.append(f"{kind.gpu.model} instead of {wish.model}")
+    if kind.share != wish.share:
+        short.append("a whole GPU" if kind.share == "1" else f"{kind.share} of a GPU")
+    if kind.gpu.memory_gib < wish.memory_gib * _AS_SOLD:
+        short.append(f"{kind.gpu.memory_gib} GiB instead of {wish.memory_gib}")
+    if wish.nvlink is not None and kind.nvlink != wish.nvlink:
+        short.append("NVLink not known" if kind.nvlink is None else "NVLink" if kind.nvlink else "no NVLink")
+    if kind.gpus < count:
+        short.append(f"{_gpus(count - kind.gpus)} fewer")
+    more = [f"{_gpus(kind.gpus - count)} more"] if kind.gpus > count else []
+    return Fit(kind, not short, (*short, *more), math.ceil(count / kind.gpus))
+
+
+def _gpus(count: int) -> str:
+    return "1 GPU" if count == 1 else f"{count} GPUs"

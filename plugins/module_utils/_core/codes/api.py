@@ -1,0 +1,99 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Error codes about the API server, waiting, and plain objects."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+
+API: t.Final = (
+    Code(
+        "API-CONFLICT",
+        "Another field manager owns the fields that the message names, or the object changed at the same "
+        "moment (HTTP 409).",
+        "Let the other manager keep the fields, or set `force_conflicts: true` in the module manifests; if "
+        "the object only changed, run again.",
+    ),
+    Code(
+        "API-ERROR",
+        "The API server gives any other unsuccessful answer, or something other than the API server answers.",
+        "Check that `host` is what `oc whoami --show-server` prints; the message quotes the answer.",
+    ),
+    Code(
+        "API-FORBIDDEN",
+        "The identity lacks a permission (HTTP 403). The message names the verb and the resource.",
+        "Grant that verb on that resource; `oc auth can-i VERB RESOURCE -n NAMESPACE` checks it.",
+    ),
+    Code(
+        "API-INVALID",
+        "The API server rejected the object.",
+        "Correct the field that the message names; `oc explain KIND.FIELD` describes it.",
+    ),
+    Code(
+        "API-KIND-NOT-SERVED",
+        "The cluster does not serve the kind, because its CRD does not exist.",
+        "Install the operator that the message names; `oc api-resources` lists what the cluster serves.",
+    ),
+    Code(
+        "API-LIBRARY",
+        "The Python interpreter that runs the module cannot import PyYAML.",
+        "Run `pip install PyYAML` for that interpreter.",
+    ),
+    Code(
+        "API-NOT-FOUND",
+        "Something that the request needs does not exist, for example a namespace.",
+        "Create what the message names, for example with `oc create namespace NAME`.",
+    ),
+    Code(
+        "API-REFUSED",
+        "An admission rule, for example a quota, refused the object. The message is the rule's own text.",
+        "Change what the message names; `oc describe quota -n NAMESPACE` shows the limits of a quota.",
+    ),
+    Code(
+        "API-PROXY",
+        "The proxy refuses the connection to the API server.",
+        "Correct `proxy` and `proxy_headers`, or add the host to `no_proxy`.",
+    ),
+    Code(
+        "API-TLS",
+        "The API server's certificate is not trusted.",
+        "Set `ca_cert` to the file with the cluster's CA.",
+    ),
+    Code(
+        "API-UNKNOWN-FIELD",
+        "The object has a field that its kind does not know. Nothing was written, unless the message says "
+        "that the rest was stored.",
+        "Correct or remove the field; `oc explain KIND --recursive` lists the fields that exist.",
+    ),
+    Code(
+        "API-UNREACHABLE",
+        "The API server gave no useful answer for as long as the task may take, retries included.",
+        "Check the API server with `oc get --raw /readyz`, then run again; nothing is lost.",
+    ),
+)
+
+WAIT: t.Final = (
+    Code(
+        "WAIT-DELETE",
+        "An object does not disappear in time. The message names its finalizers.",
+        "Find the controller that owns the finalizers, which `oc get KIND NAME -o yaml` shows, and check "
+        "that it runs.",
+    ),
+    Code(
+        "WAIT-TIMEOUT",
+        "The time ran out. The message says what the task saw last, node by node.",
+        "Raise `wait_timeout` if the cluster is only slow.",
+    ),
+)
+
+MANIFEST: t.Final = (
+    Code(
+        "MANIFEST-CRD",
+        "A CustomResourceDefinition was written, and the API server does not serve it.",
+        "Run `oc describe crd NAME`; its conditions give the reason.",
+    ),
+)

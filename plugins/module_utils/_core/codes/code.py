@@ -1,0 +1,27 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""One error code, as docs/errors.md describes it."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import layer_of
+
+
+class Code(t.NamedTuple):
+    """An error code.
+
+    code: what a failed task returns as C(code). when: what happened. remedy: one command or one setting.
+    """
+
+    code: str
+    when: str
+    remedy: str
+
+    @property
+    def layer(self) -> str:
+        """The layer that a failure with this code returns."""
+        return layer_of(self.code)

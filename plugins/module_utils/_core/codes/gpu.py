@@ -1,0 +1,192 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Error codes about the GPU stack: policy, nodes and operands."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+
+STACK: t.Final = (
+    Code(
+        "GPU-ALLOC",
+        "A node offers another number of devices than its pool expects.",
+        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-device-plugin-daemonset`, and check `sharing` "
+        "in the pool.",
+    ),
+    Code(
+        "GPU-CDI-LOST",
+        "A container lost its devices.",
+        "Restart the pod with `oc delete pod NAME -n NAMESPACE`, and set `cdi.enabled: true`.",
+    ),
+    Code(
+        "GPU-CP-ABSENT",
+        "The ClusterPolicy disappeared during the wait.",
+        "Run `oc get events -n nvidia-gpu-operator`.",
+    ),
+    Code(
+        "GPU-CP-CONFLICT",
+        "A GPUCluster exists next to the ClusterPolicy, or still needs the drivers to remove.",
+        "Keep one of the two: run `oc delete gpucluster gpu-cluster`, or keep the GPUCluster with `backend: "
+        "dra`.",
+    ),
+    Code(
+        "GPU-CP-IGNORED",
+        "An older ClusterPolicy exists, and the operator ignores all others.",
+        "Set `name` to the older one, or run `oc delete clusterpolicy NAME` for it.",
+    ),
+    Code(
+        "GPU-CP-NOTREADY",
+        "The ClusterPolicy is not ready, for a reason without a code of its own.",
+        "Run `oc describe clusterpolicy NAME`, then `oc logs -n nvidia-gpu-operator "
+        "deployment/gpu-operator`.",
+    ),
+    Code(
+        "GPU-CP-OPERAND",
+        "The operator waits for operands.",
+        "Run `oc get pods -n nvidia-gpu-operator`, and start with the first operand that the message lists.",
+    ),
+    Code(
+        "GPU-CP-REFERENCE",
+        "A Secret or ConfigMap that an option names does not exist.",
+        "Create it, for example with `oc create configmap NAME -n NAMESPACE --from-file=FILE`, or correct "
+        "the option that the message names.",
+    ),
+    Code(
+        "GPU-FABRIC",
+        "The NVSwitch fabric of a node is not up.",
+        "Run `oc logs -n nvidia-gpu-operator POD` for the driver pod of that node; its fabric manager gives "
+        "the cause.",
+    ),
+    Code(
+        "GPU-HW-XID",
+        "The device plugin took a GPU out of service after a critical Xid error.",
+        "Run `oc adm cordon NODE`, then reset, reboot or replace as the Xid requires "
+        "([table](driver-stack.md)).",
+    ),
+    Code(
+        "GPU-IMAGE",
+        "The image of an operand or of a kernel module cannot be pulled for longer than `grace`.",
+        "Mirror the image, or correct the operand's `repository`, `image` and `version`.",
+    ),
+    Code(
+        "GPU-LEFTOVER",
+        "Operands still exist after the ClusterPolicy was deleted.",
+        "Run `oc get daemonset,pods -n nvidia-gpu-operator` to find finalizers and pods that do not end.",
+    ),
+    Code(
+        "GPU-MIG-FAILED",
+        "The MIG manager cannot partition a node's GPUs as the label nvidia.com/mig.config says.",
+        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-mig-manager`; the layout must exist, and no "
+        "pod may hold a GPU.",
+    ),
+    Code(
+        "GPU-MIG-REBOOT",
+        "A change of the MIG mode needs a reboot.",
+        "Run `oc adm drain NODE --ignore-daemonsets`, then reboot the node.",
+    ),
+    Code(
+        "GPU-MIG-RUNNING",
+        "The MIG manager is still partitioning a node.",
+        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-mig-manager`.",
+    ),
+    Code(
+        "GPU-MODE",
+        "The label resource-allocation.mode on a node belongs to the other stack.",
+        "Run `oc label node NODE nvidia.com/gpu-operator.resource-allocation.mode-`.",
+    ),
+    Code(
+        "GPU-NFD-EMPTY",
+        "The operator sees no GPU: a node of the pool has no NVIDIA PCI label for longer than `grace`, or "
+        "the ClusterPolicy reports no GPU nodes.",
+        "Run `oc get pods -n openshift-nfd -o wide` to check nfd-worker on that node, and add class 03 to "
+        "`node_feature_discovery_pci_classes`.",
+    ),
+    Code(
+        "GPU-NFD-KERNEL",
+        "A node has no label with its kernel version.",
+        "Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName=NODE`.",
+    ),
+    Code(
+        "GPU-NFD-OSTREE",
+        "A node of RHCOS has no label OSTREE_VERSION, which the operator needs to find the Driver Toolkit.",
+        "Install Red Hat's operator nfd instead of upstream's: `ansible-playbook playbooks/enable_gpus.yml "
+        "-e @FILE`.",
+    ),
+    Code(
+        "GPU-NODE-DEGRADED",
+        "The machine-config daemon cannot configure a node and has stopped trying.",
+        "Run `oc logs POD -n openshift-machine-config-operator -c machine-config-daemon` for the daemon's "
+        "pod on that node.",
+    ),
+    Code(
+        "GPU-NODE-NOTREADY",
+        "A node of the pool is not Ready.",
+        "Run `oc describe node NODE`.",
+    ),
+    Code(
+        "GPU-NODE-UPDATING",
+        "The machine-config operator is about to reboot a node with a new configuration.",
+        "Run `oc get machineconfigpools`, and find the pods that keep the node from being drained.",
+    ),
+    Code(
+        "GPU-NODES",
+        "A pool has fewer nodes than it expects.",
+        "Run `oc get nodes -l SELECTOR` and `oc get machines -n openshift-machine-api`.",
+    ),
+    Code(
+        "GPU-OPERAND",
+        "An operand's pod does not exist, is not Ready, or has an older revision than its DaemonSet.",
+        "Run `oc describe pod NAME -n nvidia-gpu-operator`.",
+    ),
+    Code(
+        "GPU-OPERAND-CRASH",
+        "An operand other than the driver crashes.",
+        "Run `oc logs -n nvidia-gpu-operator POD --previous`.",
+    ),
+    Code(
+        "GPU-OPERAND-LACKING",
+        "A node's labels require an operand, but no DaemonSet selects the node, or its DaemonSet wants no "
+        "pod there.",
+        "Run `oc describe daemonset -n nvidia-gpu-operator`, and compare its nodeSelector with the node's "
+        "labels; for the driver compare OSTREE_VERSION.",
+    ),
+    Code(
+        "GPU-OPTED-OUT",
+        "A label nvidia.com/gpu.deploy.*=false keeps operands away from a node of the pool.",
+        "Run `oc label node NODE nvidia.com/gpu.deploy.operands-` for the label that the message names.",
+    ),
+    Code(
+        "GPU-PAUSED",
+        "Labels with the value paused-for-driver-upgrade are left from a driver upgrade and keep operands "
+        "away.",
+        "Run `oc label node NODE --overwrite nvidia.com/gpu.deploy.device-plugin=true` for each label that "
+        "the message names.",
+    ),
+    Code(
+        "GPU-TAINT",
+        "The operands do not tolerate a taint of a node.",
+        "Add the taint to `gpu_operator_tolerations` (module option `tolerations`), or run `oc adm taint "
+        "nodes NODE KEY:EFFECT-`.",
+    ),
+    Code(
+        "GPU-TK-RUNTIME",
+        "The container runtime of a node does not know the runtime class nvidia.",
+        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-container-toolkit-daemonset`, or set "
+        "`cdi.enabled: true`.",
+    ),
+    Code(
+        "GPU-VAL-BUSY",
+        "The operator's validator found no free GPU. The installation itself is not faulty.",
+        "Set the variable WITH_WORKLOAD to false in `spec.validator.plugin.env` of the ClusterPolicy.",
+    ),
+    Code(
+        "GPU-VGPU-MDEV",
+        "A node has no mediated devices.",
+        "Turn on SR-IOV and the IOMMU in the host's firmware, and check the driver type with `oc get "
+        "clusterpolicy -o yaml`.",
+    ),
+)

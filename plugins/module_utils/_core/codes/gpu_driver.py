@@ -1,0 +1,174 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Error codes about the driver of the GPU stack."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+
+DRIVER: t.Final = (
+    Code(
+        "GPU-DRV-CRASH",
+        "The driver's pod crashes. The message explains the log where it is known.",
+        "Run `oc logs -n nvidia-gpu-operator POD --previous`.",
+    ),
+    Code(
+        "GPU-DRV-FLAVOUR",
+        "This flavour of the kernel module does not fit the GPU.",
+        "Set `driver.kernel_module_type` to auto, open or proprietary.",
+    ),
+    Code(
+        "GPU-DRV-INUSE",
+        "The old driver is still in use on the node.",
+        "Run `oc adm drain NODE --ignore-daemonsets`, or reboot the node; do not delete driver pods by hand.",
+    ),
+    Code(
+        "GPU-DRV-NODTK",
+        "The operator builds the driver without the Driver Toolkit, as its log or its DaemonSet shows.",
+        "Run `oc get imagestream driver-toolkit -n openshift`, and repair its tags; entitlements are not "
+        "needed.",
+    ),
+    Code(
+        "GPU-DRV-OUTDATED",
+        "A driver pod has an older revision than its DaemonSet.",
+        "Set `driver.upgrade_policy.auto_upgrade: true`, or run `oc label node NODE "
+        "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`.",
+    ),
+    Code(
+        "GPU-DRV-PRECOMPILED",
+        "No precompiled driver image exists for a node's kernel, or the image is for another kernel. The "
+        "task checks this first, where the cluster can look for images.",
+        "Build and push the image that the message names, or set `driver.use_precompiled: false`.",
+    ),
+    Code(
+        "GPU-DRV-SIGN",
+        "Secure Boot rejects the kernel module.",
+        "Turn Secure Boot off in the machine set, or use signed precompiled drivers with "
+        "`driver.use_precompiled: true`.",
+    ),
+    Code(
+        "GPU-DTK-DAEMONSET",
+        "The operator has no driver DaemonSet for a node's RHCOS version or kernel for longer than `grace`.",
+        "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`.",
+    ),
+    Code(
+        "GPU-DTK-OSIMAGE",
+        "No Driver Toolkit is known for that RHCOS version.",
+        "Run `oc get imagestream driver-toolkit -n openshift`, and import the missing tag, or update Kernel "
+        "Module Management.",
+    ),
+    Code(
+        "GPU-DTK-STALE",
+        "A label OSTREE_VERSION, RHEL_VERSION or OPENSHIFT_VERSION contradicts the node's osImage.",
+        "Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName=NODE`.",
+    ),
+    Code(
+        "GPU-DTK-STREAM",
+        "The ImageStream driver-toolkit has no tag for a node's RHCOS version, or does not exist.",
+        "Run `oc get imagestream driver-toolkit -n openshift -o yaml`, and import the missing tag.",
+    ),
+    Code(
+        "GPU-KERNEL-STALE",
+        "A node's label kernel-version.full names another kernel than the node runs, for longer than "
+        "`grace`.",
+        "Run `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName=NODE`.",
+    ),
+    Code(
+        "GPU-NVD-BACK",
+        "The task returns to the driver of the ClusterPolicy, but the operator would not replace the pods "
+        "of NVIDIADriver objects.",
+        "Change what the message names, or run first with `backend: nvidiadriver` and `state: absent`.",
+    ),
+    Code(
+        "GPU-NVD-DISABLED",
+        "A ClusterPolicy that the collection did not make disables NVIDIADriver objects.",
+        "Set `gpu_operator_adopt: take`, or switch them on where the policy is kept.",
+    ),
+    Code(
+        "GPU-NVD-EMPTY",
+        "An NVIDIADriver has no DaemonSet for a node that it owns, whatever its state, for longer than "
+        "`grace`.",
+        "Run `oc logs -n nvidia-gpu-operator deployment/gpu-operator`, and check that the node has the "
+        "label VERSION_ID.major.",
+    ),
+    Code(
+        "GPU-NVD-FAILED",
+        "The operator cannot reconcile an NVIDIADriver for longer than `grace`.",
+        "Run `oc describe nvidiadriver NAME`.",
+    ),
+    Code(
+        "GPU-NVD-FOREIGN",
+        "The task returns to the driver of the ClusterPolicy, but an NVIDIADriver that the collection did "
+        "not make serves nodes.",
+        "Run `oc label nvidiadriver NAME app.kubernetes.io/managed-by=accelerators.openshift` to let the "
+        "task replace it too.",
+    ),
+    Code(
+        "GPU-NVD-LEFT",
+        "The ClusterPolicy disables NVIDIADriver objects, but a DaemonSet of one still holds a node for "
+        "longer than `grace`.",
+        "Set `driver.use_nvidia_driver_crd: false` explicitly.",
+    ),
+    Code(
+        "GPU-NVD-MODE",
+        "NVIDIADriver objects install the drivers, and backend clusterpolicy would replace them with one "
+        "driver for all nodes.",
+        "Set `gpu_backend: nvidiadriver`, or set `driver.use_nvidia_driver_crd: false` to go back.",
+    ),
+    Code(
+        "GPU-NVD-NOTREADY",
+        "An NVIDIADriver does not exist, is not ready, or has not passed its new version to its DaemonSet.",
+        "Run `oc describe nvidiadriver NAME`.",
+    ),
+    Code(
+        "GPU-NVD-OVERLAP",
+        "Two NVIDIADrivers select the same node, or two are the default.",
+        "Change `node_selector` so that no node matches two drivers, or run `oc delete nvidiadriver NAME`.",
+    ),
+    Code(
+        "GPU-NVD-OWNER",
+        "A node's driver belongs to another NVIDIADriver than the one that selects the node, or to none.",
+        "Run `oc get nvidiadriver -o yaml` to find another one that selects the node.",
+    ),
+    Code(
+        "GPU-NVD-RELEASE",
+        "The GPU operator is older than 26.7, and would remove the old driver from all nodes at once.",
+        "Upgrade the operator with `gpu_operator_approve: upgrade`, or set `gpu_backend: clusterpolicy`.",
+    ),
+    Code(
+        "GPU-RDMA-ABI",
+        "nvidia-peermem was built for another NIC driver.",
+        "Run `oc delete pod NAME -n nvidia-gpu-operator` for one driver pod after the other.",
+    ),
+    Code(
+        "GPU-RDMA-ORDER",
+        "The peermem container waits for the NIC driver.",
+        "Run `oc describe nicclusterpolicy`.",
+    ),
+    Code(
+        "GPU-UPG-EMPTYDIR",
+        "A pod with an emptyDir volume holds the GPU.",
+        "Set `driver.upgrade_policy` with deleteEmptyDir, or delete the pod with `oc delete pod NAME -n "
+        "NAMESPACE`.",
+    ),
+    Code(
+        "GPU-UPG-FAILED",
+        "A driver upgrade failed. The node stays cordoned.",
+        "Check the driver pod, then run `oc label node NODE "
+        "nvidia.com/gpu-driver-upgrade-state=upgrade-required --overwrite`.",
+    ),
+    Code(
+        "GPU-UPG-POLICY",
+        "The upgrade policy forbids what the driver manager needs to do.",
+        "Set pod deletion or drain in `driver.upgrade_policy`.",
+    ),
+    Code(
+        "GPU-UPG-RUNNING",
+        "A driver upgrade is still running on a node.",
+        "Run `oc get pods -A --field-selector spec.nodeName=NODE` to find pods that hold a GPU.",
+    ),
+)

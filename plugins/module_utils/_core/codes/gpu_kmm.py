@@ -1,0 +1,129 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Error codes about claims, kernel modules and custom resources."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+
+MODULES: t.Final = (
+    Code(
+        "GPU-CR-FAILED",
+        "The object of backend custom reports failure (`custom.failed`) for longer than `grace`.",
+        "Run `oc describe KIND NAME`, then read its operator's log.",
+    ),
+    Code(
+        "GPU-CR-NOTREADY",
+        "The object of backend custom does not exist, does not meet `custom.ready`, or its operator has not "
+        "seen the latest generation.",
+        "Run `oc describe KIND NAME`.",
+    ),
+    Code(
+        "GPU-DRA-BUSY",
+        "Pods use devices through ResourceClaims. Without the DRA driver these pods could not end.",
+        "Run `oc get resourceclaims -A`, and delete the pods that hold them first.",
+    ),
+    Code(
+        "GPU-DRA-NOTREADY",
+        "The GPUCluster does not exist or is not ready.",
+        "Run `oc describe gpucluster gpu-cluster`.",
+    ),
+    Code(
+        "GPU-DRA-RELEASE",
+        "The cluster does not serve resource.k8s.io/v1.",
+        "Update to OpenShift 4.21 or later with `oc adm upgrade`, or set another `gpu_backend`.",
+    ),
+    Code(
+        "GPU-DRA-SLICES",
+        "The ResourceSlices of a node are incomplete, or offer other devices than expected, for longer than "
+        "`grace`.",
+        "Run `oc get resourceslices --field-selector spec.nodeName=NODE -o yaml`, and read the log of the "
+        "node's DRA driver.",
+    ),
+    Code(
+        "GPU-KMM-BUILD",
+        "KMM cannot build the image of a Module for a node's kernel. The evidence has the log of the build.",
+        "Correct the Dockerfile in `kmm.kernel_mappings`.",
+    ),
+    Code(
+        "GPU-KMM-INUSE",
+        "Pods hold the devices of a node that needs another version of its kernel module.",
+        "End the pods, or run `oc adm cordon NODE` and move them; then run again.",
+    ),
+    Code(
+        "GPU-KMM-KERNEL",
+        "No kernel mapping matches the kernel of a node of the pools. The task checks this before it writes.",
+        "Add a mapping for that kernel to `kmm.kernel_mappings`.",
+    ),
+    Code(
+        "GPU-KMM-LOAD",
+        "KMM's worker pod cannot load the kernel module on a node. The message quotes its log.",
+        "Run `oc logs POD -n NAMESPACE` for the worker pod that the message names.",
+    ),
+    Code(
+        "GPU-KMM-MISSING",
+        "A Secret, ConfigMap or ServiceAccount that an option names does not exist. The task checks this "
+        "before it writes.",
+        "Create it first; for a ServiceAccount you can set `kmm.create_service_accounts: true`.",
+    ),
+    Code(
+        "GPU-KMM-PENDING",
+        "KMM has not loaded the kernel module on a node yet, or has not verified every Module.",
+        "Run `oc logs -n openshift-kmm deployment/kmm-operator-controller`, and check the pods of the "
+        "Module.",
+    ),
+    Code(
+        "GPU-KMM-PLUGIN",
+        "A Module's device plugin or DRA driver does not run on a node. The message quotes its log.",
+        "Run `oc logs POD -n NAMESPACE` for the pod that the message names.",
+    ),
+    Code(
+        "GPU-KMM-PREFLIGHT",
+        "A Module would not load on the next kernel, or the Module to verify does not exist. The message "
+        "quotes KMM.",
+        "Add a mapping for that kernel to `kmm.kernel_mappings` and push its image before the update.",
+    ),
+    Code(
+        "GPU-KMM-SELECTOR",
+        "A node of the pools lacks a label that the Module selects, for longer than `grace`.",
+        "Change `kmm.selector`, or set the label with `oc label node NODE KEY=VALUE`.",
+    ),
+    Code(
+        "GPU-KMM-SIGN",
+        "KMM cannot sign the image of a Module. The message quotes the log.",
+        "Put the private key in PEM into the Secret `key_secret`, and its certificate in DER into the "
+        "Secret `cert_secret`.",
+    ),
+    Code(
+        "GPU-KMM-VERSION",
+        "A node's version label differs from the Module's version.",
+        "Run the same task again, which updates one node after the other, or run `oc label node NODE "
+        "KEY=VERSION --overwrite`.",
+    ),
+    Code(
+        "GPU-SRO-ERRORED",
+        "A SpecialResource is Errored for longer than `grace`. The message quotes its operator.",
+        "Run `oc describe specialresource NAME`, or set `sro.migrate_to`.",
+    ),
+    Code(
+        "GPU-SRO-NEEDS",
+        "The backend that replaces a SpecialResource lacks its operator. Nothing was removed.",
+        "Install that operator, for the GPU operator with `ansible-playbook playbooks/enable_gpus.yml -e "
+        "@FILE`.",
+    ),
+    Code(
+        "GPU-SRO-NOT-SERVED",
+        "The cluster does not serve SpecialResources. The message says what they were and what replaces "
+        "them.",
+        "Set `backend` to kmm or clusterpolicy.",
+    ),
+    Code(
+        "GPU-SRO-NOTREADY",
+        "A SpecialResource does not exist or is not Ready yet.",
+        "Run `oc describe specialresource NAME`, and check that its operator runs.",
+    ),
+)

@@ -1,0 +1,81 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Error codes about options of modules and lookups."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+
+INPUT: t.Final = (
+    Code(
+        "INPUT-CATALOGUE",
+        "The file with your own instance types does not exist, or it is not readable YAML or JSON.",
+        "Set `gpu_instance_types_catalogue` to the path of a YAML or JSON file that holds a list.",
+    ),
+    Code(
+        "INPUT-DRIVER-IMAGE",
+        "Some of the driver's version, repository and image are set and others are not, or the NVIDIA "
+        "Network Operator does not say where the image of a component is.",
+        "Set `driver.version`, `driver.repository` and `driver.image` together, or none of them; in "
+        "`nic_cluster_policy` set those that the message names.",
+    ),
+    Code(
+        "INPUT-GPU-MODEL",
+        "No instance type of the catalogue has GPUs of the given name.",
+        "Use a model that the message offers; `ansible-doc -t lookup "
+        "accelerators.openshift.gpu_instance_types` shows how to list them.",
+    ),
+    Code(
+        "INPUT-IMAGE",
+        "Some of an operand's version, repository and image are set, and others are not.",
+        "Set `version`, `repository` and `image` of the operand together, or none of them.",
+    ),
+    Code(
+        "INPUT-JMESPATH",
+        "An option is not a valid JMESPath expression, or the Python package jmespath is missing. The "
+        "message names the option.",
+        "Correct the expression, or run `pip install jmespath` for the interpreter that runs the module.",
+    ),
+    Code(
+        "INPUT-MANIFEST",
+        "An object in `objects` is incomplete, is not YAML, is listed twice, or was copied out of a "
+        "cluster. The message names its path.",
+        "Correct the entry of `objects` that the message names.",
+    ),
+    Code(
+        "INPUT-NAMESPACE",
+        "An object of a namespaced kind names no namespace.",
+        "Set `metadata.namespace` in the object.",
+    ),
+    Code(
+        "INPUT-OPTION",
+        "An option is unknown or missing, has the wrong type, or cannot be combined with another option.",
+        "Correct the option that the message names; `ansible-doc accelerators.openshift.MODULE` lists the "
+        "options of a module.",
+    ),
+    Code(
+        "INPUT-REQUIRED",
+        "A key of a nested option is missing. The message names its path.",
+        "Set the key that the message names; `ansible-doc accelerators.openshift.MODULE` describes it.",
+    ),
+    Code(
+        "INPUT-TYPE",
+        "A value in a nested option has the wrong type. The message names its path.",
+        "Write the value as the message shows; `ansible-doc accelerators.openshift.MODULE` has examples.",
+    ),
+    Code(
+        "INPUT-VALUE",
+        "A value is not one of the allowed ones. The message names its path.",
+        "Use an allowed value; `ansible-doc accelerators.openshift.MODULE` lists them.",
+    ),
+    Code(
+        "INPUT-WISH",
+        "The lookup `gpu_instance_types` cannot parse the text that describes the GPUs.",
+        "Write a number, a model and the memory of one GPU, such as 8x H100 80GB; `ansible-doc -t lookup "
+        "accelerators.openshift.gpu_instance_types` has examples.",
+    ),
+)

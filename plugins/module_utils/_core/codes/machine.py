@@ -1,0 +1,192 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Error codes about Machines."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+
+MACHINE: t.Final = (
+    Code(
+        "MACH-ARCH",
+        "The image of the copied worker machine set has another architecture than the instance type.",
+        "Set another `instance_type`, or set the image: `image` of the module gpu_machineset, in a pool its "
+        "field in `provider_spec_patch`.",
+    ),
+    Code(
+        "MACH-AUTOSCALER",
+        "The autoscaler does not run, or it does not manage the pool's machine sets yet.",
+        "Run `oc logs -n openshift-machine-api deployment/cluster-autoscaler-operator`.",
+    ),
+    Code(
+        "MACH-AUTOSCALER-FOREIGN",
+        "A MachineAutoscaler that the collection did not make scales a machine set of the pool, or another "
+        "manager keeps limits in the ClusterAutoscaler that are too low.",
+        "Run `oc delete machineautoscaler NAME -n openshift-machine-api`, or raise "
+        "`spec.resourceLimits.gpus` where the ClusterAutoscaler is kept.",
+    ),
+    Code(
+        "MACH-CAPACITY",
+        "The provider has no capacity in the zone. Azure, Google Cloud, OpenStack and IBM Cloud do not say "
+        "so: there it means that the instance never came up.",
+        "Add a zone or an instance type to `candidates`, set `market` to use a reservation, or run again "
+        "later.",
+    ),
+    Code(
+        "MACH-CONFIG",
+        "The provider rejects the Machine (type not in the zone, image, field), and the Machine API does "
+        "not try again.",
+        "Correct the option that the text names, then run `oc delete machine NAME -n openshift-machine-api`.",
+    ),
+    Code(
+        "MACH-CSR-PENDING",
+        "An instance runs, and nobody has approved its certificate request, or the new node has not "
+        "requested its serving certificate.",
+        "Run `oc adm certificate approve NAME`, or set `gpu_node_pool_approve_csrs: true`.",
+    ),
+    Code(
+        "MACH-DELETE-TIMEOUT",
+        "Machines or nodes did not disappear in time.",
+        "Run `oc get pdb -A`; a PodDisruptionBudget may block the drain.",
+    ),
+    Code(
+        "MACH-FORBIDDEN",
+        "The Machine API's cloud credentials lack a permission.",
+        "Grant the permission that the text names, then run `oc delete machine NAME -n "
+        "openshift-machine-api`.",
+    ),
+    Code(
+        "MACH-FOREIGN",
+        "A machine set of that name exists, and the collection did not make it.",
+        "Set another `name` in the pool.",
+    ),
+    Code(
+        "MACH-HOST",
+        "No bare metal host is free, or the host of a Machine cannot be provisioned.",
+        "Run `oc get baremetalhost -n openshift-machine-api`.",
+    ),
+    Code(
+        "MACH-HOOK",
+        "Somebody deleted a Machine, and its pre-drain hook holds it, because its node still has pods that "
+        "may not be evicted.",
+        "Set `gpu_node_pool_on_busy: drain`, or wait until the pods have ended.",
+    ),
+    Code(
+        "MACH-IMAGE",
+        "The boot image does not exist, or the account may not use it.",
+        "Correct `image` of the module gpu_machineset (in a pool its field in `provider_spec_patch`), or "
+        "the copied worker machine set; then run `oc delete machine NAME -n openshift-machine-api`.",
+    ),
+    Code(
+        "MACH-INSTANCE-LOST",
+        "An instance disappeared. Its Machine is Failed, and the Machine API does not make a new one.",
+        "Run `oc delete machine NAME -n openshift-machine-api`, or set `health` in the pool.",
+    ),
+    Code(
+        "MACH-MIRRORED",
+        "The machine set or Machine is managed through Cluster API, so a change here would be rejected or "
+        "overwritten.",
+        "Change the object of Cluster API, or set `spec.authoritativeAPI` of the machine set or Machine to "
+        "MachineAPI.",
+    ),
+    Code(
+        "MACH-NO-API",
+        "The cluster has no Machine API to make nodes with.",
+        "Make the nodes in another way, and describe them with `existing` in the pool.",
+    ),
+    Code(
+        "MACH-NO-GPU",
+        "Nutanix has no free GPU of that name or device id.",
+        "Correct `nutanix.gpus`, or free a GPU in Prism; then run `oc delete machine NAME -n "
+        "openshift-machine-api`.",
+    ),
+    Code(
+        "MACH-NO-NODE",
+        "An instance runs, but did not join as a node in time.",
+        "Run `oc get csr`, then check the console log of the instance.",
+    ),
+    Code(
+        "MACH-NO-REFERENCE",
+        "The zone has no plain worker machine set to copy.",
+        "Set `zones` to zones that have one, or make a worker machine set with 0 replicas.",
+    ),
+    Code(
+        "MACH-NO-SETS",
+        "The pool to scale has no machine sets.",
+        "Run `ansible-playbook playbooks/enable_gpus.yml -e @FILE` to make them.",
+    ),
+    Code(
+        "MACH-NODE-NOT-READY",
+        "A node joined and is not Ready.",
+        "Run `oc describe node NAME`.",
+    ),
+    Code(
+        "MACH-QUOTA",
+        "The account's limit is reached. The Machine is Failed, and the Machine API does not try again.",
+        "Raise the limit at the provider, then run `oc delete machine NAME -n openshift-machine-api`.",
+    ),
+    Code(
+        "MACH-REMEDIATED",
+        "A health check deleted this Machine within the last hour. Only `troubled` has this code; `error` "
+        "holds what events say about the cause.",
+        "Run `oc get events -n openshift-machine-api --field-selector reason=MachineDeleted`.",
+    ),
+    Code(
+        "MACH-RESERVATION",
+        "The capacity reservation or block is full, has ended, or is of another type or zone.",
+        "Correct `market` in the pool.",
+    ),
+    Code(
+        "MACH-SILENT",
+        "A Machine on OpenStack has no server for longer than `capacity_timeout`, and nothing says why: "
+        "most likely a quota, or no valid host. After 15 minutes the collection treats it as refused.",
+        "Run `openstack quota show --usage`; the log of the machine-controller has Nova's answer.",
+    ),
+    Code(
+        "MACH-SPOT-PRICE",
+        "The spot price is above the pool's highest price.",
+        "Raise max_price in `market`, or remove it.",
+    ),
+    Code(
+        "MACH-SPOT-RECLAIMED",
+        "The provider took a spot instance back.",
+        "Run `oc delete machine NAME -n openshift-machine-api`, set `health` in the pool, or set `market` "
+        "to on_demand.",
+    ),
+    Code(
+        "MACH-SUBNET",
+        "The zone's subnet has no free address.",
+        "Free addresses in the subnet, or add another zone to `zones`.",
+    ),
+    Code(
+        "MACH-TIMEOUT",
+        "The Machines did not become nodes in time.",
+        "Run `oc logs -n openshift-machine-api deployment/machine-api-controllers -c machine-controller`.",
+    ),
+    Code(
+        "MACH-TYPE",
+        "The provider does not know the instance type in any zone.",
+        "Set another `instance_type`.",
+    ),
+    Code(
+        "MACH-UNKNOWN-FIELD",
+        "The Machine API of this cluster does not know a field that the pool needs, and would drop it. "
+        "Nothing was made.",
+        "Remove the option that the remedy names, or update OpenShift with `oc adm upgrade`.",
+    ),
+    Code(
+        "MACH-UNSUPPORTED",
+        "The zone does not offer the instance type.",
+        "Add another zone or instance type to `candidates`.",
+    ),
+    Code(
+        "MACH-USER-DATA",
+        "The provider rejects the boot configuration of the Machines.",
+        "Run `oc describe secret worker-user-data -n openshift-machine-api`; the machine set names the "
+        "secret in userDataSecret.",
+    ),
+)

@@ -1,0 +1,89 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Error codes about the NIC stack."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+
+NIC: t.Final = (
+    Code(
+        "NIC-ALLOC",
+        "A node offers another number of an RDMA or SR-IOV resource than expected, for longer than `grace`.",
+        "Correct the resource's selectors in `nic_cluster_policy`, so that they match the node's adapters.",
+    ),
+    Code(
+        "NIC-DRV",
+        "The NIC driver's DaemonSet or pod does not exist, or the driver is not loaded yet.",
+        "Run `oc get pods -n nvidia-network-operator -o wide`, then `oc logs` for the node's mofed pod.",
+    ),
+    Code(
+        "NIC-DRV-BUILD",
+        "The NIC driver was not built.",
+        "Run `oc logs POD -n nvidia-network-operator`; if the build is only slow, raise "
+        "`ofed_driver.startup_probe`.",
+    ),
+    Code(
+        "NIC-DRV-CRASH",
+        "The NIC driver's pod crashes. The message explains the log where it is known.",
+        "Run `oc logs POD -n nvidia-network-operator --previous`.",
+    ),
+    Code(
+        "NIC-DRV-OUTDATED",
+        "A NIC driver pod has an older revision than its DaemonSet, and nothing replaces it for longer than "
+        "`grace`.",
+        "Set autoUpgrade in `ofed_driver.upgrade_policy`, or run `oc label node NODE "
+        "nvidia.com/ofed-driver-upgrade-state=upgrade-required --overwrite`.",
+    ),
+    Code(
+        "NIC-IGNORED",
+        "The operator ignores the NicClusterPolicy, because another one exists.",
+        "Run `oc delete nicclusterpolicy NAME` for the other one.",
+    ),
+    Code(
+        "NIC-IMAGE",
+        "An image of the NIC stack cannot be pulled for longer than `grace`.",
+        "Mirror the image, or correct the component's `repository`, `image` and `version`.",
+    ),
+    Code(
+        "NIC-LABEL",
+        "A node of the pools has no label pci-15b3.present for longer than `grace`.",
+        "Add class 02 to `node_feature_discovery_pci_classes`, with vendor as the only label field.",
+    ),
+    Code(
+        "NIC-LEFTOVER",
+        "DaemonSets still exist after the NicClusterPolicy was deleted.",
+        "Run `oc get daemonset,pods -n nvidia-network-operator` to find finalizers and pods that do not end.",
+    ),
+    Code(
+        "NIC-OPERAND",
+        "A component has no DaemonSet for a node, or its pod is not Ready.",
+        "Run `oc get events -n nvidia-network-operator`.",
+    ),
+    Code(
+        "NIC-OPERAND-CRASH",
+        "A component's pod crashes.",
+        "Run `oc logs POD -n nvidia-network-operator --previous`.",
+    ),
+    Code(
+        "NIC-STATE",
+        "The NicClusterPolicy does not exist, is notReady, or reports an error. The message gives the "
+        "states of its components.",
+        "Run `oc describe nicclusterpolicy`.",
+    ),
+    Code(
+        "NIC-TAINT",
+        "The operator's pods do not tolerate a taint of a node.",
+        "Add the taint to `nvidia_network_operator_tolerations` (module option `tolerations`).",
+    ),
+    Code(
+        "NIC-UPG",
+        "The upgrade of a node's NIC driver is still running, or failed.",
+        "Run `oc adm drain NODE --dry-run=client` to find the pods that block it; after a failure check the "
+        "node's mofed pod.",
+    ),
+)

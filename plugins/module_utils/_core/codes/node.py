@@ -1,0 +1,58 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Error codes about nodes to drain or remove."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+
+NODE: t.Final = (
+    Code(
+        "NODE-ABSENT",
+        "No node and no Machine has that name.",
+        "Run `oc get nodes` and `oc get machines -A`.",
+    ),
+    Code(
+        "NODE-BUSY",
+        "Pods use GPUs on nodes that would be drained or removed. Nothing was changed.",
+        "Wait until the pods have ended, or set `gpu_node_pool_on_busy` (module option `on_busy`) to drain "
+        "or wait.",
+    ),
+    Code(
+        "NODE-DRAIN",
+        "Evicted pods did not end in time.",
+        "Run `oc describe pod NAME -n NAMESPACE` to see finalizers and grace period, then run again.",
+    ),
+    Code(
+        "NODE-EMPTYDIR",
+        "Pods that would be evicted keep data in an emptyDir. Nothing was changed.",
+        "Save the data, then set `gpu_node_pool_delete_emptydir: true` (module option `delete_emptydir`).",
+    ),
+    Code(
+        "NODE-NOT-OURS",
+        "The node's Machine belongs to no machine set that the collection made.",
+        "Run `oc get machines -A -o wide` to find its owner, and replace the node there.",
+    ),
+    Code(
+        "NODE-PDB",
+        "PodDisruptionBudgets, which the message quotes, kept pods until the time ran out. The node stays "
+        "cordoned.",
+        "Run `oc get pdb -A`, let the application run elsewhere too, then run again.",
+    ),
+    Code(
+        "NODE-RETURNS",
+        "Pods with GPUs that tolerate the cordon came to the node after the others were evicted. The "
+        "message quotes the toleration. The node stays cordoned.",
+        "Remove the toleration, or run `oc scale KIND/NAME -n NAMESPACE --replicas=0` for the pods' owner; "
+        "then run again.",
+    ),
+    Code(
+        "NODE-UNMANAGED",
+        "Pods that would be evicted have no controller that makes them again. Nothing was changed.",
+        "Delete the pods, or set `gpu_node_pool_force: true` (module option `force`).",
+    ),
+)

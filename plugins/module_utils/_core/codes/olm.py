@@ -1,0 +1,171 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Error codes about operators."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+
+OLM: t.Final = (
+    Code(
+        "OLM-ABSENT",
+        "The cluster has no Operator Lifecycle Manager. For the GPU operator, `helm_values` holds the "
+        "values of its Helm chart.",
+        "Add OperatorLifecycleManager to `spec.capabilities.additionalEnabledCapabilities` of the "
+        "ClusterVersion, or install the operator with `helm install`.",
+    ),
+    Code(
+        "OLM-CATALOG",
+        "The catalogue does not exist or is switched off, or it was not READY for the time of `grace`.",
+        "Run `oc get catalogsource,pods -n openshift-marketplace`, or set `source` to another catalogue.",
+    ),
+    Code(
+        "OLM-CLUSTER-OPERATOR",
+        "The operator is part of OpenShift, and its ClusterOperator does not exist or is not healthy.",
+        "Run `oc describe clusteroperator NAME`; if it does not exist, enable its capability.",
+    ),
+    Code(
+        "OLM-CRDS",
+        "Objects of the CRDs to delete still exist. No CRD was deleted.",
+        "Delete these objects first, or set `remove_crds: false`.",
+    ),
+    Code(
+        "OLM-CSV-FAILED",
+        "The CSV failed. The message gives reason, message and unmet requirements.",
+        "Run `oc describe csv NAME -n NAMESPACE`, correct the cause, then remove and install the operator "
+        "again.",
+    ),
+    Code(
+        "OLM-CSV-GONE",
+        "The Subscription says that the operator is installed, but somebody deleted the CSV.",
+        "Set `state: absent`, run, then set `state: present` and run again.",
+    ),
+    Code(
+        "OLM-CSV-HELD",
+        "The CSV is still being deleted: a finalizer holds it. The message names the custom resources that "
+        "OLM waits for.",
+        "Run `oc get pods -n openshift-operator-lifecycle-manager` to check that OLM runs, then find out "
+        "why the named objects stay.",
+    ),
+    Code(
+        "OLM-CSV-PENDING",
+        "The CSV did not succeed in time.",
+        "Run `oc describe csv NAME -n NAMESPACE`.",
+    ),
+    Code(
+        "OLM-DRIVER-CHANGE",
+        "The upgrade of the GPU operator would change the driver of running nodes. The message gives both "
+        "drivers, the nodes and the pods. Nothing was approved.",
+        "Set `gpu_operator_driver_change` to pin or allow.",
+    ),
+    Code(
+        "OLM-DRIVER-PIN",
+        "The running driver cannot be written into the ClusterPolicy: the collection did not make the "
+        "policy, or the driver's image cannot be read.",
+        "Set `gpu_operator_adopt: take`, or set `spec.driver` in the ClusterPolicy.",
+    ),
+    Code(
+        "OLM-FOREIGN-CSV",
+        "The InstallPlan would also install a CSV that the task did not ask for. The message lists all of "
+        "them. Nothing was approved.",
+        "Set `allow_csvs`, or set `namespace` to one that the operator has alone.",
+    ),
+    Code(
+        "OLM-GROUP",
+        "The namespace has two OperatorGroups, or one that targets other namespaces.",
+        "Run `oc get operatorgroup -n NAMESPACE` and keep one that fits, or set `namespace` to another one.",
+    ),
+    Code(
+        "OLM-IN-USE",
+        "Custom resources of the operator still exist.",
+        "Delete them first, or set `force: true`.",
+    ),
+    Code(
+        "OLM-INSTALL-MODE",
+        "The operator does not support that install mode.",
+        "Set `install_mode` to the one that the message names.",
+    ),
+    Code(
+        "OLM-NO-CHANNEL",
+        "The package does not have that channel. The message lists all channels.",
+        "Set `channel` to one of them.",
+    ),
+    Code(
+        "OLM-NO-CSV",
+        "The channel does not have that CSV. The message lists all CSVs.",
+        "Set `csv` to one of them, or set another `channel`.",
+    ),
+    Code(
+        "OLM-NO-PACKAGE",
+        "No catalogue has the package. The message offers the nearest names.",
+        "Correct the package name, or mirror the package; `oc get packagemanifests -n "
+        "openshift-marketplace` lists what exists.",
+    ),
+    Code(
+        "OLM-NO-PATH",
+        "The channel leads past the CSV that the task asks for. The message gives the path that exists.",
+        "Set `csv` or `channel` to what the message names.",
+    ),
+    Code(
+        "OLM-NO-UPGRADE",
+        "No InstallPlan leads from the installed CSV to the wanted one.",
+        "Set `channel` to one that has a path between the two.",
+    ),
+    Code(
+        "OLM-NOT-OURS",
+        "A Subscription that the collection did not make differs from what the task asks for.",
+        "Set `adopt: take`, or ask for what the Subscription has.",
+    ),
+    Code(
+        "OLM-PENDING",
+        "OLM made no InstallPlan in time.",
+        "Run `oc logs -n openshift-operator-lifecycle-manager deployment/catalog-operator`.",
+    ),
+    Code(
+        "OLM-PLAN-FAILED",
+        "The InstallPlan failed. The message is its own text.",
+        "Correct the cause, run `oc delete installplan NAME -n NAMESPACE`, then run again.",
+    ),
+    Code(
+        "OLM-PLAN-PENDING",
+        "The approved InstallPlan did not complete in time.",
+        "Run `oc logs -n openshift-operator-lifecycle-manager deployment/catalog-operator`.",
+    ),
+    Code(
+        "OLM-RESOLVE",
+        "OLM cannot resolve the Subscription. The message is OLM's own text.",
+        "Set another `channel`, install the missing dependency, or delete the second OperatorGroup, as the "
+        "text says.",
+    ),
+    Code(
+        "OLM-SOURCES",
+        "Several catalogues have the package. The message lists all of them.",
+        "Set `source` to one of them.",
+    ),
+    Code(
+        "OLM-TWICE",
+        "The package has two Subscriptions, or one in another namespace.",
+        "Set `namespace` to the one that the message names, or run `oc delete subscription NAME -n "
+        "NAMESPACE` for the wrong one.",
+    ),
+    Code(
+        "OLM-UNPACK",
+        "OLM cannot unpack a bundle image. The message gives the image, the Job and what the node said.",
+        "Correct the mirror or pull secret, run `oc delete job NAME -n openshift-marketplace`, then run "
+        "again.",
+    ),
+    Code(
+        "OLM-V1",
+        "A ClusterExtension of OLM v1 owns the package.",
+        "Manage the operator there, or run `oc delete clusterextension NAME` first.",
+    ),
+    Code(
+        "OLM-VERSION",
+        "Another version is installed than the CSV that the task asks for.",
+        "Set `approve: upgrade` to get a newer version; to get an older one, set `state: absent` first.",
+    ),
+)

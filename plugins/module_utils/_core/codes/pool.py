@@ -1,0 +1,204 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Error codes about the description of the pools."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+
+POOL: t.Final = (
+    Code(
+        "POOL-ACCELERATOR",
+        "The ClusterAutoscaler has no GPU limit for the pool's accelerator label, and the collection may "
+        "not add one.",
+        "Add a limit to `spec.resourceLimits.gpus` of the ClusterAutoscaler, or set `accelerator` in the "
+        "pool.",
+    ),
+    Code(
+        "POOL-ARCH",
+        "The pool mixes instance types of two architectures, or the validation image does not exist for the "
+        "nodes' architecture.",
+        "Make one pool for each architecture, or set `validate.image` in the pool.",
+    ),
+    Code(
+        "POOL-AUTOSCALED",
+        "A change would replace Machines of a pool that the autoscaler scales.",
+        "Set `replicas` instead of `autoscale` for that run, or replace one node at a time with "
+        "`ansible-playbook playbooks/replace_node.yml -e gpu_node=NAME`.",
+    ),
+    Code(
+        "POOL-AUTOSCALE-ZERO",
+        "The autoscaler would never scale the pool up from 0: its resources are renamed or mixed, its "
+        "devices are not NVIDIA's, or the size of its bare metal hosts is unknown.",
+        "Set `autoscale.min` to 1 or more.",
+    ),
+    Code(
+        "POOL-CLUSTER-WIDE",
+        "Two pools give different values to a setting that a ClusterPolicy has only once.",
+        "Set the same value in both entries of `gpu_pools`.",
+    ),
+    Code(
+        "POOL-CONFLICT",
+        "Two options contradict each other, or two pools describe the same quota or priority class "
+        "differently.",
+        "Keep one of the two options that the message names in `gpu_pools`.",
+    ),
+    Code(
+        "POOL-DISK",
+        "The platform or the instance type does not have that type of disk, or does not take that size, "
+        "IOPS or throughput.",
+        "Change `disk` in the pool.",
+    ),
+    Code(
+        "POOL-DRA",
+        "The pool has an option that only a device plugin supports (sharing, autoscale, MIG resources, a "
+        "quota of requests), and the backend is `dra`.",
+        "Remove the option from the pool, or set another `gpu_backend`.",
+    ),
+    Code(
+        "POOL-DRIFT",
+        "The live machine set makes another instance type than the pool asks for. Nothing was changed.",
+        "Describe the new type as a pool of its own in `gpu_pools`, or set the old `instance_type` again.",
+    ),
+    Code(
+        "POOL-DRIVER",
+        "The pool's GPUs do not support the kernel modules that the pool asks for.",
+        "Remove `driver.kernel_module_type` from the pool, or set the one that the message names.",
+    ),
+    Code(
+        "POOL-DUPLICATE",
+        "The name of a pool or disk, a zone, a taint or an instance type is listed twice.",
+        "Name it once in `gpu_pools`.",
+    ),
+    Code(
+        "POOL-FABRIC",
+        "The pool asks for an Elastic Fabric Adapter or accelerated networking, and the instance type has "
+        "none.",
+        "Remove the option that the message names, or set another `instance_type`.",
+    ),
+    Code(
+        "POOL-GEOMETRY",
+        "The GPU does not have the MIG partition, or the partitions do not fit on it.",
+        "Set `sharing.mig` to partitions that the message lists.",
+    ),
+    Code(
+        "POOL-GPUS",
+        "The number of GPUs does not fit the machine: the machine takes no attached GPUs, needs some, or "
+        "does not take that number.",
+        "Correct `gcp.gpus` or `nutanix.gpus` as the message says.",
+    ),
+    Code(
+        "POOL-INSTANCE-TYPE",
+        "The catalogue does not know the instance type on this platform. The message offers the nearest "
+        "names.",
+        "Correct `instance_type`, or add `gpus` and `gpu_model` to the candidate.",
+    ),
+    Code(
+        "POOL-INVALID",
+        "The pools have several problems. `problems` lists each one with its own code and path.",
+        "Correct each entry of `gpu_pools` that the message lists.",
+    ),
+    Code(
+        "POOL-LABEL",
+        "The key or value of a label is not legal, is not text, or belongs to the collection.",
+        "Change, quote or remove the label in `labels`.",
+    ),
+    Code(
+        "POOL-MARKET",
+        "The platform does not have that market, the market and the reservation contradict each other, the "
+        "reservation's id is malformed, or the market takes no price.",
+        "Change `market` in the pool.",
+    ),
+    Code(
+        "POOL-NAME",
+        "The pool's name would make the name of a machine set too long.",
+        "Shorten `name` in the pool.",
+    ),
+    Code(
+        "POOL-NONE",
+        "The list of pools is empty, or `gpu_pools` is not set.",
+        "Write a file with pools as the message shows, and run `ansible-playbook playbooks/enable_gpus.yml "
+        "-e @FILE`.",
+    ),
+    Code(
+        "POOL-NOT-YET",
+        "This release does not support the option.",
+        "Remove the option that the message names from `gpu_pools`.",
+    ),
+    Code(
+        "POOL-OVERLAP",
+        "The selector of existing nodes also matches another pool's nodes.",
+        "Make `existing.node_selector` narrower.",
+    ),
+    Code(
+        "POOL-PLACEMENT",
+        "A partition has no placement group, or a dedicated host is used with several zones.",
+        "Set `aws.placement_group` next to the partition; on IBM Cloud name one zone in `zones`.",
+    ),
+    Code(
+        "POOL-PLATFORM",
+        "The option belongs to another platform, or this platform's machines do not support it.",
+        "Remove the option that the message names from `gpu_pools`.",
+    ),
+    Code(
+        "POOL-PROVIDER-FIELD",
+        "`provider_spec_patch` has a field that this platform's machines do not have.",
+        "Correct or remove the field in `provider_spec_patch`.",
+    ),
+    Code(
+        "POOL-PROVIDER-VALUE",
+        "`provider_spec_patch` has a value that the Machine API would reject, or that the pool sets itself "
+        "(instance type, zone).",
+        "Correct or remove the value in `provider_spec_patch`.",
+    ),
+    Code(
+        "POOL-QUOTA-RENAMED",
+        "A quota of `gpus` counts nvidia.com/gpu, but the pool's sharing renames that resource.",
+        "Set `quota[].hard` with the new resource name.",
+    ),
+    Code(
+        "POOL-REQUIRED",
+        "A required option is missing. The message names its path.",
+        "Set the option that the message names in `gpu_pools`.",
+    ),
+    Code(
+        "POOL-SURGE",
+        "The change of instance type with `on_change: replace` would make more Machines at a time than "
+        "allowed. Nothing was changed.",
+        "Set `gpu_node_pool_max_surge`, or describe the new type as a pool of its own.",
+    ),
+    Code(
+        "POOL-TAINT",
+        "The pool has a NoExecute taint, which the workers of Node Feature Discovery do not tolerate.",
+        "Set the taint's `effect` to NoSchedule.",
+    ),
+    Code(
+        "POOL-TYPE",
+        "A value has the wrong type: YAML read a boolean or a number, or found a mapping instead of a list.",
+        "Quote the value in `gpu_pools`, or write it as the message shows.",
+    ),
+    Code(
+        "POOL-UNKNOWN-KEY",
+        "An option does not exist. The message offers the nearest name.",
+        "Correct the key that the message names in `gpu_pools`.",
+    ),
+    Code(
+        "POOL-VALUE",
+        "A value is not one of the allowed ones, or is out of range.",
+        "Set the key that the message names in `gpu_pools` to an allowed value.",
+    ),
+    Code(
+        "POOL-VENDOR",
+        "The instance type has devices of another vendor than NVIDIA, or the pool mixes vendors.",
+        "Set another `instance_type`; to make such nodes anyway, set `accelerator`.",
+    ),
+    Code(
+        "POOL-ZONE",
+        'The platform does not write zones like this, or has none (on Azure a zone is a number: `"1"`).',
+        "Correct `zones` in the candidate.",
+    ),
+)

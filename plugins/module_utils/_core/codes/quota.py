@@ -1,0 +1,58 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Error codes about quotas."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+
+QUOTA: t.Final = (
+    Code(
+        "QUOTA-EMPTY",
+        "The quota has no limit.",
+        "Set `gpus`, or `hard` with at least one resource.",
+    ),
+    Code(
+        "QUOTA-KEY",
+        "A key of `hard` is no resource, or one that the API accepts and never enforces (`nvidia.com/gpu`, "
+        "`limits.nvidia.com/gpu`).",
+        "Write the key in `hard` as the message shows, with the prefix requests.",
+    ),
+    Code(
+        "QUOTA-NO-NAMESPACE",
+        "The namespace for the quota does not exist.",
+        "Run `oc create namespace NAME`, or set `create_namespace: true` (role variable "
+        "`gpu_policy_create_namespaces`).",
+    ),
+    Code(
+        "QUOTA-NOT-COUNTED",
+        "The quota controller did not count usage within `wait_timeout`.",
+        "Run `oc get clusteroperator kube-controller-manager`.",
+    ),
+    Code(
+        "QUOTA-NOT-ENFORCED",
+        "The API would admit a pod or a claim over the limit.",
+        "Run `oc get resourcequota NAME -n NAMESPACE -o yaml` to check that the quota has no scopes, and "
+        "that the admission plugin ResourceQuota is on.",
+    ),
+    Code(
+        "QUOTA-PROOF",
+        "`prove: true` needs an extended resource or a device class in `hard`, and there is none.",
+        "Add one to `hard`, or set `gpu_policy_prove: false` (module option `prove`).",
+    ),
+    Code(
+        "QUOTA-QUANTITY",
+        "A limit is negative, is not a quantity, or is not a whole number of devices.",
+        "Set a whole number in `gpus` or `hard`.",
+    ),
+    Code(
+        "QUOTA-TOO-SMALL",
+        "A quota in the validation namespace is smaller than the validation needs. The message has the "
+        "API's own text.",
+        "Raise the quota, or set `gpu_validation_namespace` (module option `namespace`).",
+    ),
+)

@@ -1,0 +1,52 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The registry: every error code of the collection, in the order of docs/errors.md."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes import (
+    api,
+    collection,
+    credentials,
+    gpu,
+    gpu_driver,
+    gpu_kmm,
+    input,
+    machine,
+    nfd,
+    nic,
+    node,
+    olm,
+    pool,
+    quota,
+    update,
+    workload,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+
+# One table of docs/errors.md each: its title and its codes.
+SECTIONS: t.Final[tuple[tuple[str, tuple[Code, ...]], ...]] = (
+    ("Options", input.INPUT),
+    ("Description of the pools", pool.POOL),
+    ("Credentials", credentials.CREDENTIALS),
+    ("API server", api.API),
+    ("Waiting", api.WAIT),
+    ("Plain objects", api.MANIFEST),
+    ("Machines", machine.MACHINE),
+    ("Nodes to drain or remove", node.NODE),
+    ("Operators", olm.OLM),
+    ("Node Feature Discovery", nfd.NFD),
+    ("GPU stack: policy, nodes and operands", gpu.STACK),
+    ("GPU stack: driver", gpu_driver.DRIVER),
+    ("GPU stack: claims, kernel modules and custom resources", gpu_kmm.MODULES),
+    ("NIC stack", nic.NIC),
+    ("Quotas", quota.QUOTA),
+    ("Validation", workload.WORKLOAD),
+    ("Before an update", update.UPDATE),
+    ("The collection itself", collection.COLLECTION),
+)
+CODES: t.Final[dict[str, Code]] = {one.code: one for _title, codes in SECTIONS for one in codes}

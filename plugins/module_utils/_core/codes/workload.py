@@ -1,0 +1,63 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Error codes about the validation of nodes."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+
+WORKLOAD: t.Final = (
+    Code(
+        "WORK-BUSY",
+        "Other pods hold the devices that the validation needs. The message names them.",
+        "Wait for the pods, or run `oc delete pod NAME -n NAMESPACE`.",
+    ),
+    Code(
+        "WORK-CONTAINER",
+        "The container cannot start: its image runs as root, or its configuration is wrong.",
+        "Set `image` to an image that runs as an ordinary user.",
+    ),
+    Code(
+        "WORK-FAILED",
+        "A pod ended with an error, or its log does not say that it passed. The evidence has the end of the "
+        "log.",
+        "Run `oc debug node/NODE -- chroot /host dmesg` to find Xid lines; the end of the pod's log gives "
+        "its own reason.",
+    ),
+    Code(
+        "WORK-IMAGE",
+        "The validation image cannot be pulled.",
+        "Mirror the image, or set `image`.",
+    ),
+    Code(
+        "WORK-NO-ACCOUNT",
+        "The service account of the new namespace does not appear.",
+        "Run `oc get clusteroperator kube-controller-manager`.",
+    ),
+    Code(
+        "WORK-NO-NODES",
+        "Fewer nodes match than `min_nodes`.",
+        "Run `oc get nodes -l SELECTOR`; make the pool's nodes first with `ansible-playbook "
+        "playbooks/enable_gpus.yml -e @FILE`.",
+    ),
+    Code(
+        "WORK-RUNNING",
+        "Validation pods did not end in time.",
+        "Run `oc get pods -n NAMESPACE -o wide`, with the validation namespace.",
+    ),
+    Code(
+        "WORK-SAME-DEVICE",
+        "Several pods got the same device, although nothing is shared.",
+        "Run `oc logs -n nvidia-gpu-operator daemonset/nvidia-device-plugin-daemonset`, and check `cdi` of "
+        "special_resource.",
+    ),
+    Code(
+        "WORK-UNSCHEDULABLE",
+        "A validation pod cannot be scheduled for longer than `grace`. The message quotes the scheduler.",
+        "Set `tolerations` as the message says, or free devices.",
+    ),
+)

@@ -1,0 +1,54 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""DaemonSets that belong to an object, and their pods: what is left of it after it was deleted."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    pending,
+    ready,
+)
+
+Data = dict[str, t.Any]
+
+
+def is_owned_by(obj: Data, uids: t.Collection[str]) -> bool:
+    return any(owner["uid"] in uids for owner in obj["metadata"].get("ownerReferences") or [])
+
+
+def of_owner(daemonsets: t.Iterable[Data], uid: str) -> list[Data]:
+    return [one for one in daemonsets if is_owned_by(one, (uid,))]
+
+
+class Gone:
+    """Judge: neither the DaemonSets nor their pods are left."""
+
+    def __init__(self, title: str, daemonsets: t.Iterable[Data]) -> None:
+        self._title = title
+        self._uids = {one["metadata"]["uid"] for one in daemonsets}
+
+    def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
+        sets = [
+            f"daemonset/{one['metadata']['name']}"
+            for one in snapshot["daemonsets"]
+            if one["metadata"]["uid"] in self._uids
+        ]
+        names = sets + [
+            f"pod/{one['metadata']['name']}" for one in snapshot["pods"] if is_owned_by(one, self._uids)
+        ]
+        if not names:
+            return ready("Gone", "Nothing of it is left.")
+        line = f"{len(names)} left: {', '.join(names[:5])}{', …' if len(names) > 5 else ''}"
+        message = f"{self._title}: {line}"
+        return pending(
+            "Leaving",
+            message,
+            code="GPU-LEFTOVER",
+            remedy="Look for finalizers and for pods that do not end.",
+            details=(line,),
+        )

@@ -1,0 +1,132 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Owned fields: is a live object already as wanted, which fields do we no longer want, what changed."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER
+
+Object = t.Mapping[str, t.Any]
+_HIDDEN = "<hidden>"
+
+
+def covers(live: t.Any, wanted: t.Any) -> bool:
+    """Whether every wanted field is there with that value. A doubt (defaults inside lists, units) is a no: the server then decides."""
+    if isinstance(wanted, t.Mapping):
+        return isinstance(live, t.Mapping) and all(
+            key in live and covers(live[key], value) for key, value in wanted.items()
+        )
+    if isinstance(wanted, (list, tuple)):
+        return isinstance(live, (list, tuple)) and len(live) == len(wanted) and all(map(covers, live, wanted))
+    return type(live) is type(wanted) and bool(live == wanted)
+
+
+def plain(value: t.Any) -> t.Any:
+    """A copy of plain JSON types, without the subclasses that templating leaves behind."""
+    return json.loads(json.dumps(value))
+
+
+def managed_fields(live: Object) -> Object:
+    """What our last server-side apply owns, in the API's FieldsV1 form."""
+    for entry in live.get("metadata", {}).get("managedFields", ()):
+        if (
+            entry.get("manager") == MANAGER
+            and entry.get("operation") == "Apply"
+            and not entry.get("subresource")
+        ):
+            fields: Object = entry.get("fieldsV1", {})
+            return fields
+    return {}
+
+
+def is_written_by_us(live: Object) -> bool:
+    """Whether one of our requests made or changed the object."""
+    return any(entry.get("manager") == MANAGER for entry in live.get("metadata", {}).get("managedFields", ()))
+
+
+def has_stale_fields(fields: Object, wanted: t.Any) -> bool:
+    """Whether we own a field that is not wanted any more (an apply would take it away)."""
+    for key, inner in fields.items():
+        kind, _colon, name = key.partition(":")
+        if kind == "f":
+            if (
+                not isinstance(wanted, t.Mapping)
+                or name not in wanted
+                or has_stale_fields(inner, wanted[name])
+            ):
+                return True
+        elif kind == "k":
+            match = json.loads(name)
+            item = (
+                next((one for one in wanted if covers(one, match)), None)
+                if isinstance(wanted, list)
+                else None
+            )
+            # A key may hold defaulted fields (a port's protocol); only the server can tell those apart.
+            if item is None or has_stale_fields(inner, item):
+                return True
+        elif kind == "v" and json.loads(name) not in (wanted if isinstance(wanted, list) else ()):
+            return True
+    return False
+
+
+def same(one: Object, other: Object) -> bool:
+    """Whether two answers of the server hold the same object, book-keeping aside."""
+    return _without_bookkeeping(one) == _without_bookkeeping(other)
+
+
+def _without_bookkeeping(obj: Object) -> dict[str, t.Any]:
+    metadata = {
+        key: value
+        for key, value in obj.get("metadata", {}).items()
+        if key not in ("managedFields", "resourceVersion", "generation")
+    }
+    return {**obj, "metadata": metadata}
+
+
+def project(value: t.Any, shape: t.Any) -> t.Any:
+    """The part of a live value that a wanted one speaks about."""
+    if isinstance(shape, t.Mapping) and isinstance(value, t.Mapping):
+        return {key: project(value[key], inner) for key, inner in shape.items() if key in value}
+    return value
+
+
+def shape_of(fields: Object) -> dict[str, t.Any]:
+    """The maps of FieldsV1 as a shape for `project`; lists are taken whole."""
+    return {
+        key[2:]: shape_of(inner) if all(part.startswith(("f:", ".")) for part in inner) else None
+        for key, inner in fields.items()
+        if key.startswith("f:")
+    }
+
+
+def merge_shapes(one: t.Any, other: t.Any) -> t.Any:
+    if isinstance(one, t.Mapping) and isinstance(other, t.Mapping):
+        return {
+            key: merge_shapes(one.get(key), other[key]) if key in other else one[key]
+            for key in [*one, *(key for key in other if key not in one)]
+        }
+    return one if one is not None else other
+
+
+def owned_view(obj: Object | None, shape: Object) -> dict[str, t.Any]:
+    """What a diff shows of an object: the owned fields, a Secret's data hidden."""
+    if obj is None:
+        return {}
+    view = {key: value for key, value in project(obj, shape).items() if key not in ("status",)}
+    if obj.get("kind") == "Secret":
+        for key in ("data", "stringData"):
+            if key in view:
+                view[key] = dict.fromkeys(view[key] or {}, _HIDDEN)
+    return view
+
+
+def title(obj: Object) -> str:
+    metadata = obj.get("metadata", {})
+    place = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
+    return f"{obj.get('kind')} {place}{metadata.get('name') or metadata.get('generateName', '')}"

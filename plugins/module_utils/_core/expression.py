@@ -1,0 +1,70 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""JMESPath expressions that users write: checked before the first request, and asked about live objects."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+
+try:
+    import jmespath
+    from jmespath.exceptions import JMESPathError
+    from jmespath.functions import Functions
+except ImportError:
+    jmespath = None
+
+_TUTORIAL: t.Final = "See https://jmespath.org/tutorial.html."
+
+
+class Expression:
+    """One expression. path: the option that it stands in."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self._where = f"{path}: {text!r}"
+        if jmespath is None:
+            raise InputError(
+                "INPUT-JMESPATH",
+                f"The option {path} needs the Python package jmespath.",
+                "pip install jmespath",
+            )
+        try:
+            self._parsed = jmespath.compile(text)
+        except JMESPathError as exc:
+            raise InputError(
+                "INPUT-JMESPATH", f"{self._where} is no JMESPath expression: {exc}", _TUTORIAL
+            ) from exc
+        unknown = sorted(set(_functions(self._parsed.parsed)) - set(Functions.FUNCTION_TABLE))
+        if unknown:
+            # jmespath itself says so only when the expression is asked.
+            raise InputError("INPUT-JMESPATH", f"{self._where}: Unknown function: {unknown[0]}()", _TUTORIAL)
+
+    def evaluate(self, data: t.Any) -> t.Any:
+        """What it finds; raises where a function does not get what it needs."""
+        try:
+            return self._parsed.search(data)
+        except JMESPathError as exc:
+            raise InputError("INPUT-JMESPATH", f"{self._where}: {exc}", _TUTORIAL) from exc
+
+    def ask(self, obj: t.Mapping[str, t.Any]) -> t.Any:
+        """As evaluate; nothing where the object has not yet what a function needs."""
+        try:
+            return self.evaluate(obj)
+        except InputError:
+            return None
+
+    def holds(self, obj: t.Mapping[str, t.Any]) -> bool:
+        """Whether what it finds is true in JMESPath's sense: not false, not null, not empty; zero is true."""
+        found = self.ask(obj)
+        return not (found is None or found is False or (isinstance(found, (str, list, dict)) and not found))
+
+
+def _functions(node: t.Any) -> t.Iterator[str]:
+    if isinstance(node, dict):
+        if node.get("type") == "function_expression":
+            yield str(node["value"])
+        for child in node.get("children") or ():
+            yield from _functions(child)

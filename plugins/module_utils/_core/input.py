@@ -1,0 +1,222 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Reads a value against a table of fields: types, choices, unknown keys, each with the path of what is wrong."""
+
+from __future__ import annotations
+
+import difflib
+import typing as t
+from dataclasses import dataclass, field
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+
+_TRUE: t.Final = ("true", "yes", "on", "1")
+_FALSE: t.Final = ("false", "no", "off", "0")
+
+
+@dataclass(frozen=True)
+class Field:
+    """kind: text, integer, flag, labels (map of label texts), counts (map of integers), quantities, map, list or any. fields: of a map, or of a list's entries.
+
+    fault: says why a text is not acceptable, or nothing.
+    """
+
+    kind: str
+    required: bool = False
+    choices: tuple[str, ...] = ()
+    low: int | None = None
+    high: int | None = None
+    fields: t.Mapping[str, Field] = field(default_factory=dict)
+    entry: Field | None = None
+    fault: t.Callable[[str], str] | None = None
+
+
+def read(value: t.Any, spec: Field, path: str, problems: Problems) -> t.Any:
+    """The value in its own type; None where a problem was noted."""
+    return _READERS[spec.kind](value, spec, path, problems)
+
+
+def read_map(value: t.Any, fields: t.Mapping[str, Field], path: str, problems: Problems) -> dict[str, t.Any]:
+    """Known keys only; an unknown one is answered with the nearest that exists."""
+    if not isinstance(value, t.Mapping):
+        problems.add(
+            "POOL-TYPE",
+            path,
+            f"must be a mapping, not {_called(value)}.",
+            f"Allowed keys: {', '.join(sorted(fields))}.",
+        )
+        return {}
+    for key in value:
+        if key not in fields:
+            near = difflib.get_close_matches(str(key), fields, n=1)
+            remedy = f"Did you mean {near[0]}? " if near else ""
+            problems.add(
+                "POOL-UNKNOWN-KEY",
+                f"{path}.{key}",
+                f"{key} is not an option here.",
+                f"{remedy}Allowed keys: {', '.join(sorted(fields))}.",
+            )
+    result = {}
+    for key, spec in fields.items():
+        if value.get(key) is not None:
+            result[key] = read(value[key], spec, f"{path}.{key}", problems)
+        elif spec.required:
+            problems.add("POOL-REQUIRED", f"{path}.{key}", "is required.", f"Set {path}.{key}.")
+    return result
+
+
+def _called(value: t.Any) -> str:
+    if isinstance(value, bool):
+        return f"the YAML boolean {str(value).lower()}"
+    names = {str: "text", int: "number", float: "number", type(None): "nothing"}
+    kind = next(
+        (word for cls, word in names.items() if isinstance(value, cls)),
+        "list" if isinstance(value, (list, tuple)) else "mapping",
+    )
+    return f"the {kind} {value!r}" if kind in ("text", "number") else f"a {kind}"
+
+
+def _text(value: t.Any, spec: Field, path: str, problems: Problems) -> str | None:
+    if not isinstance(value, str):
+        problems.add(
+            "POOL-TYPE",
+            path,
+            f"must be text, not {_called(value)}.",
+            f'Put it in quotes: "{str(value).lower()}".'
+            if isinstance(value, (bool, int, float))
+            else "Give text.",
+        )
+        return None
+    text = str(value)
+    if spec.choices and text not in spec.choices:
+        near = difflib.get_close_matches(text, spec.choices, n=1, cutoff=0.5)
+        did = f"Did you mean {near[0]}? " if near else ""
+        problems.add(
+            "POOL-VALUE",
+            path,
+            f"{text!r} is not one of its values.",
+            f"{did}Allowed: {', '.join(spec.choices)}.",
+        )
+        return None
+    fault = spec.fault(text) if spec.fault else ""
+    if fault or not text:
+        problems.add("POOL-VALUE", path, f"{text!r} {fault or 'is empty'}.", "Choose another value.")
+        return None
+    return text
+
+
+def _integer(value: t.Any, spec: Field, path: str, problems: Problems) -> int | None:
+    # A survey of AWX hands numbers over as text.
+    if isinstance(value, str) and value.strip().lstrip("-").isdigit():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        problems.add(
+            "POOL-TYPE", path, f"must be a whole number, not {_called(value)}.", "Give a whole number."
+        )
+        return None
+    number = int(value)
+    if (spec.low is not None and number < spec.low) or (spec.high is not None and number > spec.high):
+        allowed = f"at least {spec.low}" if spec.high is None else f"{spec.low} to {spec.high}"
+        problems.add("POOL-VALUE", path, f"{number} is out of range.", f"Allowed: {allowed}.")
+        return None
+    return number
+
+
+def _flag(value: t.Any, spec: Field, path: str, problems: Problems) -> bool | None:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in _TRUE + _FALSE:
+        return value.lower() in _TRUE
+    problems.add("POOL-TYPE", path, f"must be true or false, not {_called(value)}.", "Give true or false.")
+    return None
+
+
+def _labels(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[str, str]:
+    if not isinstance(value, t.Mapping):
+        problems.add(
+            "POOL-TYPE", path, f"must be a mapping of labels, not {_called(value)}.", "Write {name: value}."
+        )
+        return {}
+    result = {}
+    for key, text in value.items():
+        where = f"{path}.{key}"
+        fault = key_fault(key) if isinstance(key, str) else f"is {_called(key)}"
+        if fault:
+            problems.add(
+                "POOL-LABEL",
+                where,
+                f"the key {key!r} {fault}.",
+                "Choose another key, in quotes if YAML reads it as something else.",
+            )
+        elif not isinstance(text, str):
+            problems.add(
+                "POOL-LABEL",
+                where,
+                f"a label's value is text, not {_called(text)}.",
+                f'Put it in quotes: {key}: "{str(text).lower()}".',
+            )
+        elif value_fault(text):
+            problems.add("POOL-LABEL", where, f"{text!r} {value_fault(text)}.", "Choose another value.")
+        else:
+            result[str(key)] = str(text)
+    return result
+
+
+def _counts(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[str, int]:
+    if not isinstance(value, t.Mapping):
+        problems.add(
+            "POOL-TYPE", path, f"must be a mapping of numbers, not {_called(value)}.", "Write {name: number}."
+        )
+        return {}
+    read_in = {str(key): _integer(number, spec, f"{path}.{key}", problems) for key, number in value.items()}
+    return {key: number for key, number in read_in.items() if number is not None}
+
+
+def _quantities(value: t.Any, spec: Field, path: str, problems: Problems) -> dict[str, str]:
+    if not isinstance(value, t.Mapping):
+        problems.add(
+            "POOL-TYPE",
+            path,
+            f"must be a mapping of quantities, not {_called(value)}.",
+            "Write {resource: quantity}.",
+        )
+        return {}
+    result = {}
+    for key, quantity in value.items():
+        # Devices are whole numbers; memory and the like have units, which the API server checks.
+        number = (
+            quantity
+            if isinstance(quantity, str) and "/" not in str(key)
+            else _integer(quantity, spec, f"{path}.{key}", problems)
+        )
+        if number is not None:
+            result[str(key)] = str(number)
+    return result
+
+
+def _list(value: t.Any, spec: Field, path: str, problems: Problems) -> list[t.Any]:
+    if not isinstance(value, (list, tuple)):
+        problems.add("POOL-TYPE", path, f"must be a list, not {_called(value)}.", "Write it as a list.")
+        return []
+    if not value and spec.required:
+        problems.add("POOL-VALUE", path, "is empty.", "Give at least one entry.")
+    if spec.entry is None:
+        return [read_map(item, spec.fields, f"{path}[{index}]", problems) for index, item in enumerate(value)]
+    items = [read(item, spec.entry, f"{path}[{index}]", problems) for index, item in enumerate(value)]
+    return [item for item in items if item is not None]
+
+
+_READERS: t.Final[dict[str, t.Callable[[t.Any, Field, str, Problems], t.Any]]] = {
+    "text": _text,
+    "integer": _integer,
+    "flag": _flag,
+    "labels": _labels,
+    "counts": _counts,
+    "quantities": _quantities,
+    "list": _list,
+    "map": lambda value, spec, path, problems: read_map(value, spec.fields, path, problems),
+    "any": lambda value, _spec, _path, _problems: value,
+}

@@ -1,0 +1,68 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Who else looks after an object: tools that put their own version back, as their marks on it tell."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    MANAGED_BY,
+    MANAGER,
+)
+
+# Label or annotation (a part of the key) -> the tool. What an object is created with by these is put back by them.
+_MARKS: t.Final = {
+    "argocd.argoproj.io/": "Argo CD",
+    "apps.open-cluster-management.io/": "Red Hat Advanced Cluster Management",
+    "policy.open-cluster-management.io/": "Red Hat Advanced Cluster Management",
+    "kustomize.toolkit.fluxcd.io/": "Flux",
+    "helm.toolkit.fluxcd.io/": "Flux",
+    "meta.helm.sh/release-name": "Helm",
+    "olm.operatorframework.io/owner-name": "OLM v1",
+}
+_OWNERS: t.Final = {
+    "ClusterExtension": "OLM v1",
+    "ClusterExtensionRevision": "OLM v1",
+    "AppliedManifestWork": "Red Hat Advanced Cluster Management",
+    "ConfigurationPolicy": "Red Hat Advanced Cluster Management",
+}
+_FIELD_MANAGERS: t.Final = {
+    "argocd": "Argo CD",
+    "kustomize-controller": "Flux",
+    "helm": "Helm",
+    "config-policy-controller": "Red Hat Advanced Cluster Management",
+}
+
+
+def other_manager(obj: t.Mapping[str, t.Any]) -> str:
+    """Tool and, where it is told, the name of its instance: `Argo CD (openshift-gitops)`; empty when nothing speaks for one."""
+    metadata = obj.get("metadata") or {}
+    labels, annotations = metadata.get("labels") or {}, metadata.get("annotations") or {}
+    for key, value in sorted({**labels, **annotations}.items()):
+        for mark, tool in _MARKS.items():
+            if key.startswith(mark):
+                return _named(tool, value.partition(":")[0])
+    for owner in metadata.get("ownerReferences") or []:
+        if owner["kind"] in _OWNERS:
+            return _named(_OWNERS[owner["kind"]], owner["name"])
+    for entry in metadata.get("managedFields") or []:
+        tool = next(
+            (
+                tool
+                for name, tool in _FIELD_MANAGERS.items()
+                if str(entry.get("manager", "")).startswith(name)
+            ),
+            "",
+        )
+        if tool:
+            return tool
+    (label,) = MANAGED_BY
+    by = labels.get(label, "")
+    return "" if by in ("", MANAGER) else str(by)
+
+
+def _named(tool: str, name: str) -> str:
+    return f"{tool} ({name})" if name else tool

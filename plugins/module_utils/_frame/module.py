@@ -1,0 +1,175 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The frame of every module: arguments, Api, call, result. The one place that ends a module."""
+
+from __future__ import annotations
+
+import datetime
+import time
+import traceback
+import typing as t
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    InputError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials, expiry
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
+
+Params = dict[str, t.Any]
+Result = dict[str, t.Any]
+Ensure = t.Callable[[Api, Params], Result]
+Show = t.Callable[[str], None]
+
+
+def _silent(_line: str) -> None:
+    return
+
+
+def connect(
+    params: t.Mapping[str, t.Any],
+    agent: str,
+    check_mode: bool = False,
+    show: Show = _silent,
+    wait_timeout: float = 120.0,
+) -> Api:
+    """An Api for the credentials in params (kubernetes.core's options). agent: the plugin's name, seen in the server's audit log."""
+
+    def progress(line: str) -> None:
+        show(secrets.censor_text(line))
+
+    given = params.get("wait_timeout")
+    seconds = wait_timeout if given is None else float(given)
+    if seconds < 1:
+        raise InputError(
+            "INPUT-VALUE",
+            f"wait_timeout is {given}, and a task needs at least 1 second.",
+            "Raise wait_timeout, or leave it out.",
+        )
+    deadline = Deadline(seconds)
+
+    def open_connection() -> Connection:
+        connection = credentials.connect(params, remaining=deadline.remaining)
+        if not connection.verified:
+            api.warn(
+                f"The certificate of {connection.host} is not checked (validate_certs is off): anyone in between can read the token."
+            )
+        if connection.ends:
+            what, end = connection.ends
+            if warning := expiry.warning(
+                what, end, datetime.datetime.now(datetime.UTC), deadline.remaining()
+            ):
+                api.warn(warning)
+        return connection
+
+    http = Http(open_connection, deadline, f"accelerators.openshift/{agent}", progress)
+    api = Api(http, check_mode=check_mode, wait_wanted=bool(params.get("wait", True)), progress=progress)
+    return api
+
+
+def disconnect(api: Api, agent: str) -> None:
+    """The end of every Api that C(connect) made: what it logged in for is revoked. Trouble with that is a warning, and hides nothing."""
+    if not api.http.tokens():
+        return
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_login
+
+    try:
+        problems = credentials_login.revoke(api.http, f"accelerators.openshift/{agent}")
+    except Exception as exc:
+        problems = [f"The token of this task's login could not be revoked: {type(exc).__name__}: {exc}"]
+    for problem in problems:
+        api.warn(problem)
+
+
+def execute(
+    name: str, ensure: Ensure, params: Params, check_mode: bool, diff: bool, show: Show = _silent
+) -> Result:
+    """The module's result, secrets masked; never raises. A failure has C(failed) and the error's facts."""
+    started = time.monotonic()
+    api: Api | None = None
+    try:
+        api = connect(params, name, check_mode, show)
+        result = ensure(api, params)
+    except AcceleratorError as exc:
+        result = {**exc.to_result(), "failed": True}
+    except Exception as exc:
+        last = traceback.extract_tb(exc.__traceback__)[-1]
+        where = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}"
+        result = {
+            "failed": True,
+            "code": "INTERNAL",
+            "layer": "collection",
+            "msg": f"INTERNAL: {type(exc).__name__}: {exc} (at {where}). This is a bug of the collection; please report it.",
+        }
+    finally:
+        if api is not None:
+            disconnect(api, name)
+    result["changed"] = bool(api and api.changes)
+    result["duration"] = round(time.monotonic() - started, 3)
+    if api is not None and api.warnings:
+        result["warnings"] = list(api.warnings)
+    if diff and api is not None and api.changes:
+        result["diff"] = [
+            {"before_header": one.title, "after_header": one.title, "before": one.before, "after": one.after}
+            for one in api.changes
+        ]
+    if check_mode and api is not None:
+        from ansible_collections.accelerators.openshift.plugins.module_utils._frame.predicted import foreseen
+
+        result["foreseen"] = foreseen(api.changes, api.kept)
+    censored: Result = secrets.censor(result)
+    return censored
+
+
+def complaint(
+    name: str, options: t.Iterable[str], unsupported: t.Iterable[str], messages: t.Sequence[str]
+) -> Result:
+    """The result of a task with wrong options, the same whichever way the module runs; a misspelt option comes first."""
+    message = messages[0] if messages else ""
+    unknown = sorted(".".join(one) if isinstance(one, tuple) else str(one) for one in unsupported)
+    if unknown:
+        import difflib
+
+        near = [
+            f"{one} (did you mean {match[0]}?)"
+            if (match := difflib.get_close_matches(one, options, 1))
+            else one
+            for one in unknown
+        ]
+        message = f"Unsupported parameters for ({name}) module: {', '.join(near)}. Supported parameters include: {', '.join(sorted(options))}."
+    return {"failed": True, "changed": False, "msg": message, "code": "INPUT-OPTION", "layer": "input"}
+
+
+class _Module(AnsibleModule):  # type: ignore[misc]
+    """AnsibleModule, whose own complaints about options get a code as well."""
+
+    def fail_json(self, msg: str, **kwargs: t.Any) -> t.NoReturn:
+        if "code" not in kwargs:
+            unsupported = self.validation_result.unsupported_parameters
+            kwargs = complaint(str(self._name).rpartition(".")[2], self.argument_spec, unsupported, [msg])
+            msg = kwargs.pop("msg")
+        kwargs.pop("failed", None)
+        super().fail_json(msg, **kwargs)
+        raise SystemExit(1)
+
+
+def run(spec: ArgumentSpec, ensure: Ensure) -> None:
+    """The ordinary way: a process of its own, started by Ansible."""
+    module = _Module(argument_spec=dict(spec.options), supports_check_mode=True, **spec.constraints())
+    module.no_log_values -= secrets.public_in_kubeconfig(module.params.get("kubeconfig"))
+    name = str(module._name).rpartition(".")[2]
+    result = execute(name, ensure, module.params, module.check_mode, module._diff)
+    for warning in result.pop("warnings", []):
+        module.warn(warning)
+    if result.pop("failed", False):
+        module.fail_json(**result)
+    module.exit_json(**result)

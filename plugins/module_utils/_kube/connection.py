@@ -1,0 +1,158 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""A connection to one API server: address, pool and headers, as `_credentials` makes it and `_http` uses it."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import ipaddress
+import os
+import socket
+import ssl
+import typing as t
+import warnings
+import weakref
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import connection_patience
+
+try:
+    import urllib3
+    from urllib3 import HTTPHeaderDict
+
+    # What a broken connection looks like: refused, reset, timed out, cut off in the middle of a body.
+    TRANSPORT_ERRORS: tuple[type[Exception], ...] = (urllib3.exceptions.HTTPError, OSError)
+except ImportError:  # `_credentials` names the missing package before anything is sent
+    TRANSPORT_ERRORS = (OSError,)
+
+
+_POOLS: t.Final[weakref.WeakSet[t.Any]] = weakref.WeakSet()
+
+
+def _leave_to_parent() -> None:
+    """Two processes on one socket would read each other's answers."""
+    for pool in _POOLS:
+        pool.clear()
+
+
+os.register_at_fork(after_in_child=_leave_to_parent)
+
+
+@dataclass(frozen=True)
+class Connection:
+    """host: URL without a trailing slash. pool: a urllib3 PoolManager. verified: the server's certificate is checked.
+    headers: today's credentials as pairs (a token may have been refreshed). renew: reads the credentials again, after they were not accepted.
+    tokens: those that were issued for this connection, to be revoked at its end. ends: what of the credentials ends by itself, and when.
+    """
+
+    host: str
+    pool: t.Any
+    verified: bool
+    headers: t.Callable[[], list[tuple[str, str]]]
+    renew: t.Callable[[], None] = lambda: None
+    tokens: t.Callable[[], list[str]] = list
+    ends: tuple[str, datetime.datetime] | None = None
+
+    @functools.cached_property
+    def is_near(self) -> bool:
+        """Whether the server is on this machine, where compressing takes longer than sending."""
+        name = urlsplit(self.host).hostname or ""
+        try:
+            return name == "localhost" or ipaddress.ip_address(name).is_loopback
+        except ValueError:
+            return False
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        headers: t.Mapping[str, str],
+        body: bytes | None,
+        connect: float,
+        read: float,
+        total: float | None = None,
+        anonymous: bool = False,
+    ) -> t.Any:
+        """One try, no redirects, the body not read yet; raises one of TRANSPORT_ERRORS. total: for the answer to its last byte. anonymous: without token."""
+        together = HTTPHeaderDict(headers)
+        for name, value in () if anonymous else self.headers():
+            together.add(name, value)
+        if total is not None and not self.is_near:
+            # Not for a watch: what does not fill a block of somebody in between would not arrive.
+            together.add("Accept-Encoding", "gzip")
+        timeout = urllib3.Timeout(connect=connect, read=read, total=total)
+        connection_patience.limit(total)
+        return self.pool.request(
+            method,
+            self.host + path,
+            body=body,
+            headers=together,
+            timeout=timeout,
+            retries=False,
+            redirect=False,
+            preload_content=False,
+        )
+
+
+def tls_context(configuration: t.Any) -> ssl.SSLContext | None:
+    """What the client's configuration says about certificates; None without TLS."""
+    if not str(configuration.host).startswith("https"):
+        return None
+    context = ssl.create_default_context(cafile=configuration.ssl_ca_cert or None)
+    if hasattr(ssl, "VERIFY_X509_STRICT"):
+        # Cluster CAs made by older installers lack extensions that strict checking (the default from Python 3.13) asks for.
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
+    if not configuration.verify_ssl:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if configuration.cert_file:
+        # A key with a password is an error: nobody is there to be asked for it.
+        context.load_cert_chain(configuration.cert_file, configuration.key_file or None, password="")
+    return context
+
+
+def fast_pool(pool: t.Any, tls: ssl.SSLContext | None) -> None:
+    """Certificates from memory instead of files; no Nagle delay; a dead peer is noticed in half a minute, a dripping one in time; none outlives a fork."""
+    _POOLS.add(pool)
+    pool.pool_classes_by_scheme = {
+        scheme: connection_patience.bounded(kind) for scheme, kind in pool.pool_classes_by_scheme.items()
+    }
+    _name_ourselves(pool)
+    options = pool.connection_pool_kw
+    if tls is not None:
+        for name in ("cert_file", "key_file", "ca_certs", "ca_cert_data", "cert_reqs"):
+            options.pop(name, None)
+        options["ssl_context"] = tls
+        if tls.verify_mode == ssl.CERT_NONE:
+            options["cert_reqs"] = "CERT_NONE"
+            options["assert_hostname"] = False
+    sockets = [(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1), (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)]
+    for name, seconds in (("TCP_KEEPIDLE", 10), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3)):
+        if hasattr(socket, name):
+            sockets.append((socket.IPPROTO_TCP, getattr(socket, name), seconds))
+    options["socket_options"] = sockets
+    options["maxsize"] = 8
+
+
+def quiet() -> None:
+    """That a certificate is not checked is said once, as an Ansible warning, instead of once a request."""
+    warnings.simplefilter("ignore", urllib3.exceptions.InsecureRequestWarning)
+
+
+def _name_ourselves(pool: t.Any) -> None:
+    """To a proxy whose address holds user and password: urllib3 leaves them out, everybody else sends them."""
+    proxy = getattr(pool, "proxy", None)
+    if (
+        proxy is None
+        or not proxy.auth
+        or any(name.lower() == "proxy-authorization" for name in pool.proxy_headers)
+    ):
+        return
+    who = unquote(proxy.auth)
+    secrets.register(who.partition(":")[2])
+    pool.proxy_headers.update(urllib3.util.make_headers(proxy_basic_auth=who))

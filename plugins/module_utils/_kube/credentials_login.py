@@ -1,0 +1,100 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""A login with user name and password: one token for a task, given back at its end."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import hashlib
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    CredentialsError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
+
+SECONDS = 10.0
+_PREFIX = "sha256~"
+_GONE = (200, 202, 401, 404)
+
+
+class Login:
+    """ask: logs in, and returns a token. tokens: all that were issued, to be revoked in the end."""
+
+    def __init__(self, ask: t.Callable[[], str]) -> None:
+        self._ask = ask
+        self._token = ""
+        self.tokens: list[str] = []
+
+    def token(self) -> str:
+        """Asked for with the first request, so that an outage is waited for as with any other."""
+        if not self._token:
+            self._token = self._ask()
+            secrets.register(self._token)
+            self.tokens.append(self._token)
+        return self._token
+
+    def renew(self) -> None:
+        self._token = ""
+
+
+def refused(username: str, text: str, status: int = 0) -> Exception:
+    """What a login's failure is. status: of the answer that was no success."""
+    if status == 429 or status >= 500:
+        return ConnectionError(f"OpenShift's OAuth server is away: {text}")
+    if status == 401:
+        return CredentialsError(
+            "CRED-LOGIN",
+            f"OpenShift's OAuth server did not accept the user {username}: {text}",
+            "Check username and password.",
+        )
+    return CredentialsError(
+        "CRED-LOGIN",
+        f"The user {username} cannot log in with a password: {text}",
+        "Check host (oc whoami --show-server); where an external issuer signs users in, use a kubeconfig or api_key.",
+    )
+
+
+def untrusted(problem: object) -> CredentialsError:
+    return CredentialsError(
+        "CRED-LOGIN",
+        f"The certificate of OpenShift's OAuth server cannot be trusted: {problem}",
+        "Add the CA of the ingress to the file ca_cert (oc get configmap default-ingress-cert -n openshift-config-managed).",
+    )
+
+
+def object_name(token: str) -> str:
+    """The name of the token's object in the API: a hash, so that it may be in paths and logs."""
+    digest = hashlib.sha256(token.removeprefix(_PREFIX).encode()).digest()
+    return _PREFIX + base64.urlsafe_b64encode(digest).decode().rstrip("=")
+
+
+def revoke(http: Http, agent: str) -> list[str]:
+    """Ends the tokens that a task logged in for; what went wrong, in words. Each token is its own permission to end it."""
+    problems = {object_name(token): _end(http.connection, token, agent) for token in http.tokens()}
+    return [
+        f"The token {name} of this task's login could not be revoked: {problem}. Revoke it with: oc delete useroauthaccesstokens {name}"
+        for name, problem in problems.items()
+        if problem
+    ]
+
+
+def _end(connection: Connection, token: str, agent: str) -> str:
+    headers = [("authorization", f"Bearer {token}")]
+    own = dataclasses.replace(connection, headers=lambda: headers, renew=lambda: None)
+    http = Http(lambda: own, Deadline(SECONDS), agent, lambda _line: None)
+    try:
+        answer = http.request(
+            "DELETE", f"/apis/oauth.openshift.io/v1/useroauthaccesstokens/{object_name(token)}"
+        )
+    except AcceleratorError as exc:
+        return exc.message
+    return "" if answer.status in _GONE else http_errors.describe(answer.status, answer.body)

@@ -1,0 +1,118 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Which cluster, and who: kubernetes.core's options and environment variables, never an identity from two places."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible.module_utils.parsing.convert_bool import boolean
+from ansible_collections.kubernetes.core.plugins.module_utils.args_common import (
+    AUTH_ARG_MAP,
+    AUTH_ARG_SPEC,
+    AUTH_PROXY_HEADERS_SPEC,
+)
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
+
+Params = t.Mapping[str, t.Any]
+Environment = t.Mapping[str, str]
+
+# Options that say which cluster, or who: they must come from one source.
+_IDENTITY = ("kubeconfig", "host", "api_key", "username", "password", "client_cert", "client_key")
+_TRUTHS = tuple(name for name, option in AUTH_ARG_SPEC.items() if option.get("type") == "bool")
+# The client's own names, which are those of the documented environment variables.
+_CLIENT_NAMES = {option: name for name, option in AUTH_ARG_MAP.items()}
+_PROXY_HEADERS = "proxy_headers"
+
+
+def variables(option: str) -> list[str]:
+    """The environment variables of an option, the documented one first; kubernetes.core reads the others as well."""
+    return list(
+        dict.fromkeys(f"K8S_AUTH_{name.upper()}" for name in (_CLIENT_NAMES.get(option, option), option))
+    )
+
+
+def settings(params: Params, environ: Environment) -> dict[str, t.Any]:
+    """The effective options: the task's, else the environment's; never an identity from both."""
+    given = {name: params[name] for name in AUTH_ARG_SPEC if params.get(name) not in (None, "")}
+    found = {
+        name: value for name in AUTH_ARG_SPEC if (value := _from_environment(name, environ)) not in (None, {})
+    }
+    secrets.register(*(source.get(name) for source in (given, found) for name in ("api_key", "password")))
+    secrets.register(
+        *secrets.in_kubeconfig(given.get("kubeconfig")),
+        *secrets.strings([given.get(_PROXY_HEADERS), found.get(_PROXY_HEADERS)]),
+    )
+    ours, theirs = ([name for name in _IDENTITY if name in source] for source in (given, found))
+    if ours and theirs:
+        raise _mixed(
+            f"the task's option {ours[0]}", f"the environment variable {_variable(theirs[0], environ)}"
+        )
+    merged = {**found, **given}
+
+    def place(name: str) -> str:
+        return (
+            f"the task's option {name}"
+            if name in given
+            else f"the environment variable {_variable(name, environ)}"
+        )
+
+    others = [name for name in _IDENTITY[2:] if name in merged]
+    for first in ("kubeconfig", "context"):
+        second = "host" if "host" in merged else others[0] if others and first == "kubeconfig" else ""
+        if first in merged and second:
+            raise _mixed(place(first), place(second))
+    if others and "host" not in merged:
+        raise _mixed(
+            place(others[0]), "the kubeconfig or service account that says which cluster, as there is no host"
+        )
+    for one, other in (("username", "password"), ("password", "username"), ("client_key", "client_cert")):
+        if one in merged and other not in merged:
+            raise CredentialsError(
+                "CRED-INVALID", f"There is {place(one)}, and no {other}.", f"Set {other} as well, or neither."
+            )
+    if "host" in merged and not str(merged["host"]).lower().startswith(("https://", "http://")):
+        raise CredentialsError(
+            "CRED-INVALID",
+            f"{place('host')} is {merged['host']!r}, which is no URL.",
+            "Write it as https://NAME:6443 (oc whoami --show-server).",
+        )
+    return merged
+
+
+def _from_environment(option: str, environ: Environment) -> t.Any:
+    if option == _PROXY_HEADERS:
+        names = {name: f"K8S_AUTH_PROXY_HEADERS_{name.upper()}" for name in AUTH_PROXY_HEADERS_SPEC}
+        return {name: environ[variable] for name, variable in names.items() if environ.get(variable)}
+    variable = _variable(option, environ)
+    if variable is None:
+        return None
+    value = environ[variable]
+    if option in _TRUTHS:
+        try:
+            return boolean(value)
+        except TypeError as exc:
+            raise CredentialsError(
+                "CRED-INVALID",
+                f"The environment variable {variable} is {value!r}, neither true nor false.",
+                f"Set {variable} to true or false.",
+            ) from exc
+    if AUTH_ARG_SPEC[option].get("type") == "list":
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value
+
+
+def _variable(option: str, environ: Environment) -> str | None:
+    return next((name for name in variables(option) if environ.get(name)), None)
+
+
+def _mixed(one: str, other: str) -> CredentialsError:
+    return CredentialsError(
+        "CRED-MIXED",
+        f"Credentials were found in two places, {one} and {other}; they are never combined, so that one cluster's token cannot reach another.",
+        "Give the task one of them, and unset the other.",
+    )

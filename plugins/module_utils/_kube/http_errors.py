@@ -1,0 +1,219 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What an answer, or the lack of one, is called: from a status and a body to an error with a code and a remedy."""
+
+from __future__ import annotations
+
+import re
+import ssl
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    ApiError,
+    ConflictError,
+    ForbiddenError,
+)
+
+_WARNING = re.compile(r'^\d{3} \S+ "(.*)"( "[^"]*")?$', re.DOTALL)
+_NO_TUNNEL = re.compile(r"Tunnel connection failed: (4\d\d[\w ]*)")
+_MANAGER = re.compile(r'conflict with "([^"]+)"')
+
+
+def text_of(body: t.Any) -> str:
+    """The server's own words."""
+    if isinstance(body, dict):
+        return str(body.get("message") or body.get("reason") or "no message")
+    return str(body).strip()[:300] or "no message"
+
+
+def describe(status: int, body: t.Any) -> str:
+    return f"HTTP {status} ({text_of(body)})"
+
+
+NO_ANSWER = "no answer in time"
+
+
+def describe_transport(exc: BaseException) -> str:
+    text = str(exc)
+    for words, meaning in (
+        ("refused", "connection refused"),
+        ("NameResolution", "the host name cannot be resolved"),
+        ("timed out", NO_ANSWER),
+    ):
+        if words in text:
+            return meaning
+    return f"connection broken ({type(exc).__name__})"
+
+
+_NO_ROLE = "is forbidden: User"
+_AGAIN = frozenset((408, 429, 500, 502, 503, 504))
+# Answers of status 500 that are about the object and so will be the same next time.
+_OBJECT_IS_WRONG = (
+    "strict decoding error",
+    "failed to create typed patch object",
+    "failed to create manager for existing fields",
+    "more than one PodDisruptionBudget",
+)
+# Answers of status 409 of an optimistic lock inside the server (of the object, of a quota): our writes carry no version, so they can be sent again.
+_SOMEBODY_WAS_FASTER = ("the object has been modified", "StorageError: invalid object")
+
+
+def is_passing(method: str, status: int, body: t.Any) -> bool:
+    """Whether the same request may be answered otherwise in a moment."""
+    if status == 409:
+        return method != "GET" and any(words in text_of(body) for words in _SOMEBODY_WAS_FASTER)
+    return status in _AGAIN and not _is_about_object(status, body) and not (status == 429 and budgets(body))
+
+
+def budgets(body: t.Any) -> list[str]:
+    """What disruption budgets say against an eviction; the status is that of a busy server, the meaning is not now."""
+    causes = ((body.get("details") or {}) if isinstance(body, dict) else {}).get("causes") or ()
+    return [
+        str(cause.get("message") or text_of(body))
+        for cause in causes
+        if cause.get("reason") == "DisruptionBudget"
+    ]
+
+
+def is_unsettled(status: int, body: t.Any) -> bool:
+    """What an API server that has just started also says to those who may: it has not read accounts and roles yet."""
+    return status == 401 or (status == 403 and _NO_ROLE in text_of(body))
+
+
+def _is_about_object(status: int, body: t.Any) -> bool:
+    return status == 500 and any(words in text_of(body) for words in _OBJECT_IS_WRONG)
+
+
+def certificate_problem(exc: BaseException) -> BaseException | None:
+    """The certificate error behind a transport error, if that is what it is."""
+    seen: BaseException | None = exc
+    while seen is not None:
+        if isinstance(seen, ssl.SSLCertVerificationError) or "CERTIFICATE_VERIFY_FAILED" in str(seen):
+            return seen
+        seen = seen.__cause__ or seen.__context__
+    return None
+
+
+def proxy_problem(exc: BaseException) -> str:
+    """What a proxy says that will not let us through; nothing if that is not what it is, or may pass."""
+    match = _NO_TUNNEL.search(str(exc))
+    return match.group(1).strip() if match and int(match.group(1)[:3]) not in _AGAIN else ""
+
+
+def no_way(host: str, problem: str) -> ApiError:
+    message = f"The proxy does not let us through to {host}: {problem}."
+    return ApiError(
+        "API-PROXY",
+        message,
+        "Check proxy and proxy_headers (HTTPS_PROXY), or put the host into no_proxy (NO_PROXY).",
+    )
+
+
+def untrusted(host: str, exc: BaseException) -> ApiError:
+    return ApiError(
+        "API-TLS",
+        f"The certificate of {host} cannot be trusted: {exc}",
+        "Set ca_cert to the cluster's CA, or fix the kubeconfig.",
+    )
+
+
+def unreachable(host: str, method: str, path: str, problem: str, seconds: float) -> ApiError:
+    return ApiError(
+        "API-UNREACHABLE",
+        f"No useful answer from {host} for {seconds:.0f} s: {problem}.",
+        "Check that the API server is up and reachable from here (oc get --raw /readyz), then run again; nothing is lost.",
+        evidence=[f"{method} {path}: {problem}"],
+    )
+
+
+def not_json(host: str, method: str, target: str, kind: str) -> ApiError:
+    message = f"{host} answered with {kind or 'nothing that has a type'} instead of JSON: it does not speak for an API server."
+    return ApiError(
+        "API-ERROR",
+        message,
+        "Check host: it is the API server's address (oc whoami --show-server).",
+        evidence=[f"{method} {target}"],
+    )
+
+
+def warning_text(header: str) -> str:
+    match = _WARNING.match(header.strip())
+    return match.group(1).replace('\\"', '"') if match else header
+
+
+def error(status: int, body: t.Any, method: str, path: str, verb: str, resource: str, where: str) -> ApiError:
+    """verb and resource as RBAC says them; where: the object's name and namespace in words."""
+    text, details = text_of(body), (body.get("details") or {}) if isinstance(body, dict) else {}
+    facts: dict[str, t.Any] = {
+        "status": status,
+        "reason": body.get("reason", "") if isinstance(body, dict) else "",
+        "evidence": [f"{method} {path}: HTTP {status}"],
+    }
+    if status == 401:
+        return ApiError(
+            "CRED-UNAUTHORIZED",
+            f"The API server does not accept the credentials: {text}",
+            "Log in again (oc login), or renew the token.",
+            **facts,
+        )
+    if status == 403 and "cannot impersonate" in text:
+        return ForbiddenError(
+            "API-FORBIDDEN",
+            f"The identity may not act as the one that impersonate_user or the kubeconfig's user names: {text}",
+            "Grant it the verb impersonate on that user and those groups, or leave impersonate_user out.",
+            **facts,
+        )
+    if status == 403:
+        if "exceeded quota" in text or (_NO_ROLE not in text and "cannot " not in text):
+            return ForbiddenError(
+                "API-REFUSED",
+                text,
+                "Change what the message names: an admission rule refused the object.",
+                **facts,
+            )
+        return ForbiddenError(
+            "API-FORBIDDEN",
+            f"The identity may not {verb} {resource} {where}: {text}",
+            f"Grant verb {verb} on resource {resource} {where} to it.",
+            **facts,
+        )
+    if status == 409:
+        causes = [
+            f"{cause.get('field')}: {cause.get('message')}"
+            for cause in details.get("causes", ())
+            if cause.get("reason") == "FieldManagerConflict"
+        ]
+        if causes:
+            managers = sorted({name for cause in causes for name in _MANAGER.findall(cause)})
+            facts["evidence"] = causes
+            return ConflictError(
+                "API-CONFLICT",
+                f"{resource} {where}: {', '.join(causes)}",
+                f"Let {' and '.join(managers) or 'the other manager'} keep the fields, or set force_conflicts where the module has it.",
+                **facts,
+            )
+        return ConflictError(
+            "API-CONFLICT",
+            f"{resource} {where}: {text}",
+            "Run again: the object was changed at the same moment.",
+            **facts,
+        )
+    if status == 404:
+        return ApiError(
+            "API-NOT-FOUND", f"{resource} {where}: {text}", "Create what the message names first.", **facts
+        )
+    if status in (400, 422) or _is_about_object(status, body):
+        return ApiError(
+            "API-INVALID",
+            f"{resource} {where} was rejected: {text}",
+            "Correct the field that the message names.",
+            **facts,
+        )
+    return ApiError(
+        "API-ERROR",
+        f"{verb} {resource} {where}: HTTP {status} ({text})",
+        "Read the message; it is the API server's own.",
+        **facts,
+    )

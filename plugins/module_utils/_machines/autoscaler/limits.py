@@ -1,0 +1,191 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""GPU limits of the cluster's one ClusterAutoscaler: raised by what our pools need, everything else left as it is, and given back.
+
+An annotation remembers per type what was there before, what we made of it, and which pool needs how much.
+"""
+
+from __future__ import annotations
+
+import json
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    MANAGED_BY,
+    MANAGER,
+    owned,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
+    node_labels,
+    template_accelerator,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.scale_from_zero import BOOKED
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.outputs import most_nodes
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.rules import ACCELERATOR
+
+Data = dict[str, t.Any]
+NAME: t.Final = "default"
+RECORD: t.Final = "accelerators.openshift/gpu-limits"
+# By which key on an object its manager is recognised.
+_MANAGERS: t.Final = {
+    "argocd.argoproj.io/tracking-id": "Argo CD",
+    "argocd.argoproj.io/instance": "Argo CD",
+    "kustomize.toolkit.fluxcd.io/name": "Flux",
+    "helm.toolkit.fluxcd.io/name": "Flux",
+    "meta.helm.sh/release-name": "Helm",
+}
+
+
+def needs(pool: Data, sets: t.Sequence[Data]) -> dict[str, int]:
+    """GPUs of the pool at its largest, by the accelerator label of its sets: as many as the autoscaler counts, which counts what is allocatable."""
+    found = {}
+    for label in sorted(set(map(template_accelerator, sets))):
+        one = next(
+            (one for one in pool["candidates"] if node_labels(pool, one)[ACCELERATOR] == label),
+            pool["candidates"][0],
+        )
+        found[label] = most_nodes(pool) * max(one["gpus_per_node"], one["expected"].get(BOOKED, 0))
+    return found
+
+
+def counted(pools: t.Sequence[Data], sets: t.Mapping[str, t.Sequence[Data]]) -> dict[str, dict[str, int]]:
+    """By pool. Nodes of fixed pools count too, where their label is one that is limited."""
+    every = {pool["name"]: needs(pool, sets[pool["name"]]) for pool in pools}
+    kinds = {kind for pool in pools if pool["autoscale"] for kind in every[pool["name"]]}
+    return {
+        name: {kind: gpus for kind, gpus in found.items() if kind in kinds} for name, found in every.items()
+    }
+
+
+def build() -> Data:
+    """What there is where nobody has made one; the limits are added to it. Nodes that nobody needs any more are given back."""
+    metadata = {"name": NAME, "labels": dict(MANAGED_BY)}
+    return {
+        "apiVersion": "autoscaling.openshift.io/v1",
+        "kind": "ClusterAutoscaler",
+        "metadata": metadata,
+        "spec": {"scaleDown": {"enabled": True}},
+    }
+
+
+def recorded(live: Data) -> dict[str, Data]:
+    """By type; nothing where the annotation cannot be read."""
+    try:
+        found = json.loads((live["metadata"].get("annotations") or {}).get(RECORD, "{}"))
+        return {
+            str(kind): {"before": int(one["before"]), "now": int(one["now"]), "pools": dict(one["pools"])}
+            for kind, one in found.items()
+        }
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return {}
+
+
+def limits(live: Data) -> list[Data]:
+    return list(((live.get("spec") or {}).get("resourceLimits") or {}).get("gpus") or [])
+
+
+def merged(live: Data, wanted: t.Mapping[str, t.Mapping[str, int]]) -> Data:
+    """A merge patch, empty when nothing changes. wanted: by pool, its GPUs by type; nothing for a pool that is scaled no more.
+
+    A limit that somebody has changed since we did is theirs from then on: raised if it is too low, and else left.
+    """
+    record = recorded(live)
+    for own in record.values():
+        own["pools"] = {pool: gpus for pool, gpus in own["pools"].items() if pool not in wanted}
+    for pool, needed in wanted.items():
+        for kind, gpus in needed.items():
+            record.setdefault(kind, {"before": 0, "now": 0, "pools": {}})["pools"][pool] = gpus
+    entries = {one["type"]: dict(one) for one in limits(live)}
+    for kind, own in record.items():
+        have = entries.get(kind, {}).get("max", 0)
+        own["before"] = own["before"] if have == own["now"] else have
+        own["now"] = max(own["before"], sum(own["pools"].values()))
+        if own["now"]:
+            entries[kind] = {"min": 0, **entries.get(kind, {"type": kind}), "max": own["now"]}
+        else:
+            entries.pop(kind, None)
+    kept = {kind: own for kind, own in sorted(record.items()) if own["pools"]}
+    patch: Data = {}
+    if kept != recorded(live):
+        patch["metadata"] = {"annotations": {RECORD: json.dumps(kept, sort_keys=True) if kept else None}}
+    if list(entries.values()) != limits(live):
+        patch["spec"] = {"resourceLimits": {"gpus": list(entries.values()) or None}}
+    return patch
+
+
+def with_patch(live: Data, patch: Data) -> Data:
+    """The object as the patch makes it."""
+    gpus = patch["spec"]["resourceLimits"]["gpus"] or [] if "spec" in patch else limits(live)
+    text = (
+        patch["metadata"]["annotations"][RECORD]
+        if "metadata" in patch
+        else (live["metadata"].get("annotations") or {}).get(RECORD)
+    )
+    metadata = {
+        **live["metadata"],
+        "annotations": {**(live["metadata"].get("annotations") or {}), RECORD: text or "{}"},
+    }
+    spec = live.get("spec") or {}
+    return {
+        **live,
+        "metadata": metadata,
+        "spec": {**spec, "resourceLimits": {**(spec.get("resourceLimits") or {}), "gpus": gpus}},
+    }
+
+
+def holds(live: Data, pool: str) -> bool:
+    """Whether the limits let the pool, and nothing else, grow to its max."""
+    own = [one for one in recorded(live).values() if pool in one["pools"]]
+    return bool(own) and all(one["now"] == one["pools"][pool] for one in own)
+
+
+def is_unused(live: Data) -> bool:
+    """Whether we made it, its limits are gone, and nobody else has set anything in it (the API server's defaults are in the name of its maker)."""
+    others = [
+        entry
+        for entry in live["metadata"].get("managedFields") or ()
+        if entry["manager"] != MANAGER and "f:spec" in (entry.get("fieldsV1") or {})
+    ]
+    return owned(live) and not recorded(live) and not limits(live) and not others
+
+
+def manager(live: Data) -> str:
+    """Who keeps the limits from a source elsewhere, so that what is written here is undone; empty where nobody does."""
+    metadata = live["metadata"]
+    marks = {**(metadata.get("labels") or {}), **(metadata.get("annotations") or {})}
+    if named := next((name for key, name in _MANAGERS.items() if key in marks), ""):
+        return named
+    for entry in metadata.get("managedFields") or ():
+        fields = (entry.get("fieldsV1") or {}).get("f:spec", {}).get("f:resourceLimits", {})
+        if entry.get("operation") == "Apply" and entry.get("manager") != MANAGER and "f:gpus" in fields:
+            return str(entry["manager"])
+    return ""
+
+
+def fixed_types(live: Data | None) -> list[str] | None:
+    """The types of the limits where nobody can add to them from here; None where what is missing will be added."""
+    return [one["type"] for one in limits(live)] if live is not None and manager(live) else None
+
+
+def foreign(live: Data, patch: Data) -> AcceleratorError:
+    wanted = ", ".join(
+        f"{{type: {one['type']}, min: {one['min']}, max: {one['max']}}}"
+        for one in patch["spec"]["resourceLimits"]["gpus"] or []
+    )
+    return AcceleratorError(
+        "MACH-AUTOSCALER-FOREIGN",
+        f"The limits of the ClusterAutoscaler {NAME} do not suffice for the pools, and {manager(live)} keeps them: what is written here would be undone.",
+        f"Set spec.resourceLimits.gpus there to [{wanted}].",
+    )
+
+
+def remarks(live: Data) -> list[str]:
+    """What keeps nodes that nobody needs from being given back."""
+    if ((live.get("spec") or {}).get("scaleDown") or {}).get("enabled"):
+        return []
+    return [
+        f"ClusterAutoscaler {NAME} was not made here and its spec.scaleDown.enabled is not true: nodes that nobody needs any more stay."
+    ]

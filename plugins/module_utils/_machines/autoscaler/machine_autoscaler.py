@@ -1,0 +1,163 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""MachineAutoscalers: one a machine set, between which bounds the autoscaler scales it."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    MANAGED_BY,
+    owned,
+    pool_label,
+    pool_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    pending,
+    ready,
+    worst,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
+    API_VERSION,
+    name_of,
+    replicas_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.placement import Zones, spread
+
+Data = dict[str, t.Any]
+# What the operator writes on a set that a MachineAutoscaler is for; where they are, the set is scaled.
+MIN_SIZE, MAX_SIZE = (
+    f"machine.openshift.io/cluster-api-autoscaler-node-group-{bound}-size" for bound in ("min", "max")
+)
+DEPLOYMENT: t.Final = "cluster-autoscaler-default"
+
+
+def build(machine_set: Data, least: int, most: int) -> Data:
+    """Named as its set."""
+    metadata = machine_set["metadata"]
+    return {
+        "apiVersion": "autoscaling.openshift.io/v1beta1",
+        "kind": "MachineAutoscaler",
+        "metadata": {
+            "name": metadata["name"],
+            "namespace": metadata["namespace"],
+            "labels": {**MANAGED_BY, **pool_label(pool_of(machine_set))},
+        },
+        "spec": {
+            "minReplicas": least,
+            "maxReplicas": most,
+            "scaleTargetRef": {"apiVersion": API_VERSION, "kind": "MachineSet", "name": metadata["name"]},
+        },
+    }
+
+
+def manifests(pool: Data, sets: t.Sequence[Data], live: t.Sequence[Data], is_held: bool) -> list[Data]:
+    """is_held: whether the cluster's GPU limit keeps the pool as a whole to its max: then any zone may take all of it, else each has a part.
+
+    The minima stay where they are as long as their sum is right; new ones go where the machines are.
+    """
+    names = sorted(map(name_of, sets))
+    least, most = pool["autoscale"]["min"], pool["autoscale"]["max"]
+    if is_held:
+        have = {target_of(one): int(one["spec"]["minReplicas"]) for one in live if target_of(one) in names}
+        low = (
+            have
+            if set(have) == set(names) and sum(have.values()) == least
+            else _low(least, {name_of(one): replicas_of(one) for one in sets})
+        )
+        high = dict.fromkeys(names, most)
+    else:
+        low, high = spread(least, names), spread(most, names)
+    return [
+        build(one, low[name_of(one)], high[name_of(one)])
+        for one in sorted(sets, key=name_of)
+        if high[name_of(one)]
+    ]
+
+
+def _low(least: int, replicas: Zones) -> Zones:
+    placed = dict.fromkeys(sorted(replicas), 0)
+    for _one in range(least):
+        placed[max(placed, key=lambda name: replicas[name] - placed[name])] += 1
+    return placed
+
+
+def target_of(autoscaler: Data) -> str:
+    """The machine set that it is for; empty for another kind."""
+    reference = autoscaler["spec"]["scaleTargetRef"]
+    return str(reference["name"]) if reference["kind"] == "MachineSet" else ""
+
+
+def is_scaled(machine_set: Data) -> bool:
+    return bool({MIN_SIZE, MAX_SIZE} & set(machine_set["metadata"].get("annotations") or {}))
+
+
+def check(pool: str, sets: t.Sequence[Data], live: t.Sequence[Data]) -> None:
+    """Raises when there is nothing to scale, or somebody else's MachineAutoscaler scales one of the sets: the first one keeps it, ours would do nothing."""
+    if not sets:
+        raise AcceleratorError(
+            "MACH-NO-SETS",
+            f"Pool {pool} has no machine sets that could be scaled.",
+            "Run gpu_machineset with the pool first.",
+        )
+    names = set(map(name_of, sets))
+    for one in live:
+        if target_of(one) in names and not owned(one):
+            raise AcceleratorError(
+                "MACH-AUTOSCALER-FOREIGN",
+                f"The machine set {target_of(one)} is scaled by the MachineAutoscaler {name_of(one)}, which this collection did not make.",
+                f"Delete it (`oc delete machineautoscaler {name_of(one)} -n {one['metadata']['namespace']}`), or give the pool replicas instead of autoscale.",
+            )
+
+
+class Judge:
+    """Every set has the bounds of its MachineAutoscaler, and the cluster autoscaler runs."""
+
+    def __init__(self, wanted: t.Sequence[Data]) -> None:
+        self._bounds = {
+            target_of(one): {
+                MIN_SIZE: str(one["spec"]["minReplicas"]),
+                MAX_SIZE: str(one["spec"]["maxReplicas"]),
+            }
+            for one in wanted
+        }
+
+    def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
+        annotations = {
+            name_of(one): one["metadata"].get("annotations") or {} for one in snapshot["machine_sets"]
+        }
+        parts = [self._operator(name, annotations.get(name, {})) for name in sorted(self._bounds)]
+        return worst([*parts, _running(snapshot["deployments"])])
+
+    def _operator(self, name: str, annotations: t.Mapping[str, str]) -> Readiness:
+        if self._bounds[name].items() <= annotations.items():
+            return ready()
+        text = f"machine set {name} has not got the bounds of its MachineAutoscaler yet"
+        remedy = (
+            f"`oc describe machineautoscaler {name}`; look at the log of the cluster-autoscaler-operator."
+        )
+        return pending("NoBounds", text, code="MACH-AUTOSCALER", remedy=remedy, details=(text,))
+
+
+def _running(deployments: t.Sequence[Data]) -> Readiness:
+    conditions = [one for found in deployments for one in (found.get("status") or {}).get("conditions") or []]
+    if any(one["type"] == "Available" and one["status"] == "True" for one in conditions):
+        return ready()
+    text = f"the deployment {DEPLOYMENT} is not {'available' if deployments else 'there'} yet"
+    remedy = f"`oc describe deployment {DEPLOYMENT}` and the log of the cluster-autoscaler-operator say why."
+    return pending("NoAutoscaler", text, code="MACH-AUTOSCALER", remedy=remedy, details=(text,))
+
+
+def summarize(wanted: Data) -> Data:
+    spec = wanted["spec"]
+    return {
+        "name": name_of(wanted),
+        "pool": pool_of(wanted),
+        "machine_set": target_of(wanted),
+        "min": spec["minReplicas"],
+        "max": spec["maxReplicas"],
+    }

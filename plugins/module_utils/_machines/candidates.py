@@ -1,0 +1,248 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Which candidate gives a pool its machines: where to start, and where to go on when a provider has none."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field, replace
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.placement import (
+    Zones,
+    adjusted,
+    at_least,
+    grown,
+    spread,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.provider_errors import (
+    WHOLE_CANDIDATE,
+)
+
+Data = dict[str, t.Any]
+# What comes after a refusal: the same candidate in its other zones; the next candidate; content with what there is; nothing left to ask.
+AGAIN, NEXT, KEEP, GIVE_UP = "again", "next", "keep", "give up"
+NO_ZONE: t.Final = ""  # the one place of a pool where the platform has no zones
+
+
+class DriftError(AcceleratorError):
+    """The pool has machines of a type that it does not ask for any more."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """So many machines of one candidate in one zone: a machine set."""
+
+    candidate: Data
+    zone: str
+    replicas: int
+
+
+@dataclass(frozen=True)
+class Held:
+    """A machine set that the pool has already. candidate: its key. obtained: its record, C(obtained/asked), empty before the pool was complete. made: when."""
+
+    name: str
+    candidate: str
+    zone: str
+    replicas: int
+    obtained: str = ""
+    made: str = ""
+
+
+@dataclass
+class Search:
+    """order: the candidates in the order of asking. kept: shares of earlier candidates (mixed pools). before: what the pool had at the start.
+
+    won: it was complete once. stays: it is to be as it was, so nothing is given up for a machine that is lost."""
+
+    pool: Data
+    order: list[Data]
+    placement: Zones
+    kept: list[Share] = field(default_factory=list)
+    won: bool = False
+    stays: bool = False
+    before: list[Share] = field(default_factory=list)
+    out: set[str] = field(default_factory=set)
+    attempts: list[Data] = field(default_factory=list)
+
+    @property
+    def candidate(self) -> Data:
+        return self.order[0]
+
+    @property
+    def shares(self) -> list[Share]:
+        return [
+            *self.kept,
+            *(Share(self.candidate, zone, replicas) for zone, replicas in self.placement.items()),
+        ]
+
+    @property
+    def obtained(self) -> int:
+        return sum(share.replicas for share in self.shares)
+
+    @property
+    def record(self) -> str:
+        return f"{min(self.obtained, self.pool['replicas'])}/{self.pool['replicas']}"  # more is the autoscaler's, and changes
+
+    def lose(self, refused: t.Mapping[str, tuple[str, str]], obtained: t.Mapping[str, int]) -> str:
+        """refused: code and text by zone. obtained: machines that have an instance, by zone. What to do now; the shares are as they should be then."""
+        for zone, (code, message) in refused.items():
+            self._note(
+                Share(self.candidate, zone, self.placement[zone]), code, message, obtained.get(zone, 0)
+            )
+            self.out |= set(self.placement) if code in WHOLE_CANDIDATE else {zone}
+        wanted = sum(self.placement.values())
+        self.placement = {
+            zone: min(replicas, obtained.get(zone, 0)) if zone in self.out else replicas
+            for zone, replicas in self.placement.items()
+        }
+        if left := [zone for zone in self.placement if zone not in self.out]:
+            self.placement = grown(self.placement, wanted - sum(self.placement.values()), left)
+            return AGAIN
+        return self._exhausted()
+
+    def lose_kept(self, share: Share, why: tuple[str, str], obtained: int) -> None:
+        """What an earlier candidate of a mixed pool has lost is asked of the one whose turn it is."""
+        self._note(share, *why, obtained)
+        rest = [replace(share, replicas=obtained)] if obtained else []
+        self.kept = [other for one in self.kept for other in (rest if one is share else [one])]
+        left = [zone for zone in self.placement if zone not in self.out]
+        self.placement = grown(self.placement, share.replicas - obtained, left or list(self.placement))
+
+    @property
+    def has_left(self) -> bool:
+        """Whether a pool that was complete asks another candidate than its own."""
+        return (
+            bool(self.before)
+            and not self.pool["mixed"]
+            and all(share.candidate is not self.candidate for share in self.before)
+        )
+
+    def restore(self) -> bool:
+        """A pool that asked other candidates in vain has what it had; whether that is so."""
+        is_back = self.has_left
+        if is_back:
+            self.order, self.placement = (
+                [self.before[0].candidate],
+                {share.zone: share.replicas for share in self.before},
+            )
+        return is_back
+
+    def _note(self, share: Share, code: str, message: str, obtained: int) -> None:
+        market = share.candidate.get("market") or {}
+        place = {
+            "instance_type": share.candidate["instance_type"],
+            "zones": [share.zone] if share.zone else [],
+            **({"market": market["type"]} if market else {}),
+        }
+        self.attempts.append(
+            {**place, "wanted": share.replicas, "obtained": obtained, "code": code, "message": message}
+        )
+
+    def _exhausted(self) -> str:
+        last = len(self.order) == 1
+        enough = 0 < self.obtained >= self.pool["min_replicas"]
+        if enough and (last or not self.pool["mixed"]):
+            return KEEP
+        if last:
+            return GIVE_UP
+        had = [share for share in self.shares if share.replicas] if self.pool["mixed"] else []
+        self.order, self.out = self.order[1:], set()
+        self.kept = [share for share in had if share.candidate is not self.candidate]
+        base = {share.zone: share.replicas for share in had if share.candidate is self.candidate}
+        missing = self.pool["replicas"] - sum(share.replicas for share in self.kept)
+        self.placement = (
+            adjusted(base, missing, zones_of(self.candidate))
+            if base
+            else spread(missing, zones_of(self.candidate))
+        )
+        return NEXT
+
+
+def key_of(candidate: t.Mapping[str, t.Any]) -> str:
+    """The instance type; with the market, where the candidate has one of its own."""
+    market = (candidate.get("market") or {}).get("type")
+    return f"{candidate['instance_type']}/{market}" if market else str(candidate["instance_type"])
+
+
+def start(pool: Data, held: t.Sequence[Held], reselect: bool = False) -> Search:
+    """Where the pool stays, where an interrupted search went on, or the first candidate. Raises DriftError for machines of another type."""
+    places = [_place(pool, one) for one in held]
+    record = next((one.obtained for one in held if one.obtained), "")
+    # Of two candidates with a record the younger one won: whoever moved the pool was interrupted before the old sets were gone.
+    winners = [(one.made, place) for place, one in zip(places, held, strict=True) if one.obtained]
+    here = max(winners)[1] if winners else max(places or [0])
+    order = [*pool["candidates"][here:], *pool["candidates"][:here]]
+    if record and not reselect:
+        order = order[:1]
+    shares = [
+        (place, Share(pool["candidates"][place], one.zone, one.replicas))
+        for place, one in zip(places, held, strict=True)
+    ]
+    others = [
+        one
+        for place, one in shares
+        if pool["mixed"] and place != here and one.replicas and one.zone in zones_of(one.candidate)
+    ]
+    kept = _at_most(pool["replicas"], others)
+    current = {one.zone: one.replicas for place, one in shares if place == here}
+    elsewhere = sum(share.replicas for share in kept)
+    zones = zones_of(order[0])
+    has = elsewhere + sum(current.values())
+    is_complete = (
+        record == f"{has}/{pool['replicas']}" and has >= pool["min_replicas"] and set(current) <= set(zones)
+    )
+    adjust = at_least if pool.get("autoscale") else adjusted
+    placement = (
+        {zone: current.get(zone, 0) for zone in zones}
+        if is_complete and not reselect
+        else adjust(current, pool["replicas"] - elsewhere, zones)
+    )
+    before = [
+        share
+        for (place, share), one in zip(shares, held, strict=True)
+        if one.obtained and (place == here or pool["mixed"])
+    ]
+    stays = (
+        bool(record)
+        and not reselect
+        and (is_complete or sum(one.replicas for one in held) >= pool["replicas"])
+    )
+    return Search(pool, order, placement, kept, won=bool(record), stays=stays, before=before)
+
+
+def _at_most(replicas: int, shares: t.Sequence[Share]) -> list[Share]:
+    """The first of them, up to so many machines."""
+    found: list[Share] = []
+    for share in shares:
+        part = min(share.replicas, replicas - sum(one.replicas for one in found))
+        found += [replace(share, replicas=part)] if part else []
+    return found
+
+
+def zones_of(candidate: t.Mapping[str, t.Any]) -> list[str]:
+    return list(candidate["zones"]) or [NO_ZONE]
+
+
+def is_of(held: Held, candidate: t.Mapping[str, t.Any], pool: Data) -> bool:
+    """Whether a set was made for that candidate of the pool; its market counts where candidates differ in nothing else."""
+    keys = [key_of(one) for one in pool["candidates"]]
+    if held.candidate in keys:
+        return held.candidate == key_of(candidate)
+    return held.candidate.partition("/")[0] == str(candidate["instance_type"])
+
+
+def _place(pool: Data, held: Held) -> int:
+    """The number of the candidate that a set was made for."""
+    found = next((index for index, one in enumerate(pool["candidates"]) if is_of(held, one, pool)), None)
+    if found is not None:
+        return found
+    kind, types = held.candidate.partition("/")[0], [one["instance_type"] for one in pool["candidates"]]
+    raise DriftError(
+        "POOL-DRIFT",
+        f"The machine set {held.name} makes {kind}, the pool asks for {types[0]}; its existing machines would keep the old type, so nothing was changed.",
+        f"Give the {types[0]} nodes a pool of their own and remove this one when they work, or set the instance type back to {kind}.",
+    )

@@ -1,0 +1,151 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Certificate requests of kubelets: which wait, and whose they are.
+
+A request is a Machine's only when everything about it is as the Machine's kubelet would ask: requestor, signer, usages, subject and names. Whoever holds the
+bootstrap credentials could ask in any name, so what fits nothing of ours is nobody's, and stays.
+"""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.pem import Subject, read
+
+Data = dict[str, t.Any]
+
+CLIENT: t.Final = "kubernetes.io/kube-apiserver-client-kubelet"
+SERVING: t.Final = "kubernetes.io/kubelet-serving"
+_ACCOUNTS: t.Final = "system:serviceaccounts:openshift-machine-config-operator"
+BOOTSTRAPPER: t.Final = "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"
+_NODE: t.Final = "system:node:"
+_NODES: t.Final = "system:nodes"
+_NAMES: t.Final = ("Hostname", "InternalDNS", "ExternalDNS")
+_USAGES: t.Final = {
+    CLIENT: {"digital signature", "client auth"},
+    SERVING: {"digital signature", "server auth"},
+}
+# With an RSA key a kubelet asks for this too.
+_RSA: t.Final = {"key encipherment"}
+# Clocks differ; machine-approver allows as much.
+_SKEW: t.Final = 10.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """node: the name that is asked for; empty where it is no kubelet's."""
+
+    name: str
+    signer: str
+    node: str
+    is_pending: bool
+    machine: str = ""
+
+    @property
+    def line(self) -> str:
+        return f"certificate request {self.name} of {self.node or 'nobody known'} waits" + (
+            "" if self.machine else ", and fits no machine of the pool"
+        )
+
+
+def approval(request: t.Mapping[str, t.Any]) -> Data:
+    """Merge patch of the subresource approval. Its resourceVersion makes sure that what is approved is what was looked at."""
+    condition = {
+        "type": "Approved",
+        "status": "True",
+        "reason": "MachineOfPool",
+        "message": "Approved by accelerators.openshift: it fits a machine of a pool.",
+    }
+    return {
+        "metadata": {"resourceVersion": request["metadata"]["resourceVersion"]},
+        "status": {"conditions": [condition]},
+    }
+
+
+def judge(request: t.Mapping[str, t.Any], machines: t.Iterable[Data]) -> Request:
+    """Whose it is. machines: of the pool alone."""
+    spec, name = request["spec"], str(request["metadata"]["name"])
+    subject = read(str(spec.get("request", "")))
+    signer = str(spec.get("signerName", ""))
+    node = (
+        subject.common_name.removeprefix(_NODE)
+        if subject and subject.common_name.startswith(_NODE) and signer in _USAGES
+        else ""
+    )
+    is_pending = not (request.get("status") or {}).get("conditions")
+    if not subject or not node or not _is_kubelets(spec, signer, subject):
+        return Request(name, signer, node, is_pending)
+    fits = _is_joining if signer == CLIENT else _is_serving
+    found = [machine_facts.name(one) for one in machines if fits(request, subject, node, one)]
+    return Request(name, signer, node, is_pending, found[0] if len(found) == 1 else "")
+
+
+def newest(
+    requests: t.Iterable[t.Mapping[str, t.Any]], machines: t.Sequence[Data]
+) -> list[tuple[Request, Data]]:
+    """The pending requests; of several for one node and purpose the last that fits, since a kubelet waits for that one alone."""
+    found: dict[tuple[str, str], tuple[Request, Data]] = {}
+    for one in sorted(
+        requests,
+        key=lambda each: (str(each["metadata"].get("creationTimestamp", "")), str(each["metadata"]["name"])),
+    ):
+        judged = judge(one, machines)
+        if judged.is_pending and judged.signer in _USAGES:
+            found[(judged.signer, judged.machine) if judged.machine else (judged.signer, judged.name)] = (
+                judged,
+                dict(one),
+            )
+    return list(found.values())
+
+
+def _is_kubelets(spec: t.Mapping[str, t.Any], signer: str, subject: Subject) -> bool:
+    """What all requests of kubelets have in common, whoever's they are."""
+    user, groups, usages = spec.get("username"), set(spec.get("groups") or []), set(spec.get("usages") or [])
+    if usages - _RSA != _USAGES[signer] or subject.organizations != (_NODES,) or subject.has_other_names:
+        return False
+    if signer == CLIENT:
+        return (
+            user == BOOTSTRAPPER
+            and {_ACCOUNTS, "system:serviceaccounts", "system:authenticated"} <= groups
+            and not subject.names
+            and not subject.addresses
+        )
+    return (
+        user == subject.common_name
+        and {_NODES, "system:authenticated"} <= groups
+        and bool(subject.names or subject.addresses)
+    )
+
+
+def _is_joining(request: t.Mapping[str, t.Any], _subject: Subject, node: str, machine: Data) -> bool:
+    """A Machine of that name that has its instance, no node yet, and is older than the request."""
+    asked, made = (str(one["metadata"].get("creationTimestamp") or "") for one in (request, machine))
+    is_younger = bool(asked and made) and machine_facts.moment(asked) >= machine_facts.moment(made) - _SKEW
+    return (
+        machine_facts.phase(machine) == "Provisioned"
+        and not machine_facts.node_name(machine)
+        and is_younger
+        and node in _addresses(machine, _NAMES)
+    )
+
+
+def _is_serving(_request: t.Mapping[str, t.Any], subject: Subject, node: str, machine: Data) -> bool:
+    """A Machine whose node this is, and whose every name and address is one of the Machine's."""
+    is_its_node = machine_facts.node_name(machine) == node and machine_facts.phase(machine) in (
+        "Provisioned",
+        "Running",
+    )
+    every = _addresses(machine, (*_NAMES, "InternalIP", "ExternalIP"))
+    return is_its_node and {*subject.names, *subject.addresses} <= every
+
+
+def _addresses(machine: Data, kinds: t.Container[str]) -> set[str]:
+    return {
+        str(one["address"])
+        for one in (machine.get("status") or {}).get("addresses") or []
+        if one.get("type") in kinds
+    }

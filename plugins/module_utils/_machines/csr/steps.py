@@ -1,0 +1,121 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""A wait for machines to be nodes, in the middle of which their certificate requests are looked at, and approved where that is wanted."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+from dataclasses import dataclass, field
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    ConflictError,
+    ForbiddenError,
+    NotReadyError,
+    WaitTimeoutError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import machine as machine_facts
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
+    requests,
+    wait as csr_wait,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.wait import (
+    Joined,
+    Snapshot,
+)
+
+Data = dict[str, t.Any]
+_KIND: t.Final = "CertificateSigningRequest"
+
+
+@dataclass
+class Joining:
+    """approve: whether requests that fit a Machine of ours are approved. is_looking: whether requests are watched, which they are only when there is cause."""
+
+    api: Api
+    approve: bool = False
+    is_looking: bool = False
+    is_blind: bool = False
+    done: set[str] = field(default_factory=set)
+    welcome: set[str] = field(default_factory=set)
+
+    def wait(
+        self,
+        queries: t.Mapping[str, Query],
+        judge: t.Callable[[Snapshot], Readiness],
+        mine: t.Callable[[Data], bool],
+        stage: str,
+    ) -> Snapshot:
+        """mine: whether a Machine is one of those waited for; requests of others are nobody's."""
+        while True:
+            joined = Joined(judge, mine, time.time, self.approve, self.is_blind, self.done, self.welcome)
+            watched = {"requests": Query(known(_KIND))} if self.approve or self.is_looking else {}
+            try:
+                return self.api.wait({**queries, **watched}, joined, stage)
+            except NotReadyError:
+                if joined.wants == csr_wait.LOOK:
+                    self._look()
+                elif joined.wants == csr_wait.APPROVE:
+                    self._approve(joined)
+                else:
+                    raise
+            except WaitTimeoutError as exc:
+                self._explain(exc, queries, mine, bool(watched))
+                raise
+
+    def _look(self) -> None:
+        try:
+            self.api.list(known(_KIND))
+            self.is_looking = True
+        except ForbiddenError as exc:
+            self.is_blind = True
+            self.api.warn(f"Whether certificate requests of the machines wait is not known: {exc.message}")
+
+    def _approve(self, joined: Joined) -> None:
+        for request, live in joined.ripe():
+            self.done.add(request.name)
+            if request.signer == requests.CLIENT and self.api.get(known("Node"), request.node) is not None:
+                self.api.warn(
+                    f"Certificate request {request.name} asks for a node {request.node} that exists already, and was not approved."
+                )
+                continue
+            try:
+                self.api.merge_patch(known(_KIND), request.name, None, requests.approval(live), "approval")
+            except ConflictError:
+                # Somebody was faster; what he has decided comes with the next look.
+                self.done.discard(request.name)
+                continue
+            self.api.progress(f"approved certificate request {request.name} of {request.machine}")
+            if request.signer == requests.CLIENT:
+                self.welcome.add(request.node)
+
+    def _explain(
+        self,
+        exc: WaitTimeoutError,
+        queries: t.Mapping[str, Query],
+        mine: t.Callable[[Data], bool],
+        is_watched: bool,
+    ) -> None:
+        """Says at the end what nobody had cause to look at before: requests that wait."""
+        if is_watched or self.is_blind or exc.code != "MACH-NO-NODE":
+            return
+        try:
+            query = queries["machines"]
+            machines = [
+                one
+                for one in self.api.list(query.kind, query.namespace, labels=query.labels)
+                if mine(one) and machine_facts.awaits_node(one)
+            ]
+            waiting = requests.newest(self.api.list(known(_KIND)), machines)
+        except AcceleratorError:
+            return
+        exc.evidence += [request.line for request, _live in waiting]
+        if ours := [request for request, _live in waiting if request.machine]:
+            exc.code, exc.remedy = csr_wait.CODE, csr_wait.remedy(ours)
+            exc.message += f"; {csr_wait.said(ours)}"

@@ -1,0 +1,126 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Waiting for machines to join, with an eye on their certificate requests."""
+
+from __future__ import annotations
+
+import dataclasses
+import typing as t
+from dataclasses import dataclass, field
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    failed,
+    pending,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    machine as machine_facts,
+    trouble,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
+    requests as csr_requests,
+)
+
+Data = dict[str, t.Any]
+Snapshot = dict[str, list[Data]]
+Waiting = list[tuple[csr_requests.Request, Data]]
+
+CODE: t.Final = "MACH-CSR-PENDING"
+# So long an instance boots before anybody asks why it has not joined. Most clusters approve by themselves, and are never asked.
+NOTICE: t.Final = 60.0
+# What a verdict C(failed) of this judge wants of its caller: to have the requests looked at, or approved.
+LOOK, APPROVE = "look", "approve"
+
+
+@dataclass
+class Joined:
+    """Judge: what another one says, unless certificate requests of its Machines wait. Looks at them where the snapshot has any.
+
+    mine: whether a Machine is one of those waited for. done: names of requests that were approved here. welcome: nodes whose first request was.
+    """
+
+    inner: t.Callable[[Snapshot], Readiness]
+    mine: t.Callable[[Data], bool]
+    now: t.Callable[[], float]
+    approve: bool = False
+    is_blind: bool = False
+    done: set[str] = field(default_factory=set)
+    welcome: set[str] = field(default_factory=set)
+    wants: str = ""
+    waiting: Waiting = field(default_factory=list)
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        verdict = self.inner(snapshot)
+        self.wants = ""
+        machines = [one for one in snapshot["machines"] if self.mine(one)]
+        if verdict.is_failed:
+            return verdict
+        if "requests" not in snapshot:
+            return self._unseen(verdict, machines)
+        self.waiting = csr_requests.newest(snapshot["requests"], machines)
+        if self.approve and self.ripe():
+            self.wants = APPROVE
+            return failed("RequestsWait", verdict.message, code=CODE, details=verdict.details)
+        if verdict.is_ready:
+            return self._served(verdict, snapshot["requests"], machines)
+        return explained(verdict, self.waiting) if any(map(machine_facts.awaits_node, machines)) else verdict
+
+    def ripe(self) -> Waiting:
+        """Requests of our Machines that are to be approved."""
+        return [
+            (request, live)
+            for request, live in self.waiting
+            if request.machine and request.name not in self.done
+        ]
+
+    def _unseen(self, verdict: Readiness, machines: t.Sequence[Data]) -> Readiness:
+        overdue = [one for one in machines if machine_facts.awaits_node(one) and self._age(one) >= NOTICE]
+        if self.is_blind or verdict.is_ready or not overdue:
+            return verdict
+        self.wants = LOOK
+        return failed("LookAtRequests", verdict.message, code=CODE, details=verdict.details)
+
+    def _age(self, machine: Data) -> float:
+        return machine_facts.seconds_since(trouble.phase_since(machine), self.now())
+
+    def _served(
+        self, verdict: Readiness, requests: t.Sequence[Data], machines: t.Sequence[Data]
+    ) -> Readiness:
+        """A node that we let in soon asks for the certificate that C(oc logs) needs; who approved the first approves that one too."""
+        asked = {
+            one.node
+            for one in (csr_requests.judge(request, machines) for request in requests)
+            if one.signer == csr_requests.SERVING
+        }
+        if missing := sorted(self.welcome - asked):
+            text = f"node {missing[0]} has not asked for its serving certificate yet"
+            return pending(
+                "NoServingRequest", text, code=CODE, remedy="`oc get csr`", details=(*verdict.details, text)
+            )
+        return verdict
+
+
+def explained(verdict: Readiness, waiting: Waiting) -> Readiness:
+    """The verdict with what is known of the requests; their code and remedy where one of a Machine of ours waits."""
+    if not waiting:
+        return verdict
+    details = (*verdict.details, *(request.line for request, _live in waiting))
+    ours = [request for request, _live in waiting if request.machine]
+    if not ours:
+        return dataclasses.replace(verdict, details=details)
+    return pending(
+        "RequestsWait", f"{verdict.message}; {said(ours)}", code=CODE, remedy=remedy(ours), details=details
+    )
+
+
+def said(ours: t.Sequence[csr_requests.Request]) -> str:
+    return "; ".join(
+        f"{request.machine} waits for the approval of its certificate request {request.name}"
+        for request in ours
+    )
+
+
+def remedy(ours: t.Sequence[csr_requests.Request]) -> str:
+    return f"`oc adm certificate approve {' '.join(request.name for request in ours)}`, or approve_csrs: true; and look why machine-approver does not."

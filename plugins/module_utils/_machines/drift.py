@@ -1,0 +1,160 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Between a live machine set and the wanted one: what must not be overwritten, and what differs."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.diff import (
+    covers,
+    managed_fields,
+    project,
+    shape_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import phase, set_name
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
+    name_of,
+    provider_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import of_template
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import MachineError
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import CHOSEN
+
+Data = dict[str, t.Any]
+_OURS: t.Final = "MachineAPI"
+_PROVIDER: t.Final = "providerSpec."
+# Boot images and first boots: the machine-config operator writes these into sets as well.
+_OTHERS: t.Final = frozenset(("ami", "image", "template", "userDataSecret"))
+
+
+def check(live: Data) -> None:
+    """Raises when the live set is not ours to write."""
+    if authority := mirrored(live):
+        raise MachineError(
+            "MACH-MIRRORED",
+            f"The machine set {name_of(live)} is a mirror: its authoritativeAPI is {authority}, so what is written here is refused or overwritten.",
+            "Change the object of Cluster API instead, or set spec.authoritativeAPI to MachineAPI and wait until the status says so too.",
+        )
+    if not owned(live):
+        raise MachineError(
+            "MACH-FOREIGN",
+            f"The machine set {name_of(live)} exists and was not made by this collection.",
+            "Give the pool another name, or delete the machine set.",
+        )
+
+
+def check_machines(machines: t.Iterable[Data]) -> None:
+    """Raises when Machines that are to be written are not ours to write. A Machine can be a mirror although its set is none."""
+    found = {str(one["metadata"]["name"]): authority for one in machines if (authority := mirrored(one))}
+    if found:
+        names, authorities = ", ".join(sorted(found)), ", ".join(sorted(set(found.values())))
+        raise MachineError(
+            "MACH-MIRRORED",
+            f"Machines are mirrors, their authoritativeAPI is {authorities}, so what is written here is refused or overwritten: {names}. Nothing was changed.",
+            "Change their objects of Cluster API instead, or set spec.authoritativeAPI of each to MachineAPI and wait until the status says so too.",
+            evidence=[f"{name}: authoritativeAPI {authority}" for name, authority in sorted(found.items())],
+        )
+
+
+def mirrored(live: Data) -> str:
+    """The API that the object is written through, where that is not the Machine API."""
+    # The specification says what is wanted, the status what holds; between the two it is Migrating.
+    said = (str(part.get("authoritativeAPI") or _OURS) for part in (live.get("status") or {}, live["spec"]))
+    return next((authority for authority in said if authority != _OURS), "")
+
+
+def settled(live: Data, wanted: Data, on_change: str) -> tuple[Data, str]:
+    """What to write of the set, and a remark on what its Machines do not get."""
+    if on_change == "report":
+        return _as_it_is(live, wanted), _told(
+            live, of_set(live, wanted), "differs from the pool and was not changed (on_change: report)."
+        )
+    if on_change == "replace" or not live["spec"].get("replicas"):
+        return wanted, ""
+    provider = [one for one in of_set(live, wanted) if one["field"].startswith(_PROVIDER)]
+    return wanted, _told(
+        live, provider, "changed; the machines that exist keep what they have, new ones get it."
+    )
+
+
+def of_set(live: Data, wanted: Data) -> list[Data]:
+    """Field by field what differs between the live template and the wanted one, boot images aside: those are others' to keep up to date."""
+    found = list(_provider(provider_of(live), provider_of(wanted)))
+    have, want = of_template(live), of_template(wanted)
+    found += _mapped("labels.", have.labels, want.labels)
+    marks = [
+        {f"{taint['key']}:{taint['effect']}": taint.get("value") or "" for taint in given.taints}
+        for given in (have, want)
+    ]
+    return found + _mapped("taints.", *marks)
+
+
+def of_machine(machine: Data, wanted: Data) -> list[Data]:
+    """What only another Machine would have; labels and taints are handed to it while it runs."""
+    return list(
+        _provider((machine["spec"].get("providerSpec") or {}).get("value") or {}, provider_of(wanted))
+    )
+
+
+def report(
+    live: t.Mapping[str, Data], wanted: t.Mapping[str, Data], machines: t.Iterable[Data]
+) -> list[Data]:
+    """One entry a field of a set and its Machines; machines: those that have the live value. live, wanted: sets by name."""
+    found: dict[tuple[str, str, str], Data] = {}
+    for name, manifest in wanted.items():
+        for one in of_set(live[name], manifest) if name in live else ():
+            found[name, one["field"], repr(one["live"])] = {"machine_set": name, **one, "machines": []}
+    for machine in machines:
+        name = set_name(machine)
+        if name not in wanted or phase(machine) == "Deleting":
+            continue
+        for one in of_machine(machine, wanted[name]):
+            entry = found.setdefault(
+                (name, one["field"], repr(one["live"])), {"machine_set": name, **one, "machines": []}
+            )
+            entry["machines"] = sorted([*entry["machines"], machine["metadata"]["name"]])
+    return [found[key] for key in sorted(found)]
+
+
+def _as_it_is(live: Data, wanted: Data) -> Data:
+    """The wanted set with the live template, of which only our own fields are sent."""
+    template = project(
+        live["spec"]["template"],
+        ((shape_of(managed_fields(live)).get("spec") or {}).get("template")) or wanted["spec"]["template"],
+    )
+    return {**wanted, "spec": {**wanted["spec"], "template": template}}
+
+
+def _told(live: Data, found: t.Iterable[Data], what: str) -> str:
+    heads = sorted(
+        {one["field"].removeprefix(_PROVIDER).partition(".")[0].partition("[")[0] for one in found}
+    )
+    return f"Machine set {name_of(live)}: {', '.join(heads)} {what}" if heads else ""
+
+
+def _provider(have: Data, want: Data) -> t.Iterator[Data]:
+    # What is false or empty is as good as absent: the API server writes some of it of itself.
+    for key in sorted(set(CHOSEN) & set(have) - set(want)):
+        if have[key] or isinstance(have[key], dict):
+            yield {"field": f"{_PROVIDER}{key}", "live": have[key], "wanted": None}
+    yield from _differing(have, want, "")
+
+
+def _differing(have: t.Any, want: t.Any, path: str) -> t.Iterator[Data]:
+    if isinstance(have, dict) and isinstance(want, dict):
+        for key in sorted(set(want) - _OTHERS):
+            yield from _differing(have.get(key), want[key], f"{path}.{key}")
+    elif isinstance(have, list) and isinstance(want, list) and len(have) == len(want):
+        for index, (one, other) in enumerate(zip(have, want, strict=True)):
+            yield from _differing(one, other, f"{path}[{index}]")
+    elif not covers(have, want) and (have or want or path.lstrip(".") in CHOSEN):
+        yield {"field": f"{_PROVIDER}{path.lstrip('.')}", "live": have, "wanted": want}
+
+
+def _mapped(prefix: str, have: t.Mapping[str, str], want: t.Mapping[str, str]) -> list[Data]:
+    keys = sorted(key for key in {*have, *want} if have.get(key) != want.get(key))
+    return [{"field": f"{prefix}{key}", "live": have.get(key), "wanted": want.get(key)} for key in keys]

@@ -1,0 +1,59 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What the API server made of a machine set that was sent: fields that it does not know, fields that somebody else writes too."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
+    name_of,
+    provider_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import MachineError
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import CHOSEN, IMAGES
+
+Data = dict[str, t.Any]
+_VALUE: t.Final = ".spec.template.spec.providerSpec.value."
+
+
+def check(answer: Data, sent: Data, patch: Data) -> None:
+    """Raises when a field did not arrive: the Machine API drops what it does not know, silently, and would make other machines. patch: the user's."""
+    lost = dropped(provider_of(sent), provider_of(answer))
+    if not lost:
+        return
+    heads = sorted({path.partition(".")[0].partition("[")[0] for path in lost})
+    options = [f"provider_spec_patch.{head}" if head in patch else CHOSEN.get(head, head) for head in heads]
+    raise MachineError(
+        "MACH-UNKNOWN-FIELD",
+        f"The Machine API of this cluster does not know {', '.join(lost)}: the machine set {name_of(sent)} would make machines without it.",
+        f"Remove {' and '.join(options)}, or update OpenShift to a release that knows it.",
+        evidence=[f"sent, and not in the answer: {path}" for path in lost],
+    )
+
+
+def dropped(sent: t.Any, answer: t.Any, path: str = "") -> list[str]:
+    """Paths of fields that are in what was sent and not in the answer. What is false or empty may be left out."""
+    found: list[str] = []
+    if isinstance(sent, dict) and isinstance(answer, dict):
+        for key, value in sent.items():
+            where = f"{path}.{key}" if path else key
+            if key in answer:
+                found += dropped(value, answer[key], where)
+            elif value or (isinstance(value, dict) and key in CHOSEN):
+                found.append(where)
+    elif isinstance(sent, list) and isinstance(answer, list) and len(sent) == len(answer):
+        for index, (one, other) in enumerate(zip(sent, answer, strict=True)):
+            found += dropped(one, other, f"{path}[{index}]")
+    return found
+
+
+def is_about_images(conflicts: t.Sequence[str]) -> bool:
+    """Whether the server's conflicts are all about fields that hold a boot image: those are sent as they are, only what is beside the image changes."""
+    fields = [line.partition(": ")[0] for line in conflicts]
+    return bool(fields) and all(
+        field.startswith(_VALUE) and field.removeprefix(_VALUE).partition(".")[0] in IMAGES
+        for field in fields
+    )

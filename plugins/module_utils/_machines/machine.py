@@ -1,0 +1,218 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Machines: how far one has come, and why it comes no further."""
+
+from __future__ import annotations
+
+import typing as t
+from datetime import UTC, datetime
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    provider_errors,
+    trouble as machine_trouble,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.trouble import Trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
+
+Machine = t.Mapping[str, t.Any]
+
+SET: t.Final = "machine.openshift.io/cluster-api-machineset"
+# The set that has one Machine too many gives up the one that carries this.
+DELETE_FIRST: t.Final = "machine.openshift.io/delete-machine"
+# OpenStack's provider waits for a volume and a server without a word, five minutes for each at most.
+_LONGEST_SILENCE: t.Final = 900.0
+_SILENCE: t.Final = (
+    "it has no instance, no condition and no error. OpenStack's provider tells no Machine why; most likely the project's quota is full, "
+    "or Nova found no valid host"
+)
+
+
+def name(machine: Machine) -> str:
+    return str(machine["metadata"]["name"])
+
+
+def set_name(machine: Machine) -> str:
+    return str((machine["metadata"].get("labels") or {}).get(SET, ""))
+
+
+def phase(machine: Machine) -> str:
+    return (
+        "Deleting"
+        if machine["metadata"].get("deletionTimestamp")
+        else str((machine.get("status") or {}).get("phase") or "New")
+    )
+
+
+def node_name(machine: Machine) -> str:
+    return str(((machine.get("status") or {}).get("nodeRef") or {}).get("name", ""))
+
+
+def remedy_of(code: str, machine: Machine) -> str:
+    return provider_errors.remedy_of(code, machine["metadata"].get("namespace", ""), name(machine))
+
+
+def seconds_since(stamp: str, now: float) -> float:
+    """stamp: as the API writes times. now: seconds of the epoch. Never negative: clocks differ."""
+    return max(0.0, now - moment(stamp)) if stamp else 0.0
+
+
+def moment(stamp: str) -> float:
+    """Seconds of the epoch."""
+    then = datetime.fromisoformat(stamp.replace("Z", "+00:00"))
+    return then.replace(tzinfo=then.tzinfo or UTC).timestamp()
+
+
+def is_given_up(machine: Machine) -> bool:
+    """Whether its set is to lose this Machine first."""
+    return DELETE_FIRST in (machine["metadata"].get("annotations") or {})
+
+
+def refused(machine: Machine, now: float, patience: float) -> tuple[str, str]:
+    """Code and text of a Machine that will not get its instance: at once where that is final, else when the provider has said no for so many seconds."""
+    trouble = machine_trouble.find(machine)
+    if _is_silent(machine, now, max(patience, _LONGEST_SILENCE)):
+        return provider_errors.SILENT, _SILENCE
+    if (
+        trouble is None
+        or trouble.is_loss
+        or not (trouble.is_final or seconds_since(trouble.since, now) >= patience)
+    ):
+        return "", ""
+    return trouble.code, trouble.text
+
+
+def awaits_node(machine: Machine) -> bool:
+    """Whether it has an instance that is not a node yet."""
+    return (
+        phase(machine) == "Provisioned" and not node_name(machine) and machine_trouble.find(machine) is None
+    )
+
+
+def judge(
+    machine: Machine,
+    node: t.Mapping[str, t.Any] | None,
+    now: float,
+    capacity_timeout: float,
+    place: str,
+    host: t.Mapping[str, t.Any] | None = None,
+    is_watched: bool = False,
+) -> Readiness:
+    """place: instance type and zone, for the message. host: the BareMetalHost. is_watched: whether a health check replaces a lost instance by itself."""
+    state = phase(machine)
+    line = f"{name(machine)} ({place}): {state}"
+    trouble = machine_trouble.find(machine)
+    if trouble is not None:
+        return _troubled(machine, trouble, now, capacity_timeout, place, is_watched)
+    if _is_silent(machine, now, capacity_timeout):
+        verdict = failed if _is_silent(machine, now, max(capacity_timeout, _LONGEST_SILENCE)) else pending
+        text = f"{name(machine)} ({place}) has had no server{_since(machine_trouble.silence(machine))}: {_SILENCE}"
+        return verdict(
+            "Silent",
+            text,
+            code=provider_errors.SILENT,
+            remedy=remedy_of(provider_errors.SILENT, machine),
+            details=(f"{line}, no server",),
+        )
+    if state != "Running":
+        return _on_its_way(
+            machine,
+            state,
+            f"{line}{_since(machine_trouble.phase_since(machine))}",
+            machine_trouble.host_fault(host or {}),
+        )
+    if node is None:
+        return pending(
+            "NodeNotLabelled",
+            f"{name(machine)} runs, its node {node_name(machine)} does not carry the pool's label yet",
+            details=(f"{line}, node not labelled",),
+        )
+    if not node_facts.is_ready(node):
+        return pending(
+            "NodeNotReady",
+            f"node {node_facts.name(node)} is {node_facts.why_not_ready(node)}",
+            code="MACH-NODE-NOT-READY",
+            remedy=f"`oc describe node {node_facts.name(node)}`",
+            details=(
+                f"{line}, node {node_facts.short(node_facts.name(node))} {node_facts.why_not_ready(node)}",
+            ),
+        )
+    # Only the phase Failed is final: what stands on a Machine that runs is tried again by its provider.
+    status = machine.get("status") or {}
+    text = f": {machine_trouble.error_of(status)}" if status.get("errorReason") else ""
+    return ready("Running", details=(f"{line}, node {node_facts.short(node_facts.name(node))} Ready{text}",))
+
+
+def _troubled(
+    machine: Machine, trouble: Trouble, now: float, patience: float, place: str, is_watched: bool
+) -> Readiness:
+    state, since = phase(machine), _since(trouble.since)
+    reason = str(
+        (machine.get("status") or {}).get("errorReason")
+        or ("Failed" if state == "Failed" else "MachineCreationFailed")
+    )
+    if state == "Failed":
+        message = f"machine {name(machine)} ({place}) is Failed{since} and is never tried again: {reason}: {trouble.text}"
+    else:
+        message = f"machine {name(machine)} ({place}) is not created{since}: {trouble.text}"
+    is_over = trouble.is_final or seconds_since(trouble.since, now) >= patience
+    verdict = failed if is_over and not (trouble.is_loss and is_watched) else pending
+    line = f"{name(machine)} ({place}): {state}{since}: {trouble.text}"
+    return verdict(
+        reason, message, code=trouble.code, remedy=remedy_of(trouble.code, machine), details=(line,)
+    )
+
+
+def _is_silent(machine: Machine, now: float, patience: float) -> bool:
+    since = machine_trouble.silence(machine)
+    return bool(since) and seconds_since(since, now) >= patience
+
+
+def _on_its_way(machine: Machine, state: str, line: str, fault: str) -> Readiness:
+    if fault:
+        host = machine_trouble.host_name(machine)
+        message = f"{name(machine)} is {state}; its host {host}: {fault}"
+        remedy = f"`oc describe baremetalhost -n {host.replace('/', ' ')}`"
+        return pending(
+            state, message, code=provider_errors.HOST, remedy=remedy, details=(f"{line}: {fault}",)
+        )
+    if state == "Provisioned":
+        remedy = f"Look for pending requests of node-bootstrapper with `oc get csr`, then at {machine_trouble.console(machine)}."
+        message = f"{name(machine)} has an instance{_since(machine_trouble.phase_since(machine))} that has not joined as a node yet"
+        return pending(
+            "NoNode", message, code="MACH-NO-NODE", remedy=remedy, details=(f"{line}, not a node yet",)
+        )
+    remedy = "`oc logs -n openshift-machine-api deployment/machine-api-controllers -c machine-controller` (OpenStack tells of a full quota only there)."
+    return pending(state, f"{name(machine)} is {state}", code="MACH-TIMEOUT", remedy=remedy, details=(line,))
+
+
+def _since(stamp: str) -> str:
+    return f" since {stamp}" if stamp else ""
+
+
+def summarize(machine: Machine) -> dict[str, t.Any]:
+    status = machine.get("status") or {}
+    labels = machine["metadata"].get("labels") or {}
+    trouble = machine_trouble.find(machine)
+    return {
+        "name": name(machine),
+        "machine_set": set_name(machine),
+        "phase": phase(machine),
+        "zone": labels.get("machine.openshift.io/zone", ""),
+        "instance_type": labels.get("machine.openshift.io/instance-type", ""),
+        "node": node_name(machine),
+        "code": trouble.code if trouble else "",
+        "error": trouble.text
+        if trouble
+        else machine_trouble.error_of(status)
+        if status.get("errorReason")
+        else "",
+        "since": trouble.since if trouble else "",
+    }

@@ -1,0 +1,205 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The machine sets of one pool: what to apply, what to say, what to remove."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field, replace
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, pool_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    drift,
+    machine_set,
+    source_set,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import (
+    Held,
+    Share,
+    is_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import of_template
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import (
+    registry as platforms,
+    scale_from_zero,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
+    Infrastructure,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import Platform
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import platform_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.description import (
+    described,
+    described_candidate,
+)
+
+Data = dict[str, t.Any]
+_ENTRY: t.Final = (
+    "name",
+    "candidates",
+    "replicas",
+    "min_replicas",
+    "mixed",
+    "labels",
+    "taints",
+    "accelerator",
+    "disk",
+    "market",
+    *platforms.BY_KEY,
+    platform_options.PATCH,
+)
+
+
+@dataclass(frozen=True)
+class MachinePlan:
+    """manifests and shares: by name of the set. surplus: sets of the pool that it no longer has a use for.
+
+    wanted: the manifests with the template that the pool asks for, also where the live one is to stay.
+    """
+
+    pool: Data
+    manifests: dict[str, Data]
+    shares: dict[str, Share]
+    surplus: list[str]
+    remarks: list[str]
+    wanted: dict[str, Data] = field(default_factory=dict)
+
+    @property
+    def replicas(self) -> dict[str, int]:
+        return {name: machine_set.replicas_of(manifest) for name, manifest in self.manifests.items()}
+
+    def node_labels(self, name: str) -> dict[str, str]:
+        return of_template(self.manifests[name]).labels
+
+    def taints(self, name: str) -> list[Data]:
+        return of_template(self.manifests[name]).taints
+
+    def place(self, name: str) -> str:
+        share = self.shares[name]
+        return (
+            f"{share.candidate['instance_type']} in {share.zone}"
+            if share.zone
+            else str(share.candidate["instance_type"])
+        )
+
+
+def entry(params: t.Mapping[str, t.Any]) -> Data:
+    """The task's options as a pool's description: the option pool itself, or one made of the others."""
+    if params.get("pool"):
+        return dict(described(params["pool"]))
+    pool = {key: params[key] for key in _ENTRY if params.get(key) not in (None, "")}
+    if params.get("instance_type"):
+        pool["candidates"] = [{"instance_type": params["instance_type"], "zones": params.get("zones") or []}]
+    return {**pool, "candidates": [described_candidate(one) for one in pool.get("candidates") or []]}
+
+
+def held(cluster: Infrastructure, pool: Data, live: t.Iterable[Data]) -> list[Held]:
+    """The sets that the pool has already."""
+    platform = source_set.platform_of(cluster)
+    found = []
+    for one in live:
+        if owned(one) and pool_of(one) == pool["name"]:
+            provider = machine_set.provider_of(one)
+            kind = machine_set.candidate_of(one) or platform.instance_type(provider)
+            found.append(
+                Held(
+                    machine_set.name_of(one),
+                    kind,
+                    platform.zone(provider),
+                    machine_set.share_of(one),
+                    machine_set.obtained_of(one),
+                    machine_set.made(one),
+                )
+            )
+    return sorted(found, key=lambda one: one.name)
+
+
+def plan(
+    cluster: Infrastructure,
+    pool: Data,
+    shares: t.Sequence[Share],
+    live: t.Sequence[Data],
+    params: t.Mapping[str, t.Any],
+    record: str = "",
+) -> MachinePlan:
+    """live: all machine sets of the namespace. record: what the sets say of the pool's completeness. Raises what forbids the pool."""
+    platform = source_set.platform_of(cluster)
+    if params.get("image") and (remedy := platforms.IMAGELESS.get(platform.KEY)):
+        raise InputError(
+            "POOL-PLATFORM",
+            f"image: {params['image']} names nothing that machines of this platform boot.",
+            remedy,
+        )
+    existing = {machine_set.name_of(one): one for one in live}
+    have = held(cluster, pool, live)
+    manifests: dict[str, Data] = {}
+    wanted: dict[str, Data] = {}
+    named: dict[str, Share] = {}
+    remarks: list[str] = []
+    for share in shares:
+        name = _name(cluster.name, pool, share, have, {*named, *(one.name for one in have)})
+        source = existing.get(name) or source_set.find(live, platform, share.zone, params.get("reference"))
+        provider, remark = _provider(
+            platform, source, pool, share, params.get("image") or "", is_new=name not in existing
+        )
+        manifests[name] = machine_set.build(
+            name, cluster.name, pool, share.candidate, share.replicas, params["namespace"], provider
+        )
+        if record:
+            manifests[name]["metadata"]["annotations"][machine_set.OBTAINED] = record
+        if pool["autoscale"]:
+            manifests[name]["metadata"]["annotations"] |= scale_from_zero.capacity(
+                platform.KEY, share.candidate
+            )
+        named[name] = share
+        wanted[name] = manifests[name]
+        if name in existing:
+            drift.check(existing[name])
+            manifests[name], remark = drift.settled(
+                existing[name], manifests[name], params.get("on_change") or "new_machines"
+            )
+            manifests[name] = machine_set.surged(manifests[name], machine_set.replacing_of(existing[name]))
+        remarks += [remark] if remark else []
+    return MachinePlan(
+        pool, manifests, named, [one.name for one in have if one.name not in manifests], remarks, wanted
+    )
+
+
+def _name(
+    infrastructure: str, pool: Data, share: Share, have: t.Sequence[Held], taken: t.Collection[str]
+) -> str:
+    """The set's own name where it exists; a candidate in a zone where another one's set still is gets a number."""
+    mine = next(
+        (one.name for one in have if one.zone == share.zone and is_of(one, share.candidate, pool)), None
+    )
+    if mine:
+        return mine
+    name = machine_set.set_name(infrastructure, pool["name"], share.zone)
+    numbered = (f"{name}-{number}" for number in range(2, len(taken) + 3))
+    return name if name not in taken else next(one for one in numbered if one not in taken)
+
+
+def _provider(
+    platform: Platform, source: Data, pool: Data, share: Share, image: str, is_new: bool
+) -> tuple[Data, str]:
+    """The provider's value, and a remark on what the source has that is not known."""
+    candidate, provider = share.candidate, machine_set.provider_of(source)
+    wanted = replace(
+        platform_options.wanted(pool, candidate, platform.KEY, share.zone, image if is_new else ""),
+        is_new=is_new,
+    )
+    if not is_new:
+        return platforms.build(platform, provider, wanted), ""
+    source_set.check_arch(source, candidate["instance_type"], candidate["arch"], image)
+    unknown = platforms.unknown_fields(platform, provider)
+    remark = (
+        f"Machine set {machine_set.name_of(source)} has fields that are not known and were not copied: {', '.join(unknown)}."
+        if unknown
+        else ""
+    )
+    if platform is platforms.OTHER:
+        remark = f"Machine set {machine_set.name_of(source)} was copied whole: this platform's fields are not known, and provider_spec_patch was not checked."
+    return platforms.build(platform, provider, wanted), remark

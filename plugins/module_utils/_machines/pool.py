@@ -1,0 +1,268 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The machines and nodes of one pool, judged together."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, field
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    pending,
+    ready,
+    worst,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    machine as machine_facts,
+    machine_set,
+    trouble,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts
+
+Data = dict[str, t.Any]
+Snapshot = t.Mapping[str, t.Sequence[Data]]
+
+
+@dataclass
+class Present:
+    """Judge: each set has its replicas, each Machine runs, each Node is Ready with the pool's labels and taints.
+
+    now: seconds of the epoch. seen: the last snapshot, for the facts of a failure. troubled: by name, what each Machine last said that got no instance or lost
+    it; it stays when the Machine goes, since a health check or this search may delete it. has_waited: whether something was not as it should be.
+    """
+
+    plan: MachinePlan
+    capacity_timeout: float
+    now: t.Callable[[], float]
+    seen: Snapshot = field(default_factory=dict)
+    troubled: dict[str, Data] = field(default_factory=dict)
+    has_waited: bool = False
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        self.seen = snapshot
+        nodes = {node_facts.name(node): node for node in snapshot["nodes"]}
+        machines = [
+            machine
+            for machine in snapshot["machines"]
+            if machine_facts.set_name(machine) in self.plan.manifests
+        ]
+        self._remember(machines)
+        parts = [
+            machine_set.judge(one)
+            for one in snapshot["machine_sets"]
+            if machine_set.name_of(one) in self.plan.manifests
+        ]
+        parts += [self._machine(machine, nodes) for machine in sorted(machines, key=machine_facts.name)]
+        wanted = self._wanted(snapshot)
+        parts += self._counts(machines, wanted)
+        verdict = worst(parts)
+        self.has_waited |= not verdict.is_ready
+        done = f"{self._obtained(parts)} of {sum(wanted.values())} machines are ready nodes"
+        if verdict.is_ready:
+            return ready("Running", done, details=verdict.details)
+        if verdict.is_failed and self._is_enough(self._obtained(parts)):
+            return ready(
+                "Running",
+                f"{done}; the others are the autoscaler's: {verdict.message}",
+                details=verdict.details,
+            )
+        if verdict.is_failed:
+            return verdict
+        return pending(
+            verdict.reason,
+            f"{done}; {verdict.message}",
+            code=verdict.code or "MACH-TIMEOUT",
+            remedy=verdict.remedy,
+            details=verdict.details,
+        )
+
+    def refused(self) -> dict[str, tuple[str, str]]:
+        """Code and text of the provider by name of the set, for the sets of which a Machine gets no instance."""
+        found: dict[str, tuple[str, str]] = {}
+        for machine in self.seen.get("machines", ()):
+            code, text = machine_facts.refused(machine, self.now(), self.capacity_timeout)
+            if (
+                code
+                and machine_facts.set_name(machine) in self.plan.manifests
+                and not self._is_going(machine)
+            ):
+                found.setdefault(machine_facts.set_name(machine), (code, text))
+        return found
+
+    def is_mine(self, machine: Data) -> bool:
+        return machine_facts.set_name(machine) in self.plan.manifests
+
+    def has_instance(self, machine: Data) -> bool:
+        """Whether a Machine of the plan got what it asked for."""
+        is_there = (
+            machine_facts.phase(machine) in ("Provisioned", "Running") and trouble.find(machine) is None
+        )
+        return is_there and machine_facts.set_name(machine) in self.plan.manifests
+
+    def _is_going(self, machine: Data) -> bool:
+        """Whether its set loses it; one that is only marked, by a run that ended there, is one of the pool's like the others."""
+        of = machine_facts.set_name(machine)
+        living = [
+            one
+            for one in self.seen["machines"]
+            if machine_facts.set_name(one) == of and machine_facts.phase(one) != "Deleting"
+        ]
+        return machine_facts.is_given_up(machine) and len(living) > self._wanted(self.seen).get(of, 0)
+
+    def _wanted(self, snapshot: Snapshot) -> dict[str, int]:
+        """Machines by set; of a pool that the autoscaler scales, as many as the sets have by now."""
+        live = {
+            machine_set.name_of(one): machine_set.replicas_of(one)
+            for one in snapshot["machine_sets"]
+            if self.plan.pool.get("autoscale")
+        }
+        return {name: live.get(name, replicas) for name, replicas in self.plan.replicas.items()}
+
+    def _is_enough(self, obtained: int) -> bool:
+        """Whether the pool has what it starts with; what the autoscaler gets beyond that, or does not, it takes care of itself."""
+        return bool(self.plan.pool.get("autoscale")) and obtained >= self.plan.pool["replicas"]
+
+    @staticmethod
+    def _obtained(parts: t.Iterable[Readiness]) -> int:
+        return sum(1 for part in parts if part.is_ready and part.reason == "Running")
+
+    def _machine(self, machine: Data, nodes: t.Mapping[str, Data]) -> Readiness:
+        if self._is_going(machine) and not self.has_instance(machine):
+            text = f"{machine_facts.name(machine)} is given up"
+            return pending(
+                "GivenUp",
+                text,
+                code="MACH-TIMEOUT",
+                remedy="Look at the log of the machine-api-controllers.",
+                details=(text,),
+            )
+        node = nodes.get(machine_facts.node_name(machine))
+        place, is_watched = (
+            self.plan.place(machine_facts.set_name(machine)),
+            bool(self.plan.pool.get("health")),
+        )
+        verdict = machine_facts.judge(
+            machine, node, self.now(), self.capacity_timeout, place, self._host(machine), is_watched
+        )
+        of = machine_facts.set_name(machine)
+        missing = (
+            node_facts.lacks(node, self.plan.node_labels(of), self.plan.taints(of))
+            if node and verdict.is_ready
+            else []
+        )
+        if missing:
+            text = f"node {machine_facts.node_name(machine)} lacks {', '.join(missing)}"
+            return pending("NodeIncomplete", text, details=(text,))
+        return verdict
+
+    def _remember(self, machines: t.Iterable[Data]) -> None:
+        for one in map(machine_facts.summarize, machines):
+            if one["code"]:
+                self.troubled[one["name"]] = one
+            elif one["phase"] != "Deleting":
+                self.troubled.pop(one["name"], None)
+
+    def _host(self, machine: Data) -> Data | None:
+        name = trouble.host_name(machine).rpartition("/")[2]
+        return (
+            next((one for one in self.seen.get("hosts", ()) if one["metadata"]["name"] == name), None)
+            if name
+            else None
+        )
+
+    @staticmethod
+    def _counts(machines: t.Sequence[Data], wanted: t.Mapping[str, int]) -> list[Readiness]:
+        parts = []
+        for name, replicas in wanted.items():
+            living = [
+                machine
+                for machine in machines
+                if machine_facts.set_name(machine) == name and machine_facts.phase(machine) != "Deleting"
+            ]
+            if len(living) != replicas:
+                text = f"machine set {name} has {len(living)} of {replicas} machines"
+                remedy = f"`oc describe machineset {name}`; look at the log of the machine-api-controllers."
+                parts.append(pending("Scaling", text, code="MACH-TIMEOUT", remedy=remedy, details=(text,)))
+        return parts
+
+
+@dataclass
+class Absent:
+    """Judge: of the pool nothing is left but the sets that are kept, their Machines and Nodes."""
+
+    kept: frozenset[str]
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        staying = {
+            machine_facts.node_name(machine)
+            for machine in snapshot["machines"]
+            if machine_facts.set_name(machine) in self.kept
+        }
+        machines = [
+            machine for machine in snapshot["machines"] if machine_facts.set_name(machine) not in self.kept
+        ]
+        nodes = [node for node in snapshot["nodes"] if node_facts.name(node) not in staying]
+        sets = [one for one in snapshot["machine_sets"] if machine_set.name_of(one) not in self.kept]
+        lines = [f"machine set {machine_set.name_of(one)} is still there" for one in sets]
+        lines += [
+            f"machine {machine_facts.name(machine)}: {machine_facts.phase(machine)}" for machine in machines
+        ]
+        lines += [f"node {node_facts.name(node)} is still there" for node in nodes]
+        if not lines:
+            return ready("Gone", "all machines and nodes are gone")
+        message = f"{len(machines)} machines and {len(nodes)} nodes are still there"
+        remedy = (
+            "A drain waits for PodDisruptionBudgets: `oc get pdb -A`, and look at the machine's conditions."
+        )
+        return pending("Deleting", message, code="MACH-DELETE-TIMEOUT", remedy=remedy, details=tuple(lines))
+
+
+@dataclass
+class Gone:
+    """Judge: of these machine sets nothing is left, neither a Machine nor a Node."""
+
+    names: frozenset[str]
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        staying = frozenset(machine_set.name_of(one) for one in snapshot["machine_sets"]) | frozenset(
+            map(machine_facts.set_name, snapshot["machines"])
+        )
+        return Absent(staying - self.names)(snapshot)
+
+
+def facts(snapshot: Snapshot, plan: MachinePlan) -> Data:
+    """What the task returns."""
+    machines = [
+        machine
+        for machine in snapshot.get("machines", ())
+        if machine_facts.set_name(machine) in plan.manifests
+    ]
+    names = {machine_facts.node_name(machine) for machine in machines}
+    nodes = [node for node in snapshot.get("nodes", ()) if node_facts.name(node) in names]
+    live = {machine_set.name_of(one): one for one in snapshot.get("machine_sets", ())}
+    expected = {
+        machine_facts.node_name(machine): plan.shares[machine_facts.set_name(machine)].candidate["expected"]
+        for machine in machines
+    }
+    return {
+        "machine_sets": [
+            machine_set.summarize(
+                live.get(name, {}),
+                manifest,
+                plan.shares[name].zone,
+                plan.shares[name].candidate["instance_type"],
+            )
+            for name, manifest in plan.manifests.items()
+        ],
+        "machines": [
+            machine_facts.summarize(machine) for machine in sorted(machines, key=machine_facts.name)
+        ],
+        "nodes": [
+            node_facts.summarize(node, expected[node_facts.name(node)])
+            for node in sorted(nodes, key=node_facts.name)
+        ],
+    }

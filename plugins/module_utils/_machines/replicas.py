@@ -1,0 +1,37 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Who says how many machines a set has: its pool, or the autoscaler, by the fields that each of them owns."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import replicas_of
+
+Data = dict[str, t.Any]
+_FIELD: t.Final = ".spec.replicas"
+# Who scales by hand; what a person did is a conflict that a person settles.
+_PEOPLE: t.Final = ("oc", "kubectl")
+
+
+def is_about_them(conflict: str) -> bool:
+    return conflict.partition(": ")[0] == _FIELD
+
+
+def is_scaled_by_hand(live: Data) -> bool:
+    """Whether the last who scaled the set was a person, or nobody knows who."""
+    for entry in live["metadata"].get("managedFields") or ():
+        if entry.get("subresource") == "scale" and "f:replicas" in (entry.get("fieldsV1") or {}).get(
+            "f:spec", {}
+        ):
+            return str(entry.get("manager") or "").startswith(_PEOPLE)
+    return True
+
+
+def settled(manifest: Data, read: Data, live: Data) -> Data:
+    """The manifest for the very version of the set that is live; its number is given up where the set was scaled after it was read."""
+    count = manifest["spec"]["replicas"] if replicas_of(read) == replicas_of(live) else replicas_of(live)
+    metadata = {**manifest["metadata"], "resourceVersion": live["metadata"]["resourceVersion"]}
+    return {**manifest, "metadata": metadata, "spec": {**manifest["spec"], "replicas": count}}

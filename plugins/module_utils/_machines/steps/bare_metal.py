@@ -1,0 +1,67 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Bare metal: whether there is a host to ask for, before one is asked for."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import bare_metal, candidates
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
+    Infrastructure,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import platform_options
+
+Data = dict[str, t.Any]
+_PLATFORM: t.Final = "BareMetal"
+
+
+def foresee(
+    api: Api,
+    cluster: Infrastructure,
+    pool: Data,
+    search: candidates.Search,
+    held: t.Sequence[candidates.Held],
+    namespace: str,
+) -> None:
+    """Candidates without a single host, free or soon to be, are passed over; raises when none is left. A pool that does not grow costs no request."""
+    hosts: list[Data] | None = None
+    while cluster.platform == _PLATFORM:
+        candidate = search.candidate
+        has = sum(one.replicas for one in held if one.candidate == candidates.key_of(candidate))
+        if sum(search.placement.values()) <= has:
+            return
+        if hosts is None:
+            hosts = api.list(known("BareMetalHost"), namespace)
+        selector = _selector(pool, candidate)
+        supply = bare_metal.supply(hosts, selector)
+        told = f"pool {pool['name']}: {supply.told(selector)}"
+        api.progress(told)
+        if supply.free or supply.coming:
+            return
+        step = search.lose({candidates.NO_ZONE: ("MACH-HOST", told)}, {candidates.NO_ZONE: has})
+        if step == candidates.GIVE_UP:
+            lines = [f"{one['instance_type']}: {one['message']}" for one in search.attempts[:-1]]
+            remedy = bare_metal.REMEDY.format(namespace=namespace)
+            message = f"{told}, so no machine was asked for"
+            raise NotReadyError(
+                "MACH-HOST", message, remedy, (*lines, *supply.lines), facts={"attempts": search.attempts}
+            )
+        if step == candidates.KEEP:
+            return
+
+
+def _selector(pool: Data, candidate: Data) -> Data:
+    platform = platforms.PLATFORMS[_PLATFORM]
+    return dict(
+        platforms.build(platform, {}, platform_options.wanted(pool, candidate, platform.KEY)).get(
+            "hostSelector"
+        )
+        or {}
+    )

@@ -1,0 +1,109 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""A pool's MachineHealthCheck: made, kept still while its machines are replaced on purpose, taken away."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    KindNotServedError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    owned,
+    pool_label,
+    pool_of,
+    selector,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import events
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
+
+Data = dict[str, t.Any]
+
+
+def present(
+    api: Api, pool: str, namespace: str, options: t.Mapping[str, t.Any], paused: bool = False
+) -> Data:
+    """Two requests, and a write where something differs."""
+    cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
+    kind = known("MachineHealthCheck")
+    live = api.list(kind, namespace)
+    manifest = health.build(cluster.name, pool, namespace, options, is_metal=cluster.platform == "BareMetal")
+    existing = next((one for one in live if one["metadata"]["name"] == manifest["metadata"]["name"]), None)
+    if existing is not None and not owned(existing):
+        api.warn(
+            f"MachineHealthCheck {manifest['metadata']['name']} was not made by this collection and stays as it is."
+        )
+        return {"health_check": health.summarize(existing), "others": [existing["metadata"]["name"]]}
+    check = api.apply(manifest, live=existing)
+    if body := health.pause(check, paused):
+        check = (
+            api.merge_patch(kind, check["metadata"]["name"], namespace, body)
+            if existing is not None or not api.check_mode
+            else check
+        )
+    foreign = health.foreign(live)
+    machines = api.list(known("Machine"), namespace, labels=selector(pool_label(pool))) if foreign else []
+    others = health.selecting(foreign, machines)
+    for remark in health.remarks(check, others):
+        api.warn(remark)
+    return {"health_check": health.summarize(check), "others": others}
+
+
+def absent(api: Api, pool: str, namespace: str) -> None:
+    for one in _own(api, pool, namespace):
+        api.delete(known("MachineHealthCheck"), one["metadata"]["name"], namespace, wait=False)
+
+
+@contextlib.contextmanager
+def paused(api: Api, pool: str, namespace: str) -> t.Iterator[None]:
+    """While machines are replaced on purpose. What a killed run leaves paused, the next one lets go on; what an administrator paused stays so."""
+    for one in _own(api, pool, namespace):
+        if body := health.pause(one, True, health.A_RUN):
+            api.merge_patch(known("MachineHealthCheck"), one["metadata"]["name"], namespace, body)
+    try:
+        yield
+    except AcceleratorError:
+        with contextlib.suppress(AcceleratorError):  # what went wrong first is told
+            _resume(api, pool, namespace)
+        raise
+    _resume(api, pool, namespace)
+
+
+def look_back(api: Api, pool: str, namespace: str, sets: t.Collection[str]) -> tuple[list[Data], list[str]]:
+    """The Machines of these sets that a health check has deleted within the hour, and why ours deletes none now. Two requests, for a pool in trouble."""
+    found: list[Data] = []
+    remarks: list[str] = []
+    with contextlib.suppress(AcceleratorError):  # who may not read it is told nothing of it
+        found = events.remediated(
+            api.list(known("Event"), namespace, fields="involvedObject.kind=Machine"), sets
+        )
+        remarks = [line for check in _own(api, pool, namespace) for line in health.remarks(check, ())]
+    return found, remarks
+
+
+def _resume(api: Api, pool: str, namespace: str) -> None:
+    for one in _own(api, pool, namespace):
+        if health.paused_by(one) == health.A_RUN:
+            api.merge_patch(
+                known("MachineHealthCheck"), one["metadata"]["name"], namespace, health.pause(one, False)
+            )
+
+
+def _own(api: Api, pool: str, namespace: str) -> list[Data]:
+    """The check of the pool that we made; none where there is no Machine API."""
+    try:
+        return [
+            one
+            for one in api.list(known("MachineHealthCheck"), namespace, labels=selector(pool_label(pool)))
+            if owned(one) and pool_of(one) == pool
+        ]
+    except KindNotServedError:
+        return []

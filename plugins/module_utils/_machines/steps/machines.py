@@ -1,0 +1,108 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The machines of a pool: asked for, waited for, taken away."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    owned,
+    pool_label,
+    pool_of,
+    selector,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    candidates,
+    plan as machine_plan,
+    pool as machine_pool,
+    removal,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler.machine_autoscaler import (
+    is_scaled,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import name_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import (
+    no_machine_api,
+    platform_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
+    autoscaling,
+    bare_metal as bare_metal_steps,
+    health,
+    removal as removal_steps,
+    replacement,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.provision import Asking
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.queries import queries
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
+    Infrastructure,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import plan as pool_plan
+
+Data = dict[str, t.Any]
+
+
+def present(api: Api, entry: Data, params: Data) -> Data:
+    """The pool's machines as nodes. entry: the pool as the user describes it. params: the task's options."""
+    cluster, live = machine_sets(api, params["namespace"])
+    pool = pool_plan.single(entry, cluster.cloud, cluster.name)
+    held = machine_plan.held(cluster, pool, live)
+    if not pool["autoscale"]:
+        _not_scaled(api, pool["name"], live, params["namespace"])
+    if params["on_change"] == "replace" and not pool["autoscale"]:
+        # Sets of a type that the pool does not ask for any more make room for new ones.
+        replacement.foresee_types(held, pool, int(params["max_surge"]))
+        held = [
+            one
+            for one in held
+            if any(candidates.is_of(one, candidate, pool) for candidate in pool["candidates"])
+        ]
+    search = candidates.start(pool, held, params["reselect"])
+    removal_steps.spare(api, search, held, params["namespace"])
+    bare_metal_steps.foresee(api, cluster, pool, search, held, params["namespace"])
+    return Asking(api, cluster, pool, params, search, held).until_obtained(live)
+
+
+def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[Data]]:
+    """The cluster and all its machine sets; raises where it has no Machine API."""
+    try:
+        cluster = infrastructure.read(api.get(known("Infrastructure"), "cluster") or {})
+        platform_of(
+            cluster
+        )  # why there is no Machine API is better known from the platform than from its absence
+        return cluster, api.list(known("MachineSet"), namespace)
+    except KindNotServedError as exc:
+        raise no_machine_api(
+            exc.message.rstrip("."),
+            "Make the nodes with the provider's own tools and describe them with existing.node_selector in the pool.",
+        ) from exc
+
+
+def absent(api: Api, pool: str, params: Data) -> Data:
+    namespace = params["namespace"]
+    nothing: Data = {"machine_sets": [], "machines": [], "nodes": [], "removed": []}
+    try:
+        live = api.list(known("MachineSet"), namespace, labels=selector(pool_label(pool)))
+    except KindNotServedError:
+        return nothing
+    health.absent(api, pool, namespace)  # before it sees Machines go
+    _not_scaled(api, pool, live, namespace)
+    removed = removal_steps.remove(api, pool, {name_of(one) for one in live if owned(one)}, params)
+    for one in live:
+        api.delete(known("MachineSet"), name_of(one), namespace, wait=False)
+    kept = frozenset(name_of(one) for one in live if not owned(one))
+    api.wait(queries(pool, namespace), machine_pool.Absent(kept), f"pool {pool} absent")
+    return {**nothing, "removed": list(map(removal.told, removed))}
+
+
+def _not_scaled(api: Api, pool: str, live: t.Sequence[Data], namespace: str) -> None:
+    """Takes the pool back from the autoscaler, which would go on scaling it."""
+    if any(is_scaled(one) and owned(one) and pool_of(one) == pool for one in live):
+        autoscaling.absent(api, [pool], namespace)

@@ -1,0 +1,174 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""One node taken out of use, given back, or replaced by another machine of its set."""
+
+from __future__ import annotations
+
+import time
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    KindNotServedError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    owned,
+    pool_of,
+    selector,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    pending,
+    ready,
+    worst,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    drift,
+    machine as machine_facts,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.steps import Joining
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import replicas_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
+    health,
+    removal as removal_steps,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    drain_steps,
+    node as node_facts,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
+
+Data = dict[str, t.Any]
+_LINK: t.Final = "machine.openshift.io/machine"
+
+
+def ensure(api: Api, params: Data) -> Data:
+    """params: the task's options."""
+    node, machine = find(api, params["name"], params["namespace"])
+    if node is None and machine is None:
+        if params["state"] != "replaced":
+            raise AcceleratorError(
+                "NODE-ABSENT",
+                f"There is no node and no machine {params['name']}.",
+                "`oc get nodes`, `oc get machines -A`",
+            )
+        api.warn(f"There is no node and no machine {params['name']}: nothing was to be replaced.")
+        return {"node": "", "machine": "", "new_machines": []}
+    name = node_facts.name(node) if node else ""
+    facts: Data = {
+        "node": name,
+        "machine": machine_facts.name(machine) if machine else "",
+        "new_machines": [],
+    }
+    if params["state"] == "schedulable":
+        if node and drain_steps.is_cordoned(node):
+            drain_steps.uncordon(api, name)
+    elif params["state"] == "drained":
+        drain_steps.drain(
+            api, {name} - {""}, Rules.of(params), f"Node {name} is to be drained", drain_steps.FOR_ADMIN
+        )
+    else:
+        facts["new_machines"] = replace(api, name, machine, params)
+    return facts
+
+
+def find(api: Api, name: str, namespace: str) -> tuple[Data | None, Data | None]:
+    """The node and its Machine, by the name of either."""
+    node = api.get(known("Node"), name)
+    try:
+        if node is None:
+            machine = api.get(known("Machine"), name, namespace)
+            of = machine_facts.node_name(machine) if machine else ""
+            return (api.get(known("Node"), of) if of else None), machine
+        place, _slash, link = str((node["metadata"].get("annotations") or {}).get(_LINK, "")).rpartition("/")
+        return node, api.get(known("Machine"), link, place or namespace) if link else None
+    except KindNotServedError:
+        return node, None
+
+
+def replace(api: Api, node: str, machine: Data | None, params: Data) -> list[str]:
+    """The node is emptied, its Machine deleted, and the one that its set makes instead is a Ready node. Names of the new Machines."""
+    namespace, set_name = params["namespace"], machine_facts.set_name(machine) if machine else ""
+    live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
+    if machine is None or live is None or not owned(live):
+        what = (
+            f"machine set {set_name} was not made by this collection"
+            if live
+            else "no machine set would make another machine in its place"
+        )
+        raise AcceleratorError(
+            "NODE-NOT-OURS",
+            f"Node {node} is not replaced: {what}.",
+            "Replace it by the way it was made.",
+        )
+    drift.check_machines([machine])
+    drain_steps.check(api, {node} - {""}, Rules.of(params), _why(node, params))
+    with health.paused(api, pool_of(live), namespace):
+        return _another(api, node, machine, set_name, params)
+
+
+def _why(node: str, params: Data) -> str:
+    return f"Node {node or params['name']} is to be replaced"
+
+
+def _another(api: Api, node: str, machine: Data, set_name: str, params: Data) -> list[str]:
+    namespace = params["namespace"]
+    drain_steps.drain(api, {node} - {""}, Rules.of(params), _why(node, params))
+    removal_steps.unhook(api, namespace, [machine])
+    before = {machine_facts.name(one) for one in _members(api, set_name, namespace)}
+    api.delete(known("Machine"), machine_facts.name(machine), namespace, owned_only=False)
+    queries = {
+        "machine_sets": Query(known("MachineSet"), namespace, set_name),
+        "machines": Query(known("Machine"), namespace, labels=selector({machine_facts.SET: set_name})),
+        "nodes": Query(known("Node")),
+    }
+    judge = Whole(set_name, float(params["capacity_timeout"]))
+    snapshot = Joining(api, params["approve_csrs"]).wait(
+        queries, judge, lambda one: machine_facts.set_name(one) == set_name, f"machine set {set_name}"
+    )
+    return sorted(name for one in snapshot["machines"] if (name := machine_facts.name(one)) not in before)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Judge: the set has as many Machines as it is to have now, which an autoscaler may change meanwhile, and each is a Ready node."""
+
+    name: str
+    capacity_timeout: float
+
+    def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
+        nodes = {node_facts.name(node): node for node in snapshot["nodes"]}
+        living = [one for one in snapshot["machines"] if machine_facts.phase(one) != "Deleting"]
+        parts = [
+            machine_facts.judge(
+                one, nodes.get(machine_facts.node_name(one)), time.time(), self.capacity_timeout, self.name
+            )
+            for one in living
+        ]
+        wanted = sum(map(replicas_of, snapshot["machine_sets"]))
+        if len(living) != wanted:
+            text = f"machine set {self.name} has {len(living)} of {wanted} machines"
+            parts.append(
+                pending(
+                    "Scaling",
+                    text,
+                    code="MACH-TIMEOUT",
+                    remedy="Look at the log of the machine-api-controllers.",
+                    details=(text,),
+                )
+            )
+        verdict = worst(parts)
+        return (
+            ready("Running", f"{len(living)} machines are ready nodes", details=verdict.details)
+            if verdict.is_ready
+            else verdict
+        )
+
+
+def _members(api: Api, set_name: str, namespace: str) -> list[Data]:
+    return api.list(known("Machine"), namespace, labels=selector({machine_facts.SET: set_name}))

@@ -1,0 +1,83 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Existing Machines and their Nodes given what their machine set's template has: first the set (its apply), then the Machines, then the Nodes.
+
+The nodelink controller hands to a Node what its Machine has, again and again: what is taken from a Node alone comes back.
+"""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import propagation, removal
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import (
+    name,
+    node_name,
+    phase,
+    set_name,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import Given
+
+Data = dict[str, t.Any]
+# How often a Node that others write at the same moment is read again.
+_RACES: t.Final = 3
+
+
+def behind(machines: t.Iterable[Data], sets: t.Mapping[str, Data]) -> list[Data]:
+    """Machines that would be written."""
+    ours = [
+        (one, sets[set_name(one)]) for one in machines if set_name(one) in sets and phase(one) != "Deleting"
+    ]
+    return [
+        one
+        for one, manifest in ours
+        if any(_patches(one, manifest)) or propagation.given_up(one, propagation.of_template(manifest))
+    ]
+
+
+def bring(api: Api, namespace: str, machines: t.Iterable[Data], sets: t.Mapping[str, Data]) -> None:
+    """sets: as they are now, by name; Machines of other sets are left alone."""
+    ours = [
+        (machine, propagation.of_template(sets[set_name(machine)]))
+        for machine in machines
+        if set_name(machine) in sets
+    ]
+    living = [(machine, wanted) for machine, wanted in ours if phase(machine) != "Deleting"]
+    for machine, _wanted in living:
+        for body in filter(None, _patches(machine, sets[set_name(machine)])):
+            api.merge_patch(known("Machine"), name(machine), namespace, body)
+    late = [
+        (machine, wanted, old) for machine, wanted in living if (old := propagation.given_up(machine, wanted))
+    ]
+    for machine, wanted, old in late:
+        _node(api, node_name(machine), wanted, old)
+    for machine, wanted, _old in late:
+        api.merge_patch(known("Machine"), name(machine), namespace, propagation.settled(wanted))
+
+
+def _patches(machine: Data, manifest: Data) -> tuple[Data, Data]:
+    """Of the Machine: what it hands to its Node, and our hook."""
+    hooks = removal.hooks_of(manifest["spec"]["template"])
+    return propagation.machine_patch(machine, propagation.of_template(manifest)), removal.with_hook(
+        machine, hooks
+    )
+
+
+def _node(api: Api, node: str, wanted: Given, old: Given) -> None:
+    for tries in range(_RACES):
+        live = api.get(known("Node"), node) if node else None
+        body = propagation.node_patch(live, wanted, old) if live else {}
+        if not body:
+            return
+        try:
+            api.merge_patch(known("Node"), node, None, body)
+        except ConflictError:
+            if tries == _RACES - 1:
+                raise
+        else:
+            return

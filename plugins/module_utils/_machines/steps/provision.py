@@ -1,0 +1,296 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""One pool's machines asked for, candidate by candidate, until the provider has given them or nothing is left to ask."""
+
+from __future__ import annotations
+
+import collections
+import time
+import typing as t
+from dataclasses import dataclass, field
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    NotReadyError,
+    WaitTimeoutError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    attempts,
+    candidates as machine_candidates,
+    drift as machine_drift,
+    machine as machine_facts,
+    plan as machine_plan,
+    pool as machine_pool,
+    removal,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.steps import Joining
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.events import (
+    lines as remembered,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
+    name_of,
+    replicas_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
+    health,
+    propagation as propagation_steps,
+    removal as removal_steps,
+    replacement as machine_replacement,
+    writes,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.queries import (
+    hosts,
+    queries,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
+    Infrastructure,
+)
+
+Data = dict[str, t.Any]
+_ELSEWHERE: t.Final = " Or let the pool move to another of its candidates: reselect: true."
+_SAID: t.Final = {
+    machine_candidates.AGAIN: "its other zones are asked",
+    machine_candidates.NEXT: "the next candidate is asked",
+    machine_candidates.KEEP: "what was obtained is kept",
+    machine_candidates.GIVE_UP: "nothing is left to ask",
+}
+
+
+@dataclass
+class Asking:
+    """One pool's search on a live cluster."""
+
+    api: Api
+    cluster: Infrastructure
+    pool: Data
+    params: Data
+    search: machine_candidates.Search
+    held: list[machine_candidates.Held]
+    troubled: dict[str, Data] = field(default_factory=dict)
+    drift: list[Data] | None = None
+    removed: list[Data] = field(default_factory=list)
+    has_looked: bool = False
+
+    def until_obtained(self, live: list[Data]) -> Data:
+        joining = Joining(self.api, self.params["approve_csrs"])
+        while True:
+            plan = self._ask(live)
+            judge = machine_pool.Present(
+                plan, self.params["capacity_timeout"], time.time, troubled=self.troubled
+            )
+            try:
+                watched = queries(self.pool["name"], self.params["namespace"]) | hosts(
+                    self.cluster.platform, self.params["namespace"]
+                )
+                snapshot = joining.wait(watched, judge, judge.is_mine, f"pool {self.pool['name']}")
+                if judge.has_waited:
+                    self._look_back(plan)
+                break
+            except (NotReadyError, WaitTimeoutError) as exc:
+                exc.evidence += self._look_back(plan)
+                refused = judge.refused()
+                if isinstance(exc, WaitTimeoutError) or not refused or self.search.stays:
+                    exc.facts.update(self._facts(judge.seen, plan), attempts=self._attempts(plan, judge, exc))
+                    exc.remedy += _ELSEWHERE if refused and self._has_others() else ""
+                    raise
+                self._move(plan, judge, refused, exc)
+            live = self.api.list(known("MachineSet"), self.params["namespace"])
+        if self.api.wait_wanted and not self.api.check_mode and self.search.record != self._record:
+            live = self.api.list(known("MachineSet"), self.params["namespace"])
+            self._follow(plan, live)
+            plan = self._ask(live, self.search.record)
+        self._tidy(plan)
+        replacement = machine_replacement.Replacement(self.api, plan, self.params)
+        snapshot = replacement.run(snapshot)
+        if self.search.obtained < self.pool["replicas"]:
+            self.api.warn(
+                f"Pool {self.pool['name']} has {self.search.obtained} of {self.pool['replicas']} machines; min_replicas lets that suffice."
+            )
+        return {
+            **self._facts(snapshot, plan),
+            "attempts": self.search.attempts,
+            "drift": self.drift or [],
+            "replaced": replacement.replaced,
+            "removed": self.removed,
+            "pool": self._as_obtained(),
+        }
+
+    def _look_back(self, plan: machine_plan.MachinePlan) -> list[str]:
+        """Once a task, what became of Machines before it looked; where the pool had none there is nothing to look for."""
+        if self.has_looked or not self.held:
+            return []
+        self.has_looked = True
+        found, remarks = health.look_back(
+            self.api, self.pool["name"], self.params["namespace"], plan.manifests
+        )
+        self.troubled = {**{one["name"]: one for one in found}, **self.troubled}
+        return [*remembered(found), *remarks]
+
+    def _facts(self, snapshot: machine_pool.Snapshot, plan: machine_plan.MachinePlan) -> Data:
+        return {**machine_pool.facts(snapshot, plan), "troubled": list(self.troubled.values())}
+
+    def _follow(self, plan: machine_plan.MachinePlan, live: list[Data]) -> None:
+        """What the autoscaler has made of its sets while this waited is what they are to have."""
+        if self.pool["autoscale"]:
+            self.search.placement |= {
+                plan.shares[name_of(one)].zone: replicas_of(one)
+                for one in live
+                if name_of(one) in plan.shares
+            }
+
+    def _as_obtained(self) -> Data:
+        """The pool with only those candidates that it has machines of."""
+        used = [share.candidate for share in self.search.shares if share.replicas] or [self.search.candidate]
+        candidates = [one for one in self.pool["candidates"] if any(one is other for other in used)]
+        return {**self.pool, "candidates": candidates, "expected": candidates[0]["expected"]}
+
+    @property
+    def _record(self) -> str:
+        """What the sets say already; those of a candidate that the pool only tries say nothing."""
+        return "" if self.search.has_left else next((one.obtained for one in self.held if one.obtained), "")
+
+    def _ask(self, live: list[Data], record: str = "") -> machine_plan.MachinePlan:
+        plan = machine_plan.plan(
+            self.cluster, self.pool, self.search.shares, live, self.params, record or self._record
+        )
+        machines = removal_steps.machines_of(self.api, self.pool["name"], self.params["namespace"])
+        machine_replacement.foresee(machines, plan, self.params)
+        machine_drift.check_machines(propagation_steps.behind(machines, plan.manifests))
+        going = removal_steps.prepare(self.api, plan, live, self.params)
+        self.removed += map(removal.told, going)
+        writes.apply(self.api, plan, {name_of(one): one for one in live})
+        if self.drift is None:
+            self.drift = machine_drift.report({name_of(one): one for one in live}, plan.wanted, machines)
+        propagation_steps.bring(
+            self.api, self.params["namespace"], [one for one in machines if one not in going], plan.manifests
+        )
+        if self.api.wait_wanted or self.api.check_mode:
+            removal_steps.let_go(self.api, machines, self.params)
+        for remark in plan.remarks:
+            self.api.warn(remark)
+        return plan
+
+    def _has_others(self) -> bool:
+        """Whether there are candidates that the pool may be moved to, if its user says so."""
+        return self.search.won and not self.params["reselect"] and len(self.pool["candidates"]) > 1
+
+    def _move(
+        self,
+        plan: machine_plan.MachinePlan,
+        judge: machine_pool.Present,
+        refused: t.Mapping[str, tuple[str, str]],
+        exc: NotReadyError,
+    ) -> None:
+        """Gives back what was refused; raises when nothing is left to ask."""
+        step = self._lose(plan, judge, refused)
+        self.api.progress(
+            f"pool {self.pool['name']}: {attempts.described(self.search.attempts[-1])}; {_SAID[step]}"
+        )
+        is_back = step == machine_candidates.GIVE_UP and self.search.restore()
+        is_left = (
+            is_back
+            or (step == machine_candidates.GIVE_UP and not self.search.won)
+            or (step == machine_candidates.NEXT and not self.pool["mixed"])
+        )
+        if not is_left:
+            self._give_up(
+                machine
+                for machine in judge.seen["machines"]
+                if machine_facts.set_name(machine) in refused and not judge.has_instance(machine)
+            )
+        recorded = {one.name for one in self.held if one.obtained}
+        try:
+            self._remove(
+                [name for name in plan.manifests if name not in recorded] if is_left else [], "given back"
+            )
+        except AcceleratorError as held:
+            # Somebody's pods run on what was obtained already, and may not be evicted unasked.
+            held.message = f"{held.message.removesuffix(' Nothing was changed.')} What the pool has obtained so far stays until they may go."
+            held.facts.update(self._facts(judge.seen, plan), attempts=self.search.attempts)
+            raise
+        if step == machine_candidates.GIVE_UP and self.search.won:
+            live = self.api.list(known("MachineSet"), self.params["namespace"])
+            if is_back:
+                self._give_up(self._too_many(live, judge.seen["machines"]))
+            self._ask(live)
+        if step == machine_candidates.GIVE_UP:
+            facts = {**self._facts(judge.seen, plan), "attempts": self.search.attempts}
+            last = attempts.nothing_left(self.pool, self.search, exc, facts)
+            last.remedy += _ELSEWHERE if self._has_others() else ""
+            raise last from exc
+
+    def _lose(
+        self,
+        plan: machine_plan.MachinePlan,
+        judge: machine_pool.Present,
+        refused: t.Mapping[str, tuple[str, str]],
+    ) -> str:
+        obtained = collections.Counter(
+            machine_facts.set_name(one) for one in judge.seen["machines"] if judge.has_instance(one)
+        )
+        mine = {
+            name: share.zone
+            for name, share in plan.shares.items()
+            if share.candidate is self.search.candidate
+        }
+        for name in refused.keys() - mine.keys():
+            self.search.lose_kept(plan.shares[name], refused[name], obtained[name])
+        if not refused.keys() & mine.keys():
+            return machine_candidates.AGAIN
+        return self.search.lose(
+            {mine[name]: why for name, why in refused.items() if name in mine},
+            {zone: obtained[name] for name, zone in mine.items()},
+        )
+
+    def _give_up(self, machines: t.Iterable[Data]) -> None:
+        going = [
+            one
+            for one in machines
+            if machine_facts.phase(one) != "Deleting" and not machine_facts.is_given_up(one)
+        ]
+        removal_steps.mark(self.api, self.params["namespace"], going)
+
+    def _too_many(self, live: list[Data], machines: t.Iterable[Data]) -> list[Data]:
+        """Machines without an instance of sets that were asked for more than the pool now has again."""
+        now = {name_of(one): replicas_of(one) for one in live}
+        larger = {one.name for one in self.held if now.get(one.name, 0) > one.replicas}
+        return [
+            one
+            for one in machines
+            if machine_facts.set_name(one) in larger
+            and machine_facts.phase(one) not in ("Provisioned", "Running")
+        ]
+
+    def _attempts(
+        self, plan: machine_plan.MachinePlan, judge: machine_pool.Present, exc: AcceleratorError
+    ) -> list[Data]:
+        obtained = sum(1 for machine in judge.seen.get("machines", ()) if judge.has_instance(machine))
+        zones = [share.zone for share in plan.shares.values() if share.zone]
+        last = {
+            "instance_type": self.search.candidate["instance_type"],
+            "zones": zones,
+            "wanted": sum(plan.replicas.values()),
+            "obtained": obtained,
+        }
+        return [*self.search.attempts, {**last, "code": exc.code, "message": exc.message}]
+
+    def _tidy(self, plan: machine_plan.MachinePlan) -> None:
+        if self.api.wait_wanted or self.api.check_mode:
+            self._remove(plan.surplus, "zones given up")
+
+    def _remove(self, names: t.Sequence[str], why: str) -> None:
+        if not names:
+            return
+        self.removed += map(
+            removal.told, removal_steps.remove(self.api, self.pool["name"], names, self.params)
+        )
+        for name in names:
+            self.api.delete(known("MachineSet"), name, self.params["namespace"], wait=False)
+        gone = machine_pool.Gone(frozenset(names))
+        self.api.wait(
+            queries(self.pool["name"], self.params["namespace"]), gone, f"pool {self.pool['name']}: {why}"
+        )

@@ -1,0 +1,28 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What a wait for a pool looks at."""
+
+from __future__ import annotations
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    pool_label,
+    selector,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+
+
+def hosts(platform: str, namespace: str) -> dict[str, Query]:
+    """On bare metal no Machine tells why its host is not provisioned."""
+    return {"hosts": Query(known("BareMetalHost"), namespace)} if platform == "BareMetal" else {}
+
+
+def queries(pool: str, namespace: str) -> dict[str, Query]:
+    labels = selector(pool_label(pool))
+    kinds = {"machine_sets": "MachineSet", "machines": "Machine", "nodes": "Node"}
+    return {
+        key: Query(known(kind), None if kind == "Node" else namespace, labels=labels)
+        for key, kind in kinds.items()
+    }

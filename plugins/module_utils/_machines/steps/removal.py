@@ -1,0 +1,158 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Machines taken away: those that nobody would miss first, and none with work on it unasked; emptied by us, since the Machine API's own drain forces."""
+
+from __future__ import annotations
+
+import collections
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    pool_label,
+    selector,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import drift, removal
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import (
+    Held,
+    Search,
+    is_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import (
+    name,
+    node_name,
+    phase,
+    set_name,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import (
+    name_of,
+    replicas_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.placement import spared
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain, drain_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
+
+Data = dict[str, t.Any]
+
+
+def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> None:
+    """Has a pool that is to shrink lose its machines in those zones where they are idle."""
+    zones = {
+        one.name: one.zone
+        for one in held
+        if one.zone in search.placement and is_of(one, search.candidate, search.pool)
+    }
+    current = collections.Counter({one.zone: one.replicas for one in held if one.name in zones})
+    if len(search.placement) < 2 or sum(search.placement.values()) >= current.total():
+        return
+    machines = [
+        one
+        for one in machines_of(api, search.pool["name"], namespace)
+        if set_name(one) in zones and phase(one) != "Deleting"
+    ]
+    working = {drain.node_of(pod) for pod in drain.busy(drain_steps.pods_on(api, _nodes(machines)))}
+    idle = collections.Counter(zones[set_name(one)] for one in machines if node_name(one) not in working)
+    search.placement = spared(search.placement, current, idle)
+
+
+def prepare(api: Api, plan: MachinePlan, live: t.Sequence[Data], params: Data) -> list[Data]:
+    """Makes room for fewer replicas, before they are written: the Machines that are to go are emptied and marked. Raises before any write.
+
+    live: all sets; those of the pool that the plan has no use for will go. A task that does not wait cannot empty a node: there the replicas stay.
+    Returns those that go.
+    """
+    pool, namespace, rules = plan.pool["name"], params["namespace"], Rules.of(params)
+    have = {name_of(one): replicas_of(one) for one in live}
+    fewer = {one: replicas for one, replicas in plan.replicas.items() if replicas < have.get(one, 0)}
+    given_up = [one for one in plan.surplus if have[one]]
+    if not fewer and not given_up:
+        return []
+    machines = [one for one in machines_of(api, pool, namespace) if phase(one) != "Deleting"]
+    pods = drain_steps.pods_on(
+        api,
+        {node_name(one) for one in machines if set_name(one) in fewer or set_name(one) in given_up} - {""},
+    )
+    victims = [
+        one
+        for set_, replicas in fewer.items()
+        for one in removal.victims([one for one in machines if set_name(one) == set_], replicas, pods)
+    ]
+    all_that_go = [*victims, *(one for one in machines if set_name(one) in given_up)]
+    why = f"Pool {pool} is to lose {len(all_that_go)} machines"
+    if problem := drain.refusal(
+        [pod for pod in pods if drain.node_of(pod) in _nodes(all_that_go)], rules, why
+    ):
+        raise problem
+    drift.check_machines(one for one in all_that_go if removal.released(one))
+    if not fewer:
+        return []
+    if not api.wait_wanted and not api.check_mode:
+        api.warn(
+            f"Pool {pool} loses no machine in a task that does not wait (wait: false): its nodes have to be drained first."
+        )
+        for one in fewer:
+            plan.manifests[one]["spec"]["replicas"] = have[one]
+        return []
+    release(api, namespace, victims, rules, why)
+    return victims
+
+
+def remove(api: Api, pool: str, names: t.Collection[str], params: Data) -> list[Data]:
+    """Empties the nodes of whole sets that are about to be deleted. A task that does not wait only sees that it may. The Machines of these sets."""
+    namespace, rules = params["namespace"], Rules.of(params)
+    machines = [one for one in machines_of(api, pool, namespace) if set_name(one) in names] if names else []
+    why = f"Pool {pool} is to lose {len(machines)} machines"
+    drift.check_machines(one for one in machines if removal.without_hook(one))
+    if not api.wait_wanted and not api.check_mode:
+        drain_steps.check(api, _nodes(machines), rules, why)
+        return machines
+    drain_steps.drain(api, _nodes(machines), rules, why)
+    unhook(api, namespace, machines)
+    return machines
+
+
+def release(api: Api, namespace: str, machines: t.Sequence[Data], rules: Rules, why: str) -> None:
+    """Empties the Machines' nodes, then marks them as the first that their sets give up; no hook of ours holds them up any more."""
+    drain_steps.drain(api, _nodes(machines), rules, why)
+    mark(api, namespace, machines)
+
+
+def mark(api: Api, namespace: str, machines: t.Iterable[Data]) -> None:
+    """The first that their sets give up, with no hook of ours."""
+    for machine in machines:
+        if body := removal.released(machine):
+            api.merge_patch(known("Machine"), name(machine), namespace, body)
+
+
+def unhook(api: Api, namespace: str, machines: t.Iterable[Data]) -> None:
+    """Takes our hook away, so that nothing of ours holds up a drain."""
+    for machine in machines:
+        if body := removal.without_hook(machine):
+            api.merge_patch(known("Machine"), name(machine), namespace, body)
+
+
+def let_go(api: Api, machines: t.Iterable[Data], params: Data) -> None:
+    """Machines that somebody deleted, and whose drain waits for us to take our hook away: their nodes are emptied gently first."""
+    for machine in machines:
+        if phase(machine) != "Deleting" or not removal.without_hook(machine):
+            continue
+        try:
+            drain_steps.drain(api, _nodes([machine]), Rules.of(params), f"Machine {name(machine)} is deleted")
+        except AcceleratorError as exc:
+            since = machine["metadata"]["deletionTimestamp"]
+            message = f"Machine {name(machine)} is being deleted since {since}, and its pre-drain hook holds it until its node is empty. {exc.message}"
+            raise AcceleratorError("MACH-HOOK", message, exc.remedy, exc.evidence) from exc
+        unhook(api, params["namespace"], [machine])
+
+
+def machines_of(api: Api, pool: str, namespace: str) -> list[Data]:
+    return api.list(known("Machine"), namespace, labels=selector(pool_label(pool)))
+
+
+def _nodes(machines: t.Iterable[Data]) -> set[str]:
+    return {node_name(one) for one in machines} - {""}

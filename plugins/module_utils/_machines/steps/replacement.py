@@ -1,0 +1,217 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Machines replaced: a new one first, then the old one's node is emptied, then the old one goes; so many at a time as the surge is.
+
+Everything that an interrupted run has to know is on the machine set: which Machines it has too many replicas for. The next run ends that before anything else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import typing as t
+from dataclasses import dataclass, field
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
+    drift,
+    machine_set,
+    pool as machine_pool,
+    removal,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import Held, is_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.steps import Joining
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import (
+    is_given_up,
+    name,
+    node_name,
+    phase,
+    set_name,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool import Present
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import MachineError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
+    health,
+    removal as removal_steps,
+    writes,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.queries import queries
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
+
+Data = dict[str, t.Any]
+Seen = dict[str, list[Data]]
+
+
+@dataclass
+class Replacement:
+    """plan: with the sets as they were written. replaced: what was, or in check mode would be."""
+
+    api: Api
+    plan: MachinePlan
+    params: Data
+    replaced: list[Data] = field(default_factory=list)
+
+    def run(self, snapshot: Seen) -> Seen:
+        """Ends what was begun; with on_change: replace, replaces every Machine that is not as its set would make it. The pool as it is then."""
+        if self.api.wait_wanted or self.api.check_mode:
+            snapshot = self._replaced(snapshot)
+            restore(self.api, snapshot)
+        return snapshot
+
+    def _replaced(self, snapshot: Seen) -> Seen:
+        pool, namespace = self.plan.pool["name"], self.params["namespace"]
+        begun = {
+            set_: names
+            for set_, manifest in self.plan.manifests.items()
+            if (names := machine_set.replacing_of(manifest))
+        }
+        if begun:
+            with health.paused(self.api, pool, namespace):
+                for set_, names in begun.items():
+                    snapshot = self._end(set_, names)
+        outdated = [one for one in snapshot["machines"] if self._is_outdated(one)]
+        if self.params.get("on_change") != "replace" or not outdated:
+            return snapshot
+        drain_steps.check(
+            self.api, {node_name(one) for one in outdated} - {""}, self._rules, self._why(len(outdated))
+        )
+        with health.paused(self.api, pool, namespace):
+            return self._all_replaced(outdated)
+
+    def _all_replaced(self, outdated: t.Sequence[Data]) -> Seen:
+        snapshot: Seen = {}
+        surge = int(self.params["max_surge"])
+        for set_ in sorted(set(map(set_name, outdated))):
+            names = sorted(name(one) for one in outdated if set_name(one) == set_)
+            for first in range(0, len(names), surge):
+                batch = names[first : first + surge]
+                self._begin(set_, batch)
+                snapshot = self._end(set_, batch)
+        return snapshot
+
+    def _wait(self, judge: Present, what: str) -> Seen:
+        pool = self.plan.pool["name"]
+        joining = Joining(self.api, self.params["approve_csrs"])
+        return joining.wait(
+            queries(pool, self.params["namespace"]), judge, judge.is_mine, f"pool {pool}: {what}"
+        )
+
+    @property
+    def _rules(self) -> Rules:
+        return Rules.of(self.params)
+
+    def _why(self, number: int) -> str:
+        return f"{number} machines of pool {self.plan.pool['name']} are to be replaced"
+
+    def _is_outdated(self, machine: Data) -> bool:
+        return _is_outdated(self.plan, machine)
+
+    def _begin(self, set_: str, names: t.Sequence[str]) -> None:
+        """New Machines beside the old ones; given back where the provider has none."""
+        self.api.progress(
+            f"pool {self.plan.pool['name']}: a machine in the place of {', '.join(names)} is asked for"
+        )
+        judge = self._written(set_, machine_set.surged(self.plan.manifests[set_], names))
+        try:
+            self._wait(judge, f"replacement of {', '.join(names)}")
+        except NotReadyError as exc:
+            if set_ in judge.refused():
+                refused = [
+                    one
+                    for one in judge.seen["machines"]
+                    if set_name(one) == set_ and not judge.has_instance(one)
+                ]
+                removal_steps.mark(self.api, self.params["namespace"], refused)
+                self._written(set_, machine_set.settled(self.plan.manifests[set_]))
+                exc.message += " Nothing was replaced; the pool is as it was."
+            raise
+
+    def _end(self, set_: str, names: t.Sequence[str]) -> Seen:
+        """The old Machines go, as many as the set has too many."""
+        machines = removal_steps.machines_of(self.api, self.plan.pool["name"], self.params["namespace"])
+        living = [one for one in machines if set_name(one) == set_ and phase(one) != "Deleting"]
+        named = [one for one in living if name(one) in names]
+        others = [one for one in living if name(one) not in names and self._is_outdated(one)]
+        # Whoever took a named one away meanwhile, the set made another in its place: one that is outdated goes instead, or one that has nothing to do.
+        spare = removal.victims([one for one in living if one not in named and one not in others], 0, [])
+        surplus = (
+            len(names)
+            if self.api.check_mode
+            else max(0, len(living) - machine_set.share_of(self.plan.manifests[set_]))
+        )
+        victims = [*named, *others, *spare][:surplus]
+        removal_steps.release(
+            self.api, self.params["namespace"], victims, self._rules, self._why(len(victims))
+        )
+        judge = self._written(set_, machine_set.settled(self.plan.manifests[set_]))
+        snapshot = self._wait(judge, f"removal of {', '.join(map(name, victims))}")
+        self.replaced += map(removal.told, victims)
+        return snapshot
+
+    def _written(self, set_: str, manifest: Data) -> Present:
+        """Applies the set; the judge of the pool with it."""
+        live = self.api.get(known("MachineSet"), set_, self.params["namespace"])
+        writes.apply(
+            self.api, dataclasses.replace(self.plan, manifests={set_: manifest}), {set_: live} if live else {}
+        )
+        self.plan = dataclasses.replace(self.plan, manifests={**self.plan.manifests, set_: manifest})
+        return machine_pool.Present(self.plan, self.params["capacity_timeout"], time.time)
+
+
+def foresee(machines: t.Iterable[Data], plan: MachinePlan, params: Data) -> None:
+    """Raises before any write where two would say how many machines a set has: a surge, and the autoscaler; and where a Machine is not ours to write."""
+    if params.get("on_change") != "replace":
+        return
+    outdated = [one for one in machines if _is_outdated(plan, one)]
+    drift.check_machines(outdated)
+    if plan.pool["autoscale"] and (names := sorted(map(name, outdated))):
+        what = "is scaled by the autoscaler, which would take a surge for its own. Not replaced, and nothing was changed"
+        raise MachineError(
+            "POOL-AUTOSCALED",
+            f"Pool {plan.pool['name']} {what}: {', '.join(names)}.",
+            "Give the pool replicas instead of autoscale for that run; or use on_change: new_machines, then playbooks/replace_node.yml for each.",
+            evidence=names,
+        )
+
+
+def foresee_types(held: t.Iterable[Held], pool: Data, surge: int) -> None:
+    """Raises before any write where another instance type would make more machines at a time than the surge allows: there all new ones come first."""
+    old = [
+        one
+        for one in held
+        if one.replicas and not any(is_of(one, candidate, pool) for candidate in pool["candidates"])
+    ]
+    number = sum(one.replicas for one in old)
+    if number > surge:
+        kinds = ", ".join(sorted({one.candidate for one in old}))
+        what = f"has {number} machines of {kinds}, and all new ones come before the first of them goes: {number} more than its replicas at a time"
+        raise MachineError(
+            "POOL-SURGE",
+            f"Pool {pool['name']} {what}, where max_surge allows {surge}. Nothing was changed.",
+            f"Set max_surge to {number} if the account's limits have room for so many; or make the pool smaller first; or move it bit by bit to a pool of "
+            "its own for the new instance type.",
+            evidence=[f"{one.name}: {one.replicas} of {one.candidate}" for one in old],
+        )
+
+
+def _is_outdated(plan: MachinePlan, machine: Data) -> bool:
+    manifest = plan.wanted.get(set_name(machine))
+    return manifest is not None and phase(machine) != "Deleting" and bool(drift.of_machine(machine, manifest))
+
+
+def restore(api: Api, snapshot: Seen) -> None:
+    """Nodes that a run before this one made unschedulable for something that is not wanted any more take pods again."""
+    going = {node_name(one) for one in snapshot["machines"] if phase(one) == "Deleting" or is_given_up(one)}
+    for node in snapshot["nodes"]:
+        if (
+            drain_steps.is_cordoned(node)
+            and drain_steps.mark_of(node) == drain_steps.FOR_POOL
+            and node["metadata"]["name"] not in going
+        ):
+            drain_steps.uncordon(api, node["metadata"]["name"])

@@ -1,0 +1,61 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""A pool's machine sets written: nothing is bought that was not asked for, and a boot image that somebody else keeps up to date is no obstacle."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import ConflictError
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import dropped_fields, replicas
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.platform_options import PATCH
+
+Data = dict[str, t.Any]
+_TRIES: t.Final = 5
+
+
+def apply(api: Api, plan: MachinePlan, existing: t.Mapping[str, Data]) -> None:
+    """existing: machine sets by name. Every new set is rehearsed before the first one is written."""
+    for name, manifest in plan.manifests.items():
+        if name not in existing:
+            dropped_fields.check(api.dry_run_create(manifest), manifest, _patch(plan, name))
+    for name, manifest in plan.manifests.items():
+        dropped_fields.check(_applied(api, manifest, existing.get(name)), manifest, _patch(plan, name))
+
+
+def _applied(api: Api, manifest: Data, live: Data | None) -> Data:
+    try:
+        return api.apply(manifest, live=live)
+    except ConflictError as exc:
+        rest = [line for line in exc.evidence if not replicas.is_about_them(line)]
+        if live is None or (rest and not dropped_fields.is_about_images(rest)) or not exc.evidence:
+            raise
+        if len(rest) < len(exc.evidence):
+            if replicas.is_scaled_by_hand(live):
+                raise
+            return _resized(api, manifest, live)
+        return api.apply(manifest, force_conflicts=True, live=live)
+
+
+def _resized(api: Api, manifest: Data, live: Data) -> Data:
+    """The autoscaler has the last word: where it scales at this very moment, its number stays."""
+    read = live
+    for _try in range(_TRIES):
+        wanted = replicas.settled(manifest, read, live)
+        try:
+            return api.apply(wanted, force_conflicts=True, live=live)
+        except ConflictError:
+            live = (
+                api.get(known("MachineSet"), manifest["metadata"]["name"], manifest["metadata"]["namespace"])
+                or live
+            )
+    return live
+
+
+def _patch(plan: MachinePlan, name: str) -> Data:
+    return plan.shares[name].candidate.get(PATCH) or {}

@@ -1,0 +1,165 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Labels that nodes are expected to carry: met, missing, lost and regained."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+    worst,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import instance as nfd_instance
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
+
+Manifest = dict[str, t.Any]
+Snapshot = t.Mapping[str, t.Sequence[Manifest]]
+# Final when they last: the operator reports Degraded while its DaemonSet is still being rolled out.
+PASSING: t.Final = ("NFD-DEGRADED",)
+
+
+class Judge:
+    """Ready when the instance is available and every expectation is met; the instance may be degraded for a while.
+
+    A label that is missing counts from when the instance is Available, and so every worker runs: a worker publishes what it finds as it starts. One look
+    without a label is no loss: it may come back within the grace.
+    """
+
+    def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
+        self._params = params
+        self._clock = clock
+        self._patience = Patience(clock, params["grace"], PASSING)
+        self._labels = Patience(clock, params["grace"], ("NFD-LABEL-MISSING",))
+        self._met: set[tuple[str, str]] = set()
+        self._gone: dict[tuple[str, str], float] = {}
+        self.lost: list[dict[str, t.Any]] = []
+        self.missing: dict[str, tuple[Manifest, list[str]]] = {}
+
+    def __call__(self, snapshot: Snapshot) -> Readiness:
+        self._remember(snapshot)
+        instance, *labels_of = self._patience.harden(judge(snapshot, self._params))
+        settled = self._labels.harden(labels_of if instance.is_ready else [])
+        verdict = worst([instance, *(settled if instance.is_ready else labels_of)])
+        return ready("Labelled", "Every expected label is there.") if verdict.is_ready else verdict
+
+    def _remember(self, snapshot: Snapshot) -> None:
+        """Which labels went while we looked, and for how long."""
+        now = self._clock()
+        self.missing = {}
+        for expectation in self._params["expect"]:
+            for node in labels.selected(snapshot["nodes"], expectation):
+                missing = labels.unmet_keys(node, expectation["labels"])
+                if absent := [label for label in missing if expectation["labels"][label] is not None]:
+                    self.missing[str(node["metadata"]["name"])] = (node, absent)
+                for label in expectation["labels"]:
+                    place = (str(node["metadata"]["name"]), label)
+                    if label not in missing:
+                        self._met.add(place)
+                        if place in self._gone:
+                            self.lost.append(
+                                {
+                                    "node": place[0],
+                                    "label": label,
+                                    "seconds": round(now - self._gone.pop(place), 1),
+                                }
+                            )
+                    elif place in self._met:
+                        self._gone.setdefault(place, now)
+
+
+def judge(snapshot: Snapshot, params: dict[str, t.Any]) -> list[Readiness]:
+    """The instance first, then each expectation."""
+    name = params["name"]
+    if "upstream" in snapshot:
+        instance = None
+        parts = [nfd_instance.judge_upstream(snapshot["upstream"])]
+    else:
+        instance = instance_of(snapshot, params)
+        parts = [nfd_instance.judge(instance, name)]
+    for expectation in params["expect"]:
+        parts += _judge_expectation(snapshot["nodes"], expectation, nfd_instance.worker_tolerations(instance))
+    return parts
+
+
+def instance_of(snapshot: Snapshot, params: dict[str, t.Any]) -> Manifest | None:
+    place = (params["name"], params["namespace"])
+    return next(
+        (
+            one
+            for one in snapshot.get("instances", ())
+            if (one["metadata"]["name"], one["metadata"]["namespace"]) == place
+        ),
+        None,
+    )
+
+
+def expected_nodes(snapshot: Snapshot, params: dict[str, t.Any]) -> list[Manifest]:
+    found = {
+        node["metadata"]["name"]: node
+        for expectation in params["expect"]
+        for node in labels.selected(snapshot["nodes"], expectation)
+    }
+    return [found[name] for name in sorted(found)]
+
+
+def _judge_expectation(
+    nodes: t.Sequence[Manifest], expectation: dict[str, t.Any], tolerations: list[dict[str, t.Any]]
+) -> list[Readiness]:
+    found = labels.selected(nodes, expectation)
+    names = {node["metadata"]["name"] for node in found}
+    wanted = len(expectation.get("nodes") or []) or (
+        1 if expectation.get("count") is None else expectation["count"]
+    )
+    parts = []
+    if len(found) < wanted:
+        missing = [name for name in expectation.get("nodes") or [] if name not in names]
+        what = f"{len(found)} of {wanted} nodes are there ({', '.join(missing) or _selector(expectation)})"
+        parts.append(
+            pending(
+                "NodesMissing",
+                f"Label expectations: {what}.",
+                code="NFD-NODES",
+                remedy="Look at `oc get nodes --show-labels`.",
+                details=(what,),
+            )
+        )
+    for node in found:
+        phrases = labels.unmet(node, expectation["labels"])
+        if phrases:
+            parts.append(_judge_missing(node, phrases, tolerations))
+    return parts
+
+
+def _judge_missing(node: Manifest, phrases: list[str], tolerations: list[dict[str, t.Any]]) -> Readiness:
+    name = node["metadata"]["name"]
+    taints = [taint for taint in untolerated(node, tolerations) if taint.endswith(":NoExecute")]
+    what = f"{name}: {'; '.join(phrases)}"
+    if taints:
+        return failed(
+            f"NoWorker:{name}",
+            f"Node {what}; nfd-worker cannot run there because of the taint {', '.join(taints)}.",
+            code="NFD-TAINT",
+            remedy="Give nfd_labels worker_tolerations for it.",
+            details=(what,),
+        )
+    remedy = f"Look at `oc get nodefeature -A -l nfd.node.kubernetes.io/node-name={name} -o yaml` and at the nfd-worker pod of that node."
+    return pending(
+        f"Labels:{name}", f"Node {what}.", code="NFD-LABEL-MISSING", remedy=remedy, details=(what,)
+    )
+
+
+def _selector(expectation: dict[str, t.Any]) -> str:
+    return (
+        ",".join(
+            f"{key}={labels.text(value)}" for key, value in (expectation.get("node_selector") or {}).items()
+        )
+        or "any node"
+    )

@@ -1,0 +1,237 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""NodeFeatureDiscovery: the instance, what of one that somebody else made is completed, and what the instance says of itself."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    KindNotServedError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    pending,
+    ready,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.config import (
+    merge_config,
+    pci_of,
+    with_fields,
+)
+
+Manifest = dict[str, t.Any]
+API_VERSION: t.Final = "nfd.openshift.io/v1"
+# Labels that the chart of upstream's NFD puts on what it makes.
+UPSTREAM: t.Final = {"app.kubernetes.io/name": "node-feature-discovery"}
+
+
+def choose(instances: t.Sequence[Manifest], name: str, namespace: str) -> Manifest | None:
+    """The instance to work with: the named one, else the one that is already there, since two would fight over the same DaemonSet."""
+    by_name = {
+        entry["metadata"]["name"]: entry for entry in instances if entry["metadata"]["namespace"] == namespace
+    }
+    return by_name.get(name) or (by_name[min(by_name)] if by_name else None)
+
+
+def build(params: dict[str, t.Any], live: Manifest | None) -> Manifest:
+    """The whole manifest of an instance that is ours. operand.image stays unset: a pinned image goes stale with the next update."""
+    operand: dict[str, t.Any] = {"servicePort": 12000}
+    if params.get("worker_tolerations"):
+        operand["workerTolerations"] = _tolerations(params)
+    taints = {"enableTaints": True} if wants_taints(params) or _enabled(live) else {}
+    return _manifest(
+        params["name"],
+        params["namespace"],
+        {"operand": operand, "workerConfig": {"configData": _config(params, live)}, **taints},
+    )
+
+
+def adopted(params: dict[str, t.Any], live: Manifest) -> Manifest:
+    """The fields that are taken over from whoever made the instance; what else it has stays."""
+    config = with_fields(_config(params, live), params["label_fields"])
+    spec: Manifest = {"workerConfig": {"configData": config}}
+    there = _operand(live).get("workerTolerations") or []
+    if missing := [one for one in _tolerations(params) if one not in there]:
+        spec["operand"] = {"workerTolerations": [*there, *missing]}
+    if wants_taints(params) and not _enabled(live):
+        spec["enableTaints"] = True
+    return _manifest(live["metadata"]["name"], live["metadata"]["namespace"], spec)
+
+
+def difference(params: dict[str, t.Any], live: Manifest) -> Manifest:
+    """For an instance that somebody else made: the merge patch of its configuration, or nothing. Raises where that would fight."""
+    name, config = live["metadata"]["name"], _config(params, live)
+    if wants_taints(params) and not _enabled(live):
+        raise AcceleratorError(
+            "NFD-TAINTS",
+            f"The rules set taints, and NodeFeatureDiscovery {name}, which somebody else made, has them switched off (enableTaints).",
+            "Switch them on with adopt: take. Then every rule of this cluster sets its taints, those of others too.",
+        )
+    if config == _config_of(live):
+        return {}
+    if manager := other_manager(live):
+        raise AcceleratorError(
+            "NFD-MANAGED",
+            f"NodeFeatureDiscovery {name} lacks PCI classes, and belongs to {manager}, which would put its own version back.",
+            f"Set workerConfig.configData there, as in the evidence, or take it from {manager} with adopt: take.",
+            config.splitlines(),
+        )
+    return {"spec": {"workerConfig": {"configData": config}}}
+
+
+def wants_taints(params: dict[str, t.Any]) -> bool:
+    return rules.has_taints(params.get("rules") or [])
+
+
+def doubts(params: dict[str, t.Any], instances: t.Sequence[Manifest], live: Manifest) -> list[str]:
+    """Warnings about an instance that is already there, and about others beside it."""
+    name, namespace, texts = live["metadata"]["name"], live["metadata"]["namespace"], []
+    if name != params["name"]:
+        texts.append(
+            f"NodeFeatureDiscovery {name} is already in {namespace}; it is used instead of {params['name']}."
+        )
+    fields = pci_of(_config_of(live)).get("deviceLabelFields")
+    if fields is not None and list(fields) != params["label_fields"] and params["adopt"] != "take":
+        texts.append(
+            f"NodeFeatureDiscovery {name} has deviceLabelFields {fields}, which stay (adopt: take changes them). "
+            f"The NVIDIA Network Operator needs {params['label_fields']}."
+        )
+    if image := _operand(live).get("image"):
+        texts.append(
+            f"NodeFeatureDiscovery {name} pins operand.image to {image}: it stays at that release when the operator is updated. Remove the field."
+        )
+    others = [entry["metadata"] for entry in instances if entry["metadata"]["uid"] != live["metadata"]["uid"]]
+    if here := sorted(entry["name"] for entry in others if entry["namespace"] == namespace):
+        texts.append(
+            f"{namespace} has {len(here) + 1} NodeFeatureDiscoveries, {name} and {', '.join(here)}: the operator makes one DaemonSet nfd-worker of all, "
+            "and each change of one of them puts that one's configuration in. Keep one."
+        )
+    if away := sorted(
+        f"{entry['namespace']}/{entry['name']}" for entry in others if entry["namespace"] != namespace
+    ):
+        texts.append(
+            f"NodeFeatureDiscovery {', '.join(away)} is there as well: its nfd-master writes the labels of the same nodes. Keep one."
+        )
+    return texts
+
+
+def no_rules() -> KindNotServedError:
+    groups = ", ".join(rules.GROUPS)
+    return KindNotServedError(
+        "API-KIND-NOT-SERVED",
+        f"The cluster serves NodeFeatureRule in none of the groups {groups}; the operator nfd (Node Feature Discovery) provides it.",
+        "Install the operator nfd (Node Feature Discovery) first.",
+        status=404,
+        reason="NotServed",
+    )
+
+
+def is_available(instance: Manifest) -> bool:
+    return bool(_condition(instance, "Available").get("status") == "True")
+
+
+def judge(instance: Manifest | None, name: str) -> Readiness:
+    """Reasons are never matched: the operator misspells one."""
+    if instance is None:
+        return pending(
+            "NoInstance",
+            f"NodeFeatureDiscovery {name} is not there yet.",
+            code="NFD-NOTREADY",
+            remedy="Look at the log of the NFD operator.",
+        )
+    degraded, namespace = _condition(instance, "Degraded"), instance["metadata"]["namespace"]
+    if degraded.get("status") == "True":
+        what = f"NodeFeatureDiscovery {name} is Degraded: {degraded.get('reason', '')} {degraded.get('message', '')}".strip()
+        selector = _operand(instance).get("workerNodeSelector")
+        if "desired nodes" in degraded.get("message", ""):
+            where = (
+                f"operand.workerNodeSelector {selector}"
+                if selector
+                else "its own rule (no control-plane node, or one with the role worker)"
+            )
+            what = f"{what}: nfd-worker has no node to run on by {where}"
+        remedy = f"Look at `oc get daemonset,deployment,pods -n {namespace}`."
+        return pending("Degraded", f"{what}.", code="NFD-DEGRADED", remedy=remedy, details=(what,))
+    if is_available(instance):
+        return ready("Available")
+    progress = _condition(instance, "Progressing")
+    what = f"NodeFeatureDiscovery {name} is not Available yet{': ' + progress['message'] if progress.get('message') else ''}."
+    return pending(
+        "NotAvailable",
+        what,
+        code="NFD-NOTREADY",
+        remedy=f"Look at the pods in {namespace} and at the log of the NFD operator.",
+    )
+
+
+def upstream(deployments: t.Sequence[Manifest]) -> Manifest | None:
+    """The nfd-master that a chart installed."""
+    return next((one for one in deployments if str(one["metadata"]["name"]).endswith("master")), None)
+
+
+def judge_upstream(deployments: t.Sequence[Manifest]) -> Readiness:
+    master = upstream(deployments)
+    if master and _condition(master, "Available").get("status") == "True":
+        return ready("Available")
+    name = f"{master['metadata']['namespace']}/{master['metadata']['name']}" if master else "nfd-master"
+    return pending(
+        "NotAvailable",
+        f"Deployment {name} is not Available.",
+        code="NFD-NOTREADY",
+        remedy="Look at its pods.",
+    )
+
+
+def worker_tolerations(instance: Manifest | None) -> list[dict[str, t.Any]]:
+    return [
+        {"operator": "Exists", "effect": "NoSchedule"},
+        *(_operand(instance).get("workerTolerations") or []),
+    ]
+
+
+def pci_classes(instance: Manifest | None) -> list[str]:
+    return [str(one) for one in pci_of(_config_of(instance)).get("deviceClassWhitelist") or []]
+
+
+def _manifest(name: str, namespace: str, spec: Manifest) -> Manifest:
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "NodeFeatureDiscovery",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    }
+
+
+def _config(params: dict[str, t.Any], live: Manifest | None) -> str:
+    return merge_config(_config_of(live), params["pci_classes"], params["label_fields"])
+
+
+def _tolerations(params: dict[str, t.Any]) -> list[Manifest]:
+    return [
+        {key: value for key, value in entry.items() if value is not None}
+        for entry in params.get("worker_tolerations") or []
+    ]
+
+
+def _enabled(live: Manifest | None) -> bool:
+    return bool(((live or {}).get("spec") or {}).get("enableTaints"))
+
+
+def _operand(live: Manifest | None) -> Manifest:
+    operand: Manifest = ((live or {}).get("spec") or {}).get("operand") or {}
+    return operand
+
+
+def _config_of(live: Manifest | None) -> str:
+    return (((live or {}).get("spec") or {}).get("workerConfig") or {}).get("configData") or ""
+
+
+def _condition(instance: Manifest, kind: str) -> dict[str, t.Any]:
+    conditions = (instance.get("status") or {}).get("conditions") or []
+    return next((entry for entry in conditions if entry["type"] == kind), {})

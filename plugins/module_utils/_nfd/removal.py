@@ -1,0 +1,257 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Node feature discovery taken away: what we made, then what it put on nodes is watched until it is gone."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    MANAGED_BY,
+    owned,
+    selector,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    pending,
+    ready,
+    worst,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
+    features as nfd_features,
+    groups,
+    instance,
+    rules as nfd_rules,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.steps import (
+    INSTANCE,
+    NODE,
+    Manifest,
+    Params,
+    found_instances,
+    upstream,
+)
+
+
+class Part(t.NamedTuple):
+    """Rules and NodeFeatures that go, and those that stay; each that goes with its kind."""
+
+    rules: list[tuple[Kind, Manifest]]
+    features: list[tuple[Kind, Manifest]]
+    other_rules: list[Manifest]
+    other_features: list[Manifest]
+
+    def given(self) -> Given:
+        """What only those that go have given to nodes."""
+        going = [
+            *(_given(rule) for _kind, rule in self.rules),
+            *(nfd_features.given(one) for _kind, one in self.features),
+        ]
+        labels, resources, taints = (
+            frozenset().union(*(getattr(one, field) for one in going)) for field in Given._fields
+        )
+        return Given(labels, resources, taints).without(
+            [
+                *(_given(rule) for rule in self.other_rules),
+                *map(nfd_features.given, self.other_features),
+            ]
+        )
+
+
+def absent(api: Api, params: Params) -> dict[str, t.Any]:
+    """Named rules and features alone, or else all of ours and the instance."""
+    instances, _is_served = found_instances(api)
+    is_partial = bool(params["rules"] or params["features"])
+    part = _chosen(api, params, is_partial)
+    given = part.given()
+    removed = {"rules": _deleted(api, part.rules), "features": _deleted(api, part.features)}
+    if given:
+        _until_gone(api, params, given, instances)
+    live = next(
+        (
+            one
+            for one in instances
+            if one["metadata"]["name"] == params["name"]
+            and one["metadata"]["namespace"] == params["namespace"]
+        ),
+        None,
+    )
+    if not is_partial and live:
+        _remove_instance(api, params, live, instances, part)
+    kept = bool(live) and (is_partial or not owned(live))
+    available = bool(kept and live and instance.is_available(live))
+    return {
+        "name": params["name"],
+        "namespace": params["namespace"],
+        "available": available,
+        "rules": [],
+        "features": [],
+        "nodes": [],
+        "removed": removed,
+    }
+
+
+def _deleted(api: Api, objects: list[tuple[Kind, Manifest]]) -> list[str]:
+    """Names. The operator's copy of a rule of ours goes with it."""
+    sources = {one["metadata"]["uid"] for _kind, one in objects if owned(one)}
+    gone = [
+        one["metadata"]["name"]
+        for kind, one in objects
+        if api.delete(
+            kind,
+            one["metadata"]["name"],
+            one["metadata"].get("namespace"),
+            owned_only=nfd_rules.copied_from(one) not in sources,
+        )
+    ]
+    return list(dict.fromkeys(gone))
+
+
+def _chosen(api: Api, params: Params, is_partial: bool) -> Part:
+    names, entries = ({one["name"] for one in params[option]} for option in ("rules", "features"))
+    kind = groups.kind_of_rules(api)
+    # Those of the older group first: as long as one is there, the operator makes its copy anew.
+    rules = [(groups.OLDER_RULE, one) for one in groups.older(api, kind, groups.OLDER_RULE)]
+    rules += [(kind, one) for one in api.list(kind)] if kind else []
+    sources = {one["metadata"]["uid"] for _kind, one in rules if owned(one)}
+
+    def is_ours(rule: Manifest) -> bool:
+        return owned(rule) or nfd_rules.copied_from(rule) in sources
+
+    going = [
+        (of, one)
+        for of, one in rules
+        if (one["metadata"]["name"] in names if is_partial else is_ours(one)) and _is_here(one, params)
+    ]
+    of_features, features = _features(api, [one for _kind, one in going], entries if is_partial else None)
+    mine = [
+        one
+        for one in features
+        if owned(one)
+        and one["metadata"]["namespace"] == params["namespace"]
+        and _is_of(one, entries, is_partial)
+    ]
+    # A foreign rule that is named stays, and the Api says so.
+    ours = [one for _kind, one in going if is_ours(one)]
+    is_asked = bool(entries) or not is_partial
+    left = (
+        groups.older(
+            api, of_features, groups.OLDER_FEATURE, namespace=params["namespace"], labels=selector(MANAGED_BY)
+        )
+        if is_asked
+        else []
+    )
+    published = [(groups.OLDER_FEATURE, one) for one in left if _is_of(one, entries, is_partial)] + [
+        (of_features, one) for one in mine
+    ]
+    return Part(
+        going,
+        published,
+        [one for _kind, one in rules if one not in ours],
+        [one for one in features if one not in mine],
+    )
+
+
+def _features(api: Api, rules: list[Manifest], entries: set[str] | None) -> tuple[Kind, list[Manifest]]:
+    """Ours, and those of others that publish what the rules give: read in small pages, since those of workers are long."""
+    keys = frozenset().union(*(_given(rule).labels for rule in rules))
+    if entries == set() and not keys:
+        return groups.FEATURE, []
+
+    def keep(feature: Manifest) -> Manifest | None:
+        published = (feature.get("spec") or {}).get("labels") or {}
+        is_wanted = not nfd_features.is_by_worker(feature) or any(
+            nfd_rules.full(key) in keys for key in published
+        )
+        return {**feature, "spec": {"labels": published}} if is_wanted else None
+
+    try:
+        return groups.features(api, keep=keep)
+    except KindNotServedError:
+        return groups.FEATURE, []
+
+
+def _is_here(rule: Manifest, params: Params) -> bool:
+    return rule["metadata"].get("namespace") in (None, params["namespace"])
+
+
+def _is_of(feature: Manifest, entries: set[str], is_partial: bool) -> bool:
+    return not is_partial or (feature["metadata"].get("labels") or {}).get(nfd_features.ENTRY) in entries
+
+
+def _given(rule: Manifest) -> Given:
+    return nfd_rules.given((rule.get("spec") or {}).get("rules") or [])
+
+
+def _until_gone(api: Api, params: Params, given: Given, instances: list[Manifest]) -> None:
+    if (
+        not any(instance.is_available(one) for one in instances)
+        and not instance.judge_upstream(upstream(api)).is_ready
+    ):
+        what = ", ".join(sorted(given.labels | given.resources | given.taints))
+        api.warn(
+            f"No nfd-master is Available, so nothing takes {what} off the nodes; it is done when NFD runs again."
+        )
+        return
+    patience = Patience(api.clock, params["grace"], ("NFD-LABEL-LEFT",))
+
+    def judge(snapshot: t.Mapping[str, t.Sequence[Manifest]]) -> Readiness:
+        return (
+            worst(patience.harden(_left(snapshot["nodes"], given)))
+            if any(_left(snapshot["nodes"], given))
+            else ready("Gone", "No node has it any more.")
+        )
+
+    api.wait({"nodes": Query(NODE)}, judge, "labels taken away", params["settle"])
+
+
+def _left(nodes: t.Sequence[Manifest], given: Given) -> list[Readiness]:
+    lines = {str(node["metadata"]["name"]): nfd_rules.left(node, given) for node in nodes}
+    remedy = "Look at the log of nfd-master; it takes away what no rule and no NodeFeature gives any more."
+    return [
+        pending(
+            f"Left:{name}",
+            f"Node {name} still has {', '.join(keys)}.",
+            code="NFD-LABEL-LEFT",
+            remedy=remedy,
+            details=(f"{name}: {', '.join(keys)}",),
+        )
+        for name, keys in sorted(lines.items())
+        if keys
+    ]
+
+
+def _remove_instance(api: Api, params: Params, live: Manifest, instances: list[Manifest], part: Part) -> None:
+    """Without nfd-master nothing takes labels away, so the operator is asked to, unless that would hit what others published."""
+    others = [
+        *(f"NodeFeatureRule {one['metadata']['name']}" for one in part.other_rules if not owned(one)),
+        *(
+            f"NodeFeature {one['metadata']['name']}"
+            for one in part.other_features
+            if not nfd_features.is_by_worker(one) and not owned(one)
+        ),
+        *(
+            f"NodeFeatureDiscovery {one['metadata']['namespace']}/{one['metadata']['name']}"
+            for one in instances
+            if one is not live
+        ),
+    ]
+    if owned(live) and params["prune"] and others:
+        api.warn(
+            f"Labels may stay on the nodes: {', '.join(others[:5])} is somebody else's, and the operator's job would take its labels away too."
+        )
+    elif owned(live) and params["prune"] and not live["spec"].get("prunerOnDelete"):
+        api.merge_patch(
+            INSTANCE,
+            live["metadata"]["name"],
+            live["metadata"]["namespace"],
+            {"spec": {"prunerOnDelete": True}},
+        )
+    api.delete(INSTANCE, live["metadata"]["name"], live["metadata"]["namespace"])

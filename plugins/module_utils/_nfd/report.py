@@ -1,0 +1,166 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What is told of node feature discovery: the instance, labels by node and family, losses, stale entries, the difference of two sets of nodes."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER, owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
+    expectation,
+    features,
+    instance as nfd_instance,
+    pci_class,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    label_difference,
+    labels as node_labels,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+
+Manifest = dict[str, t.Any]
+Snapshot = t.Mapping[str, t.Sequence[Manifest]]
+_CONTROL_PLANE: t.Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+
+
+def check(params: dict[str, t.Any]) -> None:
+    pci_class.check(params["pci_classes"])
+    compare = params.get("compare")
+    if compare is None:
+        return
+    if len(compare) != 2:
+        raise _wrong(
+            "compare",
+            f"has {len(compare)} sets of nodes",
+            "Name two, for example {gpu: {node_selector: {…}}, cpu: {}}.",
+        )
+    for name, chosen in compare.items():
+        if not isinstance(chosen or {}, dict) or set(chosen or {}) - {"nodes", "node_selector"}:
+            raise _wrong(
+                f"compare.{name}",
+                f"is {chosen!r}",
+                "Give nodes or node_selector, or {} for every worker that is not in the other set.",
+            )
+    if not any(compare.values()):
+        raise _wrong(
+            "compare", "says of neither set which nodes it has", "Give one of them nodes or node_selector."
+        )
+
+
+def selectors(params: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+    """Of every node that has to be looked at."""
+    wanted = [*params["expect"], *((params.get("compare") or {}).values())]
+    return [(entry or {}).get("node_selector") or {} for entry in wanted]
+
+
+def summarize(
+    snapshot: Snapshot, params: dict[str, t.Any], lost: list[dict[str, t.Any]], foretold: bool = False
+) -> dict[str, t.Any]:
+    """foretold: in check mode the nodes may be those that an earlier task would make."""
+    instance = expectation.instance_of(snapshot, params)
+    charts = snapshot.get("upstream") or []
+    nodes = expectation.expected_nodes(snapshot, params)
+    master = nfd_instance.upstream(charts)
+    facts = {
+        "name": "" if charts else params["name"],
+        "namespace": str(master["metadata"]["namespace"]) if master else params["namespace"],
+        "manager": _manager(instance, master),
+        "available": nfd_instance.judge_upstream(charts).is_ready
+        if charts
+        else bool(instance and nfd_instance.is_available(instance)),
+        "pci_classes": pci_class.explain(nfd_instance.pci_classes(instance)),
+        "rules": [rule["name"] for rule in params["rules"]],
+        "features": [entry["name"] for entry in params["features"]],
+        "nodes": [_node(node) for node in nodes],
+        "lost": lost,
+        "stale": [one.to_dict() for node in nodes if (one := features.outdated(node))],
+    }
+    return facts | (
+        {"difference": _difference(snapshot["nodes"], params["compare"], foretold)}
+        if params.get("compare")
+        else {}
+    )
+
+
+def _node(node: Manifest) -> dict[str, t.Any]:
+    marks = labels(node)
+    found = {key: value for key, value in sorted(marks.items()) if key.startswith(node_labels.FEATURE)}
+    return {"name": node["metadata"]["name"], "labels": found, "families": label_difference.families(marks)}
+
+
+def _manager(instance: Manifest | None, master: Manifest | None) -> str:
+    """Who keeps the instance: this collection, a tool by name, or nobody that is known."""
+    if master:
+        return other_manager(master) or "somebody"
+    if instance is None or owned(instance):
+        return MANAGER
+    return other_manager(instance) or "somebody"
+
+
+def _difference(nodes: t.Sequence[Manifest], compare: dict[str, t.Any], foretold: bool) -> dict[str, t.Any]:
+    named = {name: node_labels.selected(nodes, chosen) for name, chosen in compare.items() if chosen}
+    taken = {node["metadata"]["name"] for found in named.values() for node in found}
+    rest = [
+        node
+        for node in nodes
+        if node["metadata"]["name"] not in taken and not any(key in labels(node) for key in _CONTROL_PLANE)
+    ]
+    sets = {
+        name: {node["metadata"]["name"]: labels(node) for node in named.get(name, rest)} for name in compare
+    }
+    for name, found in sets.items():
+        if not found and foretold:
+            return {
+                "sets": {one: sorted(members) for one, members in sets.items()},
+                "labels": [],
+                "equal": 0,
+                "table": [f"compare.{name} finds no node yet."],
+            }
+        if not found:
+            raise InputError(
+                "NFD-COMPARE", f"compare.{name} finds no node.", "Look at `oc get nodes --show-labels`."
+            )
+    return label_difference.difference(sets)
+
+
+def doubts(facts: dict[str, t.Any]) -> list[str]:
+    texts = [
+        f"{one['message']}. Restart the nfd-worker pod of that node."
+        for one in facts["stale"]
+        if not one["name"]
+    ]
+    return texts + [
+        f"Node {one['node']} was without {one['label']} for {one['seconds']} s, and has it again."
+        for one in facts["lost"]
+    ]
+
+
+def upstream_found(deployments: t.Sequence[Manifest], has_operator: bool) -> str:
+    one = nfd_instance.upstream(deployments) or deployments[0]
+    by = other_manager(one)
+    text = f"Namespace {one['metadata']['namespace']} has an NFD of its own ({by or 'Deployment ' + one['metadata']['name']}), and that one is used as it is: "
+    text += "PCI classes and label fields are set in its chart (worker.config), and it has no label system-os_release.OSTREE_VERSION, which the GPU operator needs."
+    there = "and let this make an instance" if has_operator else "and install the operator nfd"
+    return f"{text} To have OpenShift's, uninstall the chart with its CRDs {there}: two nfd-masters would write the same labels."
+
+
+def orphans_found(orphans: t.Sequence[features.Stale], collector: Manifest | None) -> str:
+    conditions = ((collector or {}).get("status") or {}).get("conditions") or []
+    runs = any(one["type"] == "Available" and one["status"] == "True" for one in conditions)
+    names = ", ".join(f"{one.namespace}/{one.name}" for one in orphans[:5])
+    why = (
+        "nfd-gc runs and takes them away with its next round (an hour)"
+        if runs
+        else "nfd-gc, which should take them away, does not run"
+    )
+    more = f" and {len(orphans) - 5} more" if len(orphans) > 5 else ""
+    return f"NodeFeatures of nodes that are gone: {names}{more}; {why}. stale_features: remove takes them away now."
+
+
+def _wrong(path: str, problem: str, remedy: str) -> InputError:
+    return InputError("NFD-COMPARE", f"{path} {problem}.", remedy)

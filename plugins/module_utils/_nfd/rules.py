@@ -1,0 +1,243 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""NodeFeatureRules: checked as nfd-master would, built, and what each of them gives a node."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import FEATURE, text
+
+Manifest = dict[str, t.Any]
+# Where the CRD of rules is looked for: OpenShift 4.19 and later first, 4.18 and earlier second.
+GROUPS: t.Final = ("nfd.k8s-sigs.io", "nfd.openshift.io")
+OPERATORS: t.Final = (
+    "In",
+    "NotIn",
+    "InRegexp",
+    "Exists",
+    "DoesNotExist",
+    "Gt",
+    "Lt",
+    "GtLt",
+    "IsTrue",
+    "IsFalse",
+)
+EFFECTS: t.Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+# Domains that nfd-master lets rules write to, of those that end in kubernetes.io.
+_ALLOWED: t.Final = (".feature.node.kubernetes.io", ".profile.node.kubernetes.io")
+_QUANTITY: t.Final = re.compile(r"[0-9]+([.][0-9]+)?(m|k|[KMGTPE]i?)?")
+_TEXTS: t.Final = ("labels", "annotations", "extendedResources", "vars")
+# The annotations in which nfd-master writes down what on a Node is its own.
+LABELS_NOTE, RESOURCES_NOTE, TAINTS_NOTE = (
+    f"nfd.node.kubernetes.io/{name}" for name in ("feature-labels", "extended-resources", "taints")
+)
+
+
+class Given(t.NamedTuple):
+    """What a rule or a NodeFeature gives to nodes, as far as its text tells: full keys."""
+
+    labels: frozenset[str] = frozenset()
+    resources: frozenset[str] = frozenset()
+    taints: frozenset[str] = frozenset()
+
+    def without(self, others: t.Iterable[Given]) -> Given:
+        """What nobody else gives."""
+        rest = list(others)
+        labels, resources, taints = (
+            frozenset().union(*(getattr(one, field) for one in rest)) for field in self._fields
+        )
+        return Given(self.labels - labels, self.resources - resources, self.taints - taints)
+
+    def __bool__(self) -> bool:
+        return any(tuple(self))
+
+
+def build(
+    rule: Manifest, namespace: str, api_version: str = f"{GROUPS[0]}/v1alpha1", namespaced: bool = True
+) -> Manifest:
+    """In the instance's namespace where the cluster serves rules namespaced."""
+    place = {"namespace": namespace} if namespaced else {}
+    return {
+        "apiVersion": api_version,
+        "kind": "NodeFeatureRule",
+        "metadata": {"name": rule["name"], **place},
+        "spec": {"rules": plain(rule["rules"])},
+    }
+
+
+def plain(rules: t.Sequence[Manifest]) -> list[Manifest]:
+    """Values as text: YAML's true and 7 are what people write."""
+    made = []
+    for rule in rules:
+        one = dict(rule)
+        for field in _TEXTS:
+            if isinstance(one.get(field), dict):
+                one[field] = {str(key): text(value) or "" for key, value in one[field].items()}
+        made.append(one)
+    return made
+
+
+def has_taints(rules: t.Iterable[Manifest]) -> bool:
+    return any(rule.get("taints") for entry in rules for rule in entry.get("rules") or [])
+
+
+def check(rules: t.Sequence[Manifest]) -> None:
+    """nfd-master drops what it does not like with a line in its log and nothing in a status, so it is refused here, by path."""
+    seen: set[str] = set()
+    for index, entry in enumerate(rules):
+        path = f"rules[{index}]"
+        if entry["name"] in seen:
+            raise _wrong(
+                f"{path}.name",
+                f"{entry['name']!r} is there twice",
+                "Give every rule object a name of its own.",
+            )
+        seen.add(entry["name"])
+        for number, rule in enumerate(entry.get("rules") or []):
+            _check_rule(rule, f"{path}.rules[{number}]")
+
+
+def _check_rule(rule: Manifest, path: str) -> None:
+    if not rule.get("name"):
+        raise _wrong(
+            f"{path}.name", "is missing", "Name every rule: the log of nfd-master speaks of it by name."
+        )
+    for field, check_value in (("labels", value_fault), ("extendedResources", _quantity_fault)):
+        for key, value in (rule.get(field) or {}).items():
+            _check_key(str(key), f"{path}.{field}")
+            fault = "" if str(value).startswith("@") else check_value(text(value) or "")
+            if fault:
+                raise _wrong(
+                    f"{path}.{field}[{key}]",
+                    f"is {value!r}, which {fault}",
+                    "Change it, or take it from a feature: @domain.feature.element.",
+                )
+    for number, taint in enumerate(rule.get("taints") or []):
+        where = f"{path}.taints[{number}]"
+        if taint.get("effect") not in EFFECTS:
+            raise _wrong(
+                f"{where}.effect", f"is {taint.get('effect')!r}", f"Allowed are {', '.join(EFFECTS)}."
+            )
+        if "/" not in str(taint.get("key", "")):
+            raise _wrong(
+                f"{where}.key",
+                f"is {taint.get('key')!r}; nfd-master sets no taint without a domain",
+                "Write DOMAIN/NAME, as in example.com/fpga.",
+            )
+        _check_key(str(taint["key"]), f"{where}.key")
+    matches = [
+        *(rule.get("matchFeatures") or []),
+        *(one for part in rule.get("matchAny") or [] for one in part.get("matchFeatures") or []),
+    ]
+    for match in matches:
+        _check_match(match, path)
+
+
+def _check_match(match: Manifest, path: str) -> None:
+    feature = str(match.get("feature") or "")
+    if feature.count(".") < 1:
+        raise _wrong(
+            f"{path}.matchFeatures",
+            f"has feature {feature!r}",
+            "Write DOMAIN.FEATURE, for example pci.device, kernel.version or cpu.cpuid.",
+        )
+    terms = {
+        **(match.get("matchExpressions") or {}),
+        **({"matchName": match["matchName"]} if match.get("matchName") else {}),
+    }
+    for name, term in terms.items():
+        if not isinstance(term, dict) or term.get("op") not in OPERATORS:
+            said = term.get("op") if isinstance(term, dict) else term
+            raise _wrong(
+                f"{path}.matchFeatures[{feature}].{name}.op",
+                f"is {said!r}",
+                f"Allowed are {', '.join(OPERATORS)}.",
+            )
+        if any(not isinstance(value, str) for value in term.get("value") or []):
+            raise _wrong(
+                f"{path}.matchFeatures[{feature}].{name}.value",
+                f"is {term['value']}, and every value must be a text",
+                "Put the values in quotes.",
+            )
+
+
+def _check_key(key: str, path: str) -> None:
+    if fault := key_fault(key):
+        raise _wrong(f"{path}[{key}]", f"is no legal key: it {fault}", "Write NAME or DOMAIN/NAME.")
+    domain = key.rpartition("/")[0]
+    if (domain == "kubernetes.io" or domain.endswith(".kubernetes.io")) and not f".{domain}".endswith(
+        _ALLOWED
+    ):
+        raise _wrong(
+            f"{path}[{key}]",
+            "is in a domain that nfd-master does not write to",
+            f"Use a domain of your own, or {FEATURE[:-1]}.",
+        )
+
+
+def _quantity_fault(value: str) -> str:
+    return "" if _QUANTITY.fullmatch(value) else "is no quantity such as 2 or 8Gi"
+
+
+def given(rules: t.Iterable[Manifest]) -> Given:
+    """By the rules of one object. Templates are not evaluated here: what they make is not in it."""
+    rules = list(rules)
+    taints = frozenset(str(taint.get("key")) for rule in rules for taint in rule.get("taints") or [])
+    return Given(_keys(rules, "labels"), _keys(rules, "extendedResources"), taints)
+
+
+def _keys(rules: t.Iterable[Manifest], field: str) -> frozenset[str]:
+    return frozenset(full(str(key)) for rule in rules for key in rule.get(field) or {})
+
+
+def held_back(allowed: str | None, rules: t.Sequence[Manifest]) -> list[str]:
+    """A warning where the instance's labelWhiteList keeps labels of these rules off the nodes."""
+    labels = sorted({label for entry in rules for label in given(entry.get("rules") or []).labels})
+    try:
+        held = [label for label in labels if allowed and not re.search(allowed, label.rpartition("/")[2])]
+    except re.error:  # Go's expressions are not all Python's
+        return []
+    return (
+        [f"labelWhiteList {allowed!r} of the instance holds back {', '.join(held)}: no node will have it."]
+        if held
+        else []
+    )
+
+
+def copied_from(rule: Manifest) -> str:
+    """The uid of the rule in OpenShift's older group that the NFD operator keeps this one after; empty where it stands for itself."""
+    owners = rule["metadata"].get("ownerReferences") or []
+    return next(
+        (
+            str(one["uid"])
+            for one in owners
+            if one.get("controller") and str(one.get("apiVersion")).startswith(f"{GROUPS[1]}/")
+        ),
+        "",
+    )
+
+
+def full(key: str) -> str:
+    """nfd-master puts its own domain before a key without one."""
+    return key if "/" in key else f"{FEATURE}{key}"
+
+
+def left(node: Manifest, wanted: Given) -> list[str]:
+    """What nfd-master still counts as its own on this node. A label that somebody set by hand is not in its annotation."""
+    notes = (node["metadata"].get("annotations")) or {}
+    labels, resources = (
+        {full(one) for one in (notes.get(note) or "").split(",") if one}
+        for note in (LABELS_NOTE, RESOURCES_NOTE)
+    )
+    taints = {re.split("[=:]", one)[0] for one in (notes.get(TAINTS_NOTE) or "").split(",") if one}
+    return sorted((labels & wanted.labels) | (resources & wanted.resources) | (taints & wanted.taints))
+
+
+def _wrong(path: str, problem: str, remedy: str) -> InputError:
+    return InputError("NFD-RULE", f"{path} {problem}.", remedy)

@@ -1,0 +1,210 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Node feature discovery brought about: instance, rules, NodeFeatures, and the wait for labels."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    KindNotServedError,
+    NotReadyError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
+    features as nfd_features,
+    groups,
+    instance,
+    report,
+    rules,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.expectation import Judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels as node_labels
+
+Params = dict[str, t.Any]
+Manifest = dict[str, t.Any]
+INSTANCE: t.Final = known("NodeFeatureDiscovery")
+NODE: t.Final = known("Node")
+# Of so many nodes the NodeFeatures are read when a label is missing; each can be 100 kB.
+_EXPLAINED: t.Final = 5
+
+
+def check(params: Params) -> None:
+    """Before the first request."""
+    rules.check(params["rules"])
+    nfd_features.check(params["features"])
+    if params["state"] == "present":
+        nfd_features.check_present(params["features"])
+        report.check(params)
+
+
+def present(api: Api, params: Params) -> dict[str, t.Any]:
+    instances, is_served = found_instances(api)
+    live = instance.choose(instances, params["name"], params["namespace"])
+    charts = upstream(api) if live is None else []
+    if charts:
+        api.warn(report.upstream_found(charts, bool(instances) or is_served))
+    elif not is_served and not api.check_mode:
+        api.list(INSTANCE)
+    else:
+        _keep_instance(api, params, instances, live)
+        params = {**params, "name": live["metadata"]["name"] if live else params["name"]}
+    _keep_rules(api, params)
+    _keep_features(api, params)
+    judge = Judge(params, api.clock)
+    snapshot = _waited(api, params, judge, charts)
+    facts = report.summarize(snapshot, params, judge.lost, foretold=api.check_mode)
+    if params["stale_features"] != "ignore":
+        facts["stale"] = [*facts["stale"], *_orphans(api, params)]
+    for text in report.doubts(facts):
+        api.warn(text)
+    return facts
+
+
+def found_instances(api: Api) -> tuple[list[Manifest], bool]:
+    """Those of every namespace, and whether the cluster knows the kind."""
+    try:
+        return api.list(INSTANCE), True
+    except KindNotServedError:
+        return [], False
+
+
+def upstream(api: Api) -> list[Manifest]:
+    """Deployments of an NFD that a chart installed."""
+    return api.list(known("Deployment"), labels=selector(instance.UPSTREAM))
+
+
+def _keep_instance(api: Api, params: Params, instances: list[Manifest], live: Manifest | None) -> None:
+    if live is None:
+        api.apply(instance.build(params, None))
+        return
+    for text in [
+        *instance.doubts(params, instances, live),
+        *rules.held_back(live["spec"].get("labelWhiteList"), params["rules"]),
+    ]:
+        api.warn(text)
+    name, namespace = live["metadata"]["name"], live["metadata"]["namespace"]
+    if owned(live):
+        api.apply(instance.build({**params, "name": name}, live), force_conflicts=True, live=live)
+    elif params["adopt"] == "take":
+        api.apply(instance.adopted(params, live), force_conflicts=True, own=False, live=live)
+    elif patch := instance.difference(params, live):
+        api.merge_patch(INSTANCE, name, namespace, patch)
+
+
+def _keep_rules(api: Api, params: Params) -> None:
+    if not params["rules"]:
+        return
+    kind = groups.kind_of_rules(api)
+    if kind is None and not api.check_mode:
+        raise instance.no_rules()
+    for rule in params["rules"]:
+        if kind is None:
+            api.apply(rules.build(rule, params["namespace"]))
+        else:
+            groups.keep_rule(
+                api,
+                kind,
+                rules.build(rule, params["namespace"], kind.api_version, kind.namespaced),
+                params["adopt"] == "take",
+            )
+
+
+def _keep_features(api: Api, params: Params) -> None:
+    """One NodeFeature a node; those of nodes that an entry no longer selects go."""
+    if not params["features"]:
+        return
+    nodes = api.list(
+        NODE,
+        labels=node_labels.common_selector([entry["node_selector"] or {} for entry in params["features"]]),
+    )
+    for entry in params["features"]:
+        names = [str(node["metadata"]["name"]) for node in node_labels.selected(nodes, entry)]
+        if absent := sorted(set(entry["nodes"] or ()) - set(names)):
+            api.warn(
+                f"features[{entry['name']}]: node {', '.join(absent)} is not there; run this again once it is."
+            )
+        mark = selector({nfd_features.ENTRY: entry["name"]})
+        kind, published = _published(api, params["namespace"], mark)
+        wanted = [nfd_features.build(entry, name, params["namespace"], kind.api_version) for name in names]
+        there = {one["metadata"]["name"]: one for one in published}
+        is_new = any(feature["metadata"]["name"] not in there for feature in wanted)
+        for feature in wanted:
+            api.apply(feature, live=there.pop(feature["metadata"]["name"], None))
+        for name in there:
+            api.delete(kind, name, params["namespace"])
+        if is_new:
+            groups.drop(
+                api,
+                groups.OLDER_FEATURE,
+                groups.older(api, kind, groups.OLDER_FEATURE, namespace=params["namespace"], labels=mark),
+            )
+
+
+def _published(api: Api, namespace: str, labels: str) -> tuple[Kind, list[Manifest]]:
+    try:
+        return groups.features(api, namespace, labels=labels)
+    except KindNotServedError:
+        if not api.check_mode:
+            raise
+        return groups.FEATURE, []
+
+
+def _waited(api: Api, params: Params, judge: Judge, charts: list[Manifest]) -> dict[str, list[Manifest]]:
+    queries = {"instances": Query(INSTANCE)}
+    if charts:
+        queries = {
+            "upstream": Query(
+                known("Deployment"),
+                charts[0]["metadata"]["namespace"],
+                labels=selector(instance.UPSTREAM),
+            )
+        }
+    if selectors := report.selectors(params):
+        queries["nodes"] = Query(NODE, labels=node_labels.common_selector(selectors))
+    try:
+        return {
+            "nodes": [],
+            **api.wait(
+                queries, lambda snapshot: judge({"nodes": [], **snapshot}), "node labels", params["settle"]
+            ),
+        }
+    except NotReadyError as exc:
+        if exc.code == "NFD-LABEL-MISSING":
+            exc.evidence = _explained(api, exc.evidence, judge.missing)
+        raise
+
+
+def _explained(api: Api, evidence: list[str], missing: dict[str, tuple[Manifest, list[str]]]) -> list[str]:
+    """Each line with the reason, as far as the NodeFeatures of its node tell."""
+    names = sorted(missing)[:_EXPLAINED]
+    try:
+        _kind, features = groups.features(api, labels=f"{nfd_features.NODE_NAME} in ({','.join(names)})")
+    except AcceleratorError:
+        return evidence
+    causes = {
+        name: {nfd_features.cause(missing[name][0], label, features): label for label in missing[name][1]}
+        for name in names
+    }
+    return [
+        f"{line} ({'; '.join(causes[name])})" if causes.get(name := line.partition(":")[0]) else line
+        for line in evidence
+    ]
+
+
+def _orphans(api: Api, params: Params) -> list[dict[str, str]]:
+    nodes = {one["metadata"]["name"] for one in api.list(NODE, metadata_only=True)}
+    kind, features = groups.features(api, metadata_only=True)
+    found = nfd_features.orphans(features, nodes)
+    if params["stale_features"] == "remove":
+        for one in found:
+            api.delete(kind, one.name, one.namespace, owned_only=False)
+    elif found:
+        collector = api.get(known("Deployment"), "nfd-gc", params["namespace"])
+        api.warn(report.orphans_found(found, collector))
+    return [one.to_dict() for one in found]

@@ -1,0 +1,103 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Nodes emptied: no new pods, then each pod asked to end, in the way that disruption budgets are heard, until none is left."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    drain as node_drain,
+    node as node_facts,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.cordon import (
+    since as cordoned_since,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
+
+Data = dict[str, t.Any]
+# On nodes that we made unschedulable: for what. A run gives back what one before it has left behind.
+CORDONED: t.Final = "accelerators.openshift/cordoned"
+FOR_POOL, FOR_ADMIN = "pool", "admin"
+# With more nodes than this all pods are looked at, instead of one query a node.
+_FEW: t.Final = 8
+
+
+def pods_on(api: Api, nodes: t.Collection[str]) -> list[Data]:
+    if len(nodes) > _FEW:
+        return api.list(known("Pod"), keep=lambda pod: pod if node_drain.node_of(pod) in nodes else None)
+    return [pod for node in sorted(nodes) for pod in api.list(known("Pod"), fields=_of(node))]
+
+
+def check(api: Api, nodes: t.Collection[str], rules: Rules, why: str) -> None:
+    """Raises when pods of the nodes may not be evicted unasked; changes nothing."""
+    if problem := node_drain.refusal(pods_on(api, nodes), rules, why) if nodes else None:
+        raise problem
+
+
+def drain(api: Api, nodes: t.Collection[str], rules: Rules, why: str, mark: str = FOR_POOL) -> None:
+    """Raises when pods may not be evicted, or are left at the end of the task's time; the nodes stay cordoned then, and the next run goes on."""
+    check(api, nodes, rules, why)
+    live = {node: api.get(known("Node"), node) for node in sorted(nodes)}
+    cordoned = [node for node, one in live.items() if one is not None and _cordon(api, one, mark)]
+    if cordoned and (problem := node_drain.refusal(pods_on(api, nodes), rules, why)):
+        # A pod was faster than the cordon.
+        for node in cordoned:
+            uncordon(api, node)
+        raise problem
+    lost = frozenset(node for node, one in live.items() if one is None or not node_facts.is_ready(one))
+    emptied = {node: cordoned_since(one) for node, one in live.items() if one is not None and mark_of(one)}
+    _empty(api, nodes, node_drain.Emptied(frozenset(nodes), rules, api.clock, lost, emptied))
+
+
+def uncordon(api: Api, node: str) -> None:
+    api.merge_patch(
+        known("Node"),
+        node,
+        None,
+        {"metadata": {"annotations": {CORDONED: None}}, "spec": {"unschedulable": None}},
+    )
+
+
+def is_cordoned(node: Data) -> bool:
+    return bool((node.get("spec") or {}).get("unschedulable"))
+
+
+def mark_of(node: Data) -> str:
+    return str((node["metadata"].get("annotations") or {}).get(CORDONED, ""))
+
+
+def _empty(api: Api, nodes: t.Collection[str], judge: node_drain.Emptied) -> None:
+    """In check mode, and where the task does not wait, the pods are asked once."""
+    pods = known("Pod")
+    queries = (
+        {node: Query(pods, fields=_of(node)) for node in sorted(nodes)}
+        if len(nodes) <= _FEW
+        else {"pods": Query(pods)}
+    )
+    while True:
+        snapshot = api.wait(queries, judge, f"drain of {', '.join(map(node_facts.short, sorted(nodes)))}")
+        left = judge.left(snapshot)
+        for pod in judge.due(left):
+            text = api.evict(pod)
+            judge.refused[pod["metadata"]["uid"]] = (text, api.clock())
+        if not left or api.check_mode or not api.wait_wanted:
+            for remark in judge.remarks(snapshot):
+                api.warn(remark)
+            return
+
+
+def _cordon(api: Api, node: Data, mark: str) -> bool:
+    if is_cordoned(node):
+        return False
+    body = {"metadata": {"annotations": {CORDONED: mark}}, "spec": {"unschedulable": True}}
+    api.merge_patch(known("Node"), node_facts.name(node), None, body)
+    return True
+
+
+def _of(node: str) -> str:
+    return f"spec.nodeName={node}"

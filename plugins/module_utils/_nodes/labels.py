@@ -1,0 +1,81 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Labels of nodes as node feature discovery writes them, and expectations about them."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
+
+FEATURE: t.Final = "feature.node.kubernetes.io/"
+NVIDIA_PCI: t.Final = f"{FEATURE}pci-10de.present"
+# Written instead of the short form where deviceLabelFields is [class, vendor]; the GPU operator takes any of the three.
+NVIDIA_PCI_FORMS: t.Final = (NVIDIA_PCI, f"{FEATURE}pci-0302_10de.present", f"{FEATURE}pci-0300_10de.present")
+
+
+def has_nvidia_pci(marks: t.Mapping[str, str]) -> bool:
+    return any(marks.get(key) == "true" for key in NVIDIA_PCI_FORMS)
+
+
+def text(value: t.Any) -> str | None:
+    """Label values are text; YAML's true and 7 are what people write for them. None stands for an absent label."""
+    if value is None:
+        return None
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def selected(nodes: t.Iterable[dict[str, t.Any]], expectation: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+    """By name, else by labels; a label whose value is null has to be absent."""
+    names = expectation.get("nodes") or []
+    chosen = expectation.get("node_selector") or {}
+    wanted = {key: text(value) or "" for key, value in chosen.items() if value is not None}
+    without = [key for key, value in chosen.items() if value is None]
+    found = [
+        node
+        for node in nodes
+        if (node["metadata"]["name"] in names if names else _fits(labels(node), wanted, without))
+    ]
+    return sorted(found, key=lambda node: str(node["metadata"]["name"]))
+
+
+def _fits(marks: t.Mapping[str, str], wanted: t.Mapping[str, str], without: t.Iterable[str]) -> bool:
+    return matches(wanted, marks) and not any(key in marks for key in without)
+
+
+def unmet(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> list[str]:
+    """One phrase for each label that is not as expected."""
+    marks, phrases = labels(node), []
+    for key in unmet_keys(node, wanted):
+        want, have = text(wanted[key]), marks.get(key)
+        if want is None:
+            phrases.append(f"has {key}={have}, which must be absent")
+        else:
+            phrases.append(f"lacks {key}={want}" if have is None else f"has {key}={have}, expected {want}")
+    return phrases
+
+
+def unmet_keys(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> list[str]:
+    """The labels that are not as expected."""
+    marks = labels(node)
+    return [key for key, value in sorted(wanted.items()) if not _is_met(key, text(value), marks)]
+
+
+def _is_met(key: str, want: str | None, marks: t.Mapping[str, str]) -> bool:
+    return want == marks.get(key) or (key == NVIDIA_PCI and want == "true" and has_nvidia_pci(marks))
+
+
+def common_selector(selectors: t.Sequence[t.Mapping[str, t.Any]]) -> str | None:
+    """A label selector for the API that finds at least all that these find: less to list and to watch than every node."""
+    given = [{key: value for key, value in one.items() if value is not None} for one in selectors]
+    shared = set.intersection(*(set(one) for one in given)) if given else set()
+    return (
+        ",".join(
+            f"{key} in ({','.join(sorted({text(one[key]) or '' for one in given}))})"
+            for key in sorted(shared)
+        )
+        or None
+    )

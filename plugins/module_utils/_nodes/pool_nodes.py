@@ -1,0 +1,108 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The nodes of a pool, whatever brings their driver: which they are, whether they are enough, and what they offer."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    pending,
+    ready,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
+
+Data = dict[str, t.Any]
+
+
+def check_pools(pools: t.Sequence[Data]) -> None:
+    """The pools of gpu_plan carry more than is needed here; what is needed has to be there."""
+    for index, pool in enumerate(pools):
+        for key in ("name", "node_selector"):
+            if not pool.get(key):
+                raise InputError(
+                    "INPUT-REQUIRED",
+                    f"pools[{index}].{key} is missing.",
+                    "Give each pool a name and a node_selector.",
+                )
+        if not isinstance(pool["node_selector"], dict) or not isinstance(pool.get("expected") or {}, dict):
+            raise InputError(
+                "INPUT-TYPE",
+                f"pools[{index}].node_selector and .expected are maps.",
+                "Write {label: value} and {resource: number}.",
+            )
+
+
+def nodes_of(nodes: t.Iterable[Data], pool: Data) -> list[Data]:
+    found = [node for node in nodes if matches(pool["node_selector"], devices.labels(node))]
+    return sorted(found, key=lambda node: str(node["metadata"]["name"]))
+
+
+def judge_size(nodes: t.Iterable[Data], pool: Data) -> Readiness:
+    found = len(nodes_of(nodes, pool))
+    wanted = next((int(pool[key]) for key in ("min_nodes", "min_replicas", "replicas") if key in pool), 1)
+    if found >= wanted:
+        return ready()
+    selector = ",".join(f"{key}={value}" for key, value in pool["node_selector"].items())
+    return pending(
+        "NodesMissing",
+        f"Pool {pool['name']} has {found} of {wanted} nodes.",
+        code="GPU-NODES",
+        remedy=f"Look at `oc get nodes -l {selector}` and at the pool's Machines.",
+        details=(f"pool {pool['name']}: {found} of {wanted} nodes match {selector}",),
+    )
+
+
+def judge_devices(nodes: t.Iterable[Data], pool: Data) -> list[Readiness]:
+    """What each node of the pool lacks of what the pool expects; a pool that expects nothing wants its nodes to be Ready."""
+    parts: list[Readiness] = []
+    for node in nodes_of(nodes, pool):
+        name, wanted = (
+            str(node["metadata"]["name"]),
+            devices.expected(node, pool["expected"]) if pool.get("expected") else {},
+        )
+        if not devices.is_ready(node):
+            parts.append(
+                _part(
+                    name,
+                    "NotReady",
+                    "the node is not Ready",
+                    "GPU-NODE-NOTREADY",
+                    f"Look at `oc describe node {name}`.",
+                )
+            )
+        short = [
+            f"{resource} {devices.offered(node, resource)} of {number}"
+            for resource, number in wanted.items()
+            if devices.offered(node, resource) != number
+        ]
+        if short:
+            remedy = "Look at the log of the device plugin on this node."
+            parts.append(_part(name, "Allocatable", f"offers {', '.join(short)}", "GPU-ALLOC", remedy))
+    return parts
+
+
+def _part(name: str, reason: str, what: str, code: str, remedy: str) -> Readiness:
+    return pending(
+        f"{reason}:{name}", f"Node {name}: {what}.", code=code, remedy=remedy, details=(f"{name}: {what}",)
+    )
+
+
+def summarize_nodes(nodes: t.Sequence[Data], pools: t.Iterable[Data]) -> list[Data]:
+    return [
+        {
+            "name": str(node["metadata"]["name"]),
+            "pool": pool["name"],
+            "expected": {
+                name: devices.count(number) for name, number in (pool.get("expected") or {}).items()
+            },
+            "allocatable": {name: devices.offered(node, name) for name in pool.get("expected") or {}},
+        }
+        for pool in pools
+        for node in nodes_of(nodes, pool)
+    ]

@@ -1,0 +1,93 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Kernel and operating system of a node: what its kubelet says, and what node feature discovery labelled."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+
+FEATURE: t.Final = "feature.node.kubernetes.io/"
+KERNEL: t.Final = f"{FEATURE}kernel-version.full"
+RELEASE: t.Final = f"{FEATURE}system-os_release."
+OSTREE: t.Final = f"{RELEASE}OSTREE_VERSION"
+# From this release on the name and version of the operating system are RHEL's, and so are the tags of driver images.
+_RHEL_NAMED: t.Final = (4, 19)
+
+
+class System(t.NamedTuple):
+    """kernel and image: the running kernel and the version in osImage, by the kubelet; the others are labels. An empty text stands for an absent one."""
+
+    kernel: str
+    image: str
+    coreos: bool
+    labelled: str
+    ostree: str
+    rhel: str
+    openshift: str
+
+
+def system(node: dict[str, t.Any]) -> System:
+    info, marks = (node.get("status") or {}).get("nodeInfo") or {}, labels(node)
+    os_image = str(info.get("osImage") or "")
+    version = next((word for word in os_image.split() if word[:1].isdigit()), "")
+    told = [
+        marks.get(f"{RELEASE}{key}", "") for key in ("OSTREE_VERSION", "RHEL_VERSION", "OPENSHIFT_VERSION")
+    ]
+    return System(
+        str(info.get("kernelVersion") or ""), version, "CoreOS" in os_image, marks.get(KERNEL, ""), *told
+    )
+
+
+def as_label(kernel: str) -> str:
+    """A kernel's version as node feature discovery labels it: +rt and +64k are no part of a label's value."""
+    return re.sub(r"[^-A-Za-z0-9_.]", "_", kernel).strip("-_.")
+
+
+def releases(image: str) -> tuple[str, str]:
+    """RHEL's and OpenShift's release in a version of RHCOS: 9.8.20260801-0 names the first alone, 415.92.202402130021-0 both. Empty where it names none."""
+    head, _dot, rest = image.partition(".")
+    second = rest.partition(".")[0]
+    if not head.isdigit() or not second.isdigit():
+        return "", ""
+    if len(head) >= 3:
+        return f"{second[0]}.{second[1:]}", f"{head[0]}.{head[1:]}"
+    return f"{head}.{second}", ""
+
+
+def contradictions(found: System) -> list[str]:
+    """Labels that do not belong to the operating system that the node runs."""
+    if not found.coreos or not found.image:
+        return []
+    rhel, openshift = releases(found.image)
+    wanted = (
+        ("OSTREE_VERSION", found.ostree, found.image),
+        ("RHEL_VERSION", found.rhel, rhel),
+        ("OPENSHIFT_VERSION", found.openshift, openshift),
+    )
+    return [f"{key}={told}" for key, told, real in wanted if told and real and told != real]
+
+
+def image_suffixes(marks: t.Mapping[str, str]) -> list[str]:
+    """The ends that a driver image's tag may have on a node: rhcos4.18 alone, or rhel9.6 and rhel9. GPU operators from 26.7 on leave RHEL's minor out."""
+    name, version = (marks.get(RELEASE + key, "") for key in ("ID", "VERSION_ID"))
+    if not name or not version:
+        return []
+    return (
+        [f"{name}{version}", f"{name}{version.partition('.')[0]}"] if name == "rhel" else [f"{name}{version}"]
+    )
+
+
+def suffixes_of_release(release: tuple[int, int], rhcos: str, now: str) -> list[str]:
+    """The same for a release that no node runs yet; without RHEL's version it cannot be told. now: the end of today's tag, which shows the operator's way."""
+    if release < _RHEL_NAMED:
+        return [f"rhcos{release[0]}.{release[1]}"]
+    version = releases(rhcos)[0]
+    if not version:
+        return []
+    both = [f"rhel{version}", f"rhel{version.partition('.')[0]}"]
+    return both if not now.startswith("rhel") else both[:1] if "." in now else both[1:]

@@ -1,0 +1,48 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Taints and selectors: which nodes a pod may run on."""
+
+from __future__ import annotations
+
+import typing as t
+
+# Kubernetes sets and removes these taints itself; the DaemonSet controller tolerates them for every DaemonSet.
+_TEMPORARY: t.Final = "node.kubernetes.io/"
+
+
+def matches(wanted: t.Mapping[str, str], marks: t.Mapping[str, str]) -> bool:
+    """Return True if the labels `marks` fulfil the node selector `wanted`; an empty selector matches every node."""
+    return all(marks.get(key) == value for key, value in wanted.items())
+
+
+def tolerates(toleration: dict[str, t.Any], taint: dict[str, t.Any]) -> bool:
+    """Return True if the toleration covers the taint."""
+    if toleration.get("effect") and toleration["effect"] != taint["effect"]:
+        return False
+    if not toleration.get("key"):
+        return bool(toleration.get("operator") == "Exists")
+    if toleration["key"] != taint["key"]:
+        return False
+    return toleration.get("operator") == "Exists" or (toleration.get("value") or "") == (
+        taint.get("value") or ""
+    )
+
+
+def untolerated(node: dict[str, t.Any], given: t.Iterable[dict[str, t.Any]]) -> list[str]:
+    """Return the node's taints, as `key=value:effect`, that keep pods with these tolerations off it for good."""
+    given = list(given)
+    taints = node.get("spec", {}).get("taints") or []
+    hard = [
+        taint
+        for taint in taints
+        if taint["effect"] != "PreferNoSchedule" and not taint["key"].startswith(_TEMPORARY)
+    ]
+    return [write_taint(taint) for taint in hard if not any(tolerates(entry, taint) for entry in given)]
+
+
+def write_taint(taint: dict[str, t.Any]) -> str:
+    """Return the taint as `key=value:effect`, or `key:effect` without a value."""
+    value = f"={taint['value']}" if taint.get("value") else ""
+    return f"{taint['key']}{value}:{taint['effect']}"

@@ -1,0 +1,65 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What the machine-config operator is doing with a node: an update of OpenShift drains it, and reboots it with another kernel."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import system
+
+_KEYS: t.Final = "machineconfiguration.openshift.io/"
+_GIVEN_UP: t.Final = ("Degraded", "Unreconcilable")
+
+
+class Update(t.NamedTuple):
+    """state: Working, Done, Degraded, as the node's daemon says; empty without one. reason: why it is degraded."""
+
+    state: str
+    under_way: bool
+    reason: str
+
+    @property
+    def is_stuck(self) -> bool:
+        return self.state in _GIVEN_UP
+
+
+def update(node: dict[str, t.Any]) -> Update:
+    notes = node["metadata"].get("annotations") or {}
+    state = str(notes.get(f"{_KEYS}state") or "")
+    differs = notes.get(f"{_KEYS}currentConfig") != notes.get(f"{_KEYS}desiredConfig")
+    return Update(state, bool(state) and (differs or state != "Done"), str(notes.get(f"{_KEYS}reason") or ""))
+
+
+def judge(node: dict[str, t.Any]) -> Readiness | None:
+    """A node that is on its way to another configuration loses what runs on it, so it is not ready, whatever runs there now."""
+    found, name = update(node), str(node["metadata"]["name"])
+    if not found.under_way:
+        return None
+    if found.is_stuck:
+        said = found.reason or "it says no reason"
+        what = f"the machine-config daemon has given up ({found.state}): {said}"
+        remedy = (
+            f"oc logs -n openshift-machine-config-operator -c machine-config-daemon --tail=50 $(oc get pods -n openshift-machine-config-operator -o name \
+-l k8s-app=machine-config-daemon --field-selector spec.nodeName={name})"
+        )
+        return pending(
+            f"Degraded:{name}",
+            f"Node {name}: {what}.",
+            code="GPU-NODE-DEGRADED",
+            remedy=remedy,
+            details=(f"{name}: {what}",),
+        )
+    cordoned = ", cordoned" if node["spec"].get("unschedulable") else ""
+    what = f"is being updated by the machine-config operator{cordoned}, still on kernel {system(node).kernel}"
+    remedy = "Look at `oc get machineconfigpools`, and for pods that keep the node from being drained."
+    return pending(
+        f"Updating:{name}",
+        f"Node {name} {what}.",
+        code="GPU-NODE-UPDATING",
+        remedy=remedy,
+        details=(f"{name}: {what}",),
+    )

@@ -1,0 +1,74 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""ClusterOperator: an operator that is part of OpenShift, which no catalogue offers and no Subscription installs."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+
+Object = dict[str, t.Any]
+
+# What people ask for, and the ClusterOperator that it is.
+_PACKAGES: t.Final = {
+    "node-tuning": "node-tuning",
+    "node-tuning-operator": "node-tuning",
+    "cluster-node-tuning-operator": "node-tuning",
+    "performance-addon-operator": "node-tuning",
+}
+_CAPABILITIES: t.Final = {"node-tuning": "NodeTuning"}
+
+
+def behind(package: str) -> str | None:
+    """The ClusterOperator of that name; None for a package that a catalogue offers."""
+    return _PACKAGES.get(package)
+
+
+def told(package: str, name: str, live: Object) -> str:
+    return f"{package} is part of OpenShift (ClusterOperator {name}, version {version(live)}): there is nothing to install."
+
+
+def check(package: str, name: str, live: Object | None) -> Object:
+    """The operator as it is, or why it does not work."""
+    if live is None:
+        message = f"{package} is part of OpenShift, and this cluster has no ClusterOperator {name}."
+        remedy = f"Enable the capability {_CAPABILITIES[name]}: ClusterVersion version, spec.capabilities.additionalEnabledCapabilities."
+        raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, remedy)
+    states = {one["type"]: one for one in (live.get("status") or {}).get("conditions") or []}
+    bad = [
+        one
+        for kind, good in (("Available", "True"), ("Degraded", "False"))
+        if (one := states.get(kind)) and one.get("status") != good
+    ]
+    if bad or "Available" not in states:
+        lines = [
+            f"{one['type']}={one['status']} ({one.get('reason')}): {one.get('message')}" for one in bad
+        ] or ["it has no condition Available yet"]
+        message = (
+            f"{package} is part of OpenShift, and ClusterOperator {name} is not well: {'; '.join(lines)}."
+        )
+        raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, f"oc describe clusteroperator {name}", lines)
+    return live
+
+
+def version(live: Object) -> str:
+    versions = (live.get("status") or {}).get("versions") or []
+    return next((str(one.get("version")) for one in versions if one.get("name") == "operator"), "")
+
+
+def summarize(package: str, name: str, live: Object) -> Object:
+    """In the shape of an operator under OLM."""
+    empty = dict.fromkeys(
+        ("namespace", "subscription", "channel", "catalog", "csv", "install_plan", "upgrade_available")
+    )
+    return {
+        **empty,
+        "package": package,
+        "cluster_operator": name,
+        "version": version(live) or None,
+        "phase": "Available",
+        "state": "PartOfOpenShift",
+    }

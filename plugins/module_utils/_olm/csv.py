@@ -1,0 +1,113 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""ClusterServiceVersion: is the operator installed, and if not, what does OLM say?"""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    failed,
+    pending,
+    ready,
+)
+
+Object = dict[str, t.Any]
+
+# OLM repairs these by itself (the operator's pod restarted, a webhook's certificate is renewed).
+_PASSING = ("ComponentUnhealthy", "NeedsReinstall", "NeedsCertRotation", "APIServiceResourceIssue")
+_FINE = ("Present", "Satisfied", "Created")
+
+
+def is_copied(csv: Object) -> bool:
+    """A CSV that OLM mirrors into other namespaces says nothing about the operator."""
+    return (csv.get("status") or {}).get("reason") == "Copied" or "olm.copiedFrom" in (
+        csv["metadata"].get("labels") or {}
+    )
+
+
+def named(csvs: t.Iterable[Object], name: str | None) -> Object | None:
+    return next((one for one in csvs if one["metadata"]["name"] == name and not is_copied(one)), None)
+
+
+def phase(csv: Object | None) -> str:
+    return str(((csv or {}).get("status") or {}).get("phase") or "")
+
+
+def version(csv: Object | None) -> str:
+    return str(((csv or {}).get("spec") or {}).get("version") or "")
+
+
+def unmet(csv: Object) -> tuple[str, ...]:
+    """Requirements that OLM could not find, one line each."""
+    lines = []
+    for one in (csv.get("status") or {}).get("requirementStatus") or []:
+        if one.get("status") not in _FINE:
+            lines.append(f"{one.get('kind')} {one.get('name')}: {one.get('status')}{_said(one)}")
+        lines += [
+            f"  {part.get('kind')}: {part.get('status')}{_said(part)}"
+            for part in one.get("dependents") or []
+            if part.get("status") not in _FINE
+        ]
+    return tuple(lines)
+
+
+def judge(csv: Object | None, name: str) -> Readiness:
+    if csv is None:
+        return pending(
+            "NoCSV",
+            f"CSV {name} does not exist yet",
+            code="OLM-CSV-PENDING",
+            remedy="Look at the catalog-operator's log.",
+        )
+    status = csv.get("status") or {}
+    state, reason, message = phase(csv), str(status.get("reason") or ""), str(status.get("message") or "")
+    text = (
+        f"CSV {name} is {state} ({reason}): {message}"
+        if state
+        else f"CSV {name} is new, OLM has not looked at it yet"
+    )
+    where = csv["metadata"].get("namespace")
+    if state == "Succeeded":
+        return ready(reason or "InstallSucceeded", f"CSV {name} succeeded")
+    if state == "Failed" and reason not in _PASSING:
+        remedy = _REMEDIES.get(
+            reason,
+            f"oc -n {where} describe csv {name}; correct the cause, set state: absent, then state: present.",
+        )
+        return failed(
+            reason or "CSVFailed", f"{text}.", code="OLM-CSV-FAILED", remedy=remedy, details=unmet(csv)
+        )
+    remedy = f"oc -n {where} describe csv {name}; look at the operator's Deployment."
+    # In every installation OLM finds dozens of requirements one after the other: the first that is missing says enough.
+    return pending(
+        reason or "Installing",
+        text,
+        code="OLM-CSV-PENDING",
+        remedy=remedy,
+        details=tuple(line.strip() for line in unmet(csv)[:1]),
+    )
+
+
+def owned_kinds(csv: Object) -> list[tuple[str, str, str]]:
+    """API version, kind and plural of the custom resources that the operator owns."""
+    found = []
+    for one in ((csv.get("spec") or {}).get("customresourcedefinitions") or {}).get("owned") or []:
+        plural, _dot, group = str(one["name"]).partition(".")
+        found.append((f"{group}/{one['version']}", str(one["kind"]), plural))
+    return found
+
+
+_REMEDIES = {
+    "UnsupportedOperatorGroup": "Set install_mode to one that the operator supports.",
+    "TooManyOperatorGroups": "Keep one OperatorGroup in the namespace.",
+    "NoOperatorGroup": "The namespace needs one OperatorGroup; run again, this module makes it.",
+    "InterOperatorGroupOwnerConflict": "The same operator is installed in another namespace; remove one of the two.",
+}
+
+
+def _said(entry: Object) -> str:
+    return f" ({entry['message']})" if entry.get("message") else ""

@@ -1,0 +1,68 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Before an InstallPlan that upgrades the GPU operator is approved: does the driver change with it, and may it?"""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    bundle,
+    csv,
+    driver_change,
+    plans,
+    subscription,
+)
+
+Object = dict[str, t.Any]
+_POLICY: t.Final = known("ClusterPolicy")
+
+
+def settle(api: Api, plan: Object, seen: subscription.Snapshot, params: Object) -> list[Object]:
+    """What the task tells of the change: nothing where the driver stays. Raises where nobody has agreed to it."""
+    try:
+        policies = api.list(_POLICY)
+    except KindNotServedError:
+        return []
+    if not any(map(driver_change.follows, policies)):
+        return []
+    running = csv.named(seen["csvs"], subscription.status(seen, "installedCSV"))
+    change = driver_change.find(plan, running, _following(api, plan), policies)
+    if change is None:
+        return []
+    if params["driver_change"] == driver_change.PIN:
+        return [_pin(api, change, params["adopt"] == "take")]
+    nodes = api.list(known("Node"), labels=driver_change.DRIVEN)
+    pods = api.list(known("Pod"), keep=_at_work) if nodes else []
+    if params["driver_change"] == driver_change.ASK:
+        raise driver_change.refuse(change, nodes, pods)
+    api.warn(f"{change.text} (driver_change: allow).")
+    return [{**driver_change.summarize(change, nodes, pods), "action": driver_change.ALLOW}]
+
+
+def _following(api: Api, plan: Object) -> Object | None:
+    """The CSV that the plan brings; bundles from an image lie in a ConfigMap that the plan names."""
+    name = next((one for one in plans.names(plan) if one.startswith(f"{driver_change.PACKAGE}.")), "")
+    found = plans.shown(plan, name) or {}
+    if found.get("kind") != "ConfigMap":
+        return found or None
+    return bundle.csv(api.get(known("ConfigMap"), str(found.get("name")), str(found.get("namespace"))), name)
+
+
+def _pin(api: Api, change: driver_change.Change, take: bool) -> Object:
+    driver_change.check_pin(change, owned, take)
+    driver = driver_change.triple(change.image)
+    for policy in change.policies:
+        api.merge_patch(_POLICY, policy["metadata"]["name"], None, {"spec": {"driver": driver}})
+    return {**driver_change.summarize(change, [], []), "action": driver_change.PIN, "to": change.image}
+
+
+def _at_work(pod: Object) -> Object | None:
+    return pod if drain.busy([pod]) else None

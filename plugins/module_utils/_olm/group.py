@@ -1,0 +1,104 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""OperatorGroup: one a namespace, and which namespaces it targets."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+
+Object = dict[str, t.Any]
+
+OWN: t.Final = "OwnNamespace"
+ALL: t.Final = "AllNamespaces"
+MODES: t.Final = (OWN, ALL)
+
+
+def mode(wanted: str | None, supported: t.Collection[str], package: str) -> str:
+    """The wanted install mode, or the narrowest that the operator supports."""
+    able = [one for one in MODES if one in supported] if supported else list(MODES)
+    if wanted in able or (wanted is None and able):
+        return wanted or able[0]
+    listed = ", ".join(sorted(supported))
+    message = f"Package {package} does not support install mode {wanted or ' or '.join(MODES)}; it supports {listed}."
+    raise AcceleratorError(
+        "OLM-INSTALL-MODE",
+        message,
+        f"Set install_mode to {able[0]}." if able else "Install this operator by hand.",
+    )
+
+
+def build(namespace: str, install_mode: str) -> Object:
+    spec = {"targetNamespaces": [namespace]} if install_mode == OWN else {}
+    return {
+        "apiVersion": "operators.coreos.com/v1",
+        "kind": "OperatorGroup",
+        "metadata": {"name": namespace, "namespace": namespace},
+        "spec": spec,
+    }
+
+
+def suitable(groups: t.Sequence[Object], namespace: str, install_mode: str | None) -> Object | None:
+    """The existing group that does; None when there is none yet; an error when ours beside it would stop every operator of the namespace."""
+    if not groups:
+        return None
+    if len(groups) > 1:
+        listed = ", ".join(sorted(one["metadata"]["name"] for one in groups))
+        message = f"Namespace {namespace} has {len(groups)} OperatorGroups ({listed}); OLM fails every CSV in it (TooManyOperatorGroups)."
+        raise AcceleratorError(
+            "OLM-GROUP", message, "Delete all but one of them.", [_line(one) for one in groups]
+        )
+    (group,) = groups
+    held = targets(group)
+    if install_mode in (None, OWN) and held == [namespace]:
+        return group
+    if install_mode in (None, ALL) and held == []:
+        return group
+    wanted = "all namespaces" if install_mode == ALL else f"namespace {namespace}"
+    message = (
+        f"OperatorGroup {group['metadata']['name']} in namespace {namespace} targets {', '.join(held) or 'all namespaces'}, not {wanted}; "
+        "a second group would fail every CSV."
+    )
+    remedy = "Change or delete that OperatorGroup, or install the operator in a namespace of its own."
+    raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)])
+
+
+def check_supported(group: Object, supported: t.Collection[str], package: str) -> None:
+    """OLM fails a CSV that does not support what its namespace's group targets (UnsupportedOperatorGroup)."""
+    held = install_mode_of(group)
+    if not supported or held in supported:
+        return
+    metadata = group["metadata"]
+    message = (
+        f"OperatorGroup {metadata['name']} in namespace {metadata['namespace']} targets {', '.join(targets(group)) or 'all namespaces'} ({held}), "
+        f"and {package} supports only {', '.join(sorted(supported))}; OLM would fail its CSV."
+    )
+    remedy = (
+        "Install the operator in a namespace of its own."
+        if ALL not in supported
+        else "Install it in openshift-operators, or in a namespace of its own."
+    )
+    raise AcceleratorError("OLM-GROUP", message, remedy, [_line(group)])
+
+
+def targets(group: Object) -> list[str]:
+    """Targeted namespaces; empty means all. A selector shows only in the status."""
+    spec = group.get("spec") or {}
+    if spec.get("selector"):
+        return sorted(str(one) for one in (group.get("status") or {}).get("namespaces") or [] if one) or [
+            "(selector)"
+        ]
+    return sorted(str(one) for one in spec.get("targetNamespaces") or [] if one)
+
+
+def install_mode_of(group: Object) -> str:
+    return OWN if targets(group) else ALL
+
+
+def _line(group: Object) -> str:
+    return (
+        f"OperatorGroup {group['metadata']['name']}: targets {', '.join(targets(group)) or 'all namespaces'}"
+    )

@@ -1,0 +1,173 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""An operator through OLM: every conflict is looked for before the first write, and each InstallPlan before its approval."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    KindNotServedError,
+    NotReadyError,
+    WaitTimeoutError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    group as olm_group,
+    plans,
+    progress,
+    subscription as olm_subscription,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import behind
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.driver_change import (
+    PACKAGE as GPU_OPERATOR,
+)
+
+Object = dict[str, t.Any]
+
+
+def present(api: Api, params: Object) -> Object:
+    """The result of the task. What is rare (no OLM, another owner of the package, a driver that changes) has files of its own, read when it comes up."""
+    name, namespace, take = params["name"], params["namespace"], params["adopt"] == "take"
+    if behind(name):
+        from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+            elsewhere as olm_elsewhere,
+        )
+
+        return {"operator": olm_elsewhere.of_the_cluster(api, name)}
+    try:
+        live = olm_subscription.subscribed(api.list(known("Subscription")), name, namespace)
+    except KindNotServedError as exc:
+        from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+            elsewhere as olm_elsewhere,
+        )
+
+        raise olm_elsewhere.without_olm(api, name, {}) from exc
+    group = olm_group.suitable(api.list(known("OperatorGroup"), namespace), namespace, params["install_mode"])
+    ask = _ask(api, params, live, group)
+    new_group = (
+        None
+        if group
+        else olm_group.build(namespace, olm_group.mode(params["install_mode"], ask.modes, ask.package))
+    )
+    api.apply(
+        {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": namespace, "labels": params["namespace_labels"]},
+        }
+    )
+    if new_group:
+        api.apply(new_group)
+    wanted = olm_subscription.build(ask, namespace, live)
+    if live is not None and not owned(live) and not take:
+        api.warn(olm_subscription.check_foreign(live, wanted))
+        return follow(api, live, ask, params)
+    return follow(api, api.apply(wanted, force_conflicts=take, live=live), ask, params)
+
+
+def _ask(api: Api, params: Object, live: Object | None, group: Object | None) -> olm_subscription.Ask:
+    """What may be installed; the catalogue is read only where something is to be resolved."""
+    if group and olm_subscription.is_settled(live, params):
+        return olm_subscription.ask(params, live, None)
+    from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+        elsewhere as olm_elsewhere,
+        offers,
+    )
+
+    if live is None:
+        olm_elsewhere.refuse_second_owner(api, params["name"])
+    offer = offers.find(
+        api,
+        params["name"],
+        params["source"] or olm_subscription.source(live),
+        params["source_namespace"],
+        live is None,
+        params["grace"],
+    )
+    ask = olm_subscription.ask(params, live, offer)
+    offers.warn(api, offer, ask)
+    if group:
+        olm_group.check_supported(group, ask.modes, ask.package)
+    return ask
+
+
+def follow(api: Api, subscription: Object, ask: olm_subscription.Ask, params: Object) -> Object:
+    """Waits, approves what may be approved, waits again, until nothing is left to approve."""
+    name, namespace = subscription["metadata"]["name"], subscription["metadata"]["namespace"]
+    queries = {"subscription": Query(known("Subscription"), namespace, name)}
+    queries |= {
+        "plans": Query(known("InstallPlan"), namespace),
+        "csvs": Query(known("ClusterServiceVersion"), namespace),
+    }
+    changes: list[Object] = []
+    while True:
+        seen = _wait(api, queries, ask, params["grace"], subscription)
+        plan = olm_subscription.plan_to_approve(seen, ask)
+        if plan is not None:
+            progress.check(seen, plan, ask)
+            changes += _driver_change(api, plan, seen, params)
+            api.merge_patch(
+                known("InstallPlan"), plan["metadata"]["name"], namespace, {"spec": {"approved": True}}
+            )
+        if plan is None and _ask_again(api, seen, ask):
+            continue
+        if plan is None or api.check_mode or not api.wait_wanted:
+            return _result(api, {**seen, "subscription": seen["subscription"] or [subscription]}, changes)
+
+
+def _wait(
+    api: Api, queries: dict[str, Query], ask: olm_subscription.Ask, grace: float, subscription: Object | None
+) -> olm_subscription.Snapshot:
+    """subscription: None where OLM has been asked to unpack anew."""
+    judge = progress.Judge(ask, api.clock, grace=grace, stale=2.0 if subscription else 15.0)
+    try:
+        return api.wait(queries, judge, f"operator {ask.package}", on_timeout_code="OLM-PENDING")
+    except (NotReadyError, WaitTimeoutError) as exc:
+        if exc.code != "OLM-UNPACK":
+            raise
+        from ansible_collections.accelerators.openshift.plugins.module_utils._olm import unpack
+
+        if (
+            not isinstance(exc, WaitTimeoutError)
+            and subscription is not None
+            and unpack.begin_again(api, subscription, ask.catalog[1])
+        ):
+            return _wait(api, queries, ask, grace, None)
+        raise unpack.explained(api, exc, ask.catalog[1]) from exc
+
+
+def _ask_again(api: Api, seen: olm_subscription.Snapshot, ask: olm_subscription.Ask) -> bool:
+    """In the middle of an upgrade by several plans OLM may need a change of the Subscription to go on."""
+    if api.check_mode or not api.wait_wanted or not progress.is_forgotten(seen, ask):
+        return False
+    metadata = seen["subscription"][0]["metadata"]
+    note = {
+        "metadata": {"annotations": {progress.ASKED_AGAIN: olm_subscription.status(seen, "installedCSV")}}
+    }
+    api.merge_patch(known("Subscription"), metadata["name"], metadata["namespace"], note)
+    return True
+
+
+def _driver_change(api: Api, plan: Object, seen: olm_subscription.Snapshot, params: Object) -> list[Object]:
+    """Only an upgrade of the GPU operator can bring one."""
+    if params["name"] != GPU_OPERATOR or not olm_subscription.status(seen, "installedCSV"):
+        return []
+    from ansible_collections.accelerators.openshift.plugins.module_utils._olm import driver_change_steps
+
+    return driver_change_steps.settle(api, plan, seen, params)
+
+
+def _result(api: Api, seen: olm_subscription.Snapshot, changes: list[Object]) -> Object:
+    for line in olm_subscription.remarks(seen["subscription"][0]):
+        api.warn(line)
+    found = olm_subscription.summarize(seen)
+    if found["awaits_approval"] and not found["csv"]:
+        api.warn(
+            f"InstallPlan {found['install_plan']} waits for somebody to approve it: {', '.join(plans.names(olm_subscription.current_plan(seen) or {}))}."
+        )
+    return {"operator": found, "driver_change": changes[0] if changes else None}

@@ -1,0 +1,264 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""How far an operator's installation is: the Subscription, its plan and its CSV read together."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from dataclasses import replace
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    PENDING,
+    Readiness,
+    failed,
+    pending,
+    ready,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    catalogue,
+    csv as olm_csv,
+    plans,
+    subscription as olm_subscription,
+    trouble,
+)
+
+
+class Judge:
+    """Believes the resolver only when it has said the same for a while.
+
+    In the middle of an upgrade it complains about the CSV that is being replaced, and after a change of the Subscription about what was before;
+    that there is no way to a CSV shows only in that no InstallPlan comes. A failed unpacking is still told for a while when its Job is deleted.
+    """
+
+    def __init__(
+        self,
+        ask: olm_subscription.Ask,
+        clock: t.Callable[[], float],
+        patience: float = 10.0,
+        grace: float = 60.0,
+        stale: float = 10.0,
+    ) -> None:
+        """stale: for how long OLM may still tell of a failed unpacking that it has been asked to do again."""
+        self._ask, self._clock = ask, clock
+        self._patience = {
+            "ResolutionFailed": patience,
+            "NoWay": 6 * patience,
+            trouble.FAILED: stale,
+            trouble.UNPACKING: grace,
+        }
+        self._said, self._since = "", 0.0
+
+    def __call__(self, seen: olm_subscription.Snapshot) -> Readiness:
+        verdict, now = judge(seen, self._ask), self._clock()
+        if verdict.reason not in self._patience:
+            self._said = ""
+        elif verdict.message != self._said:
+            self._said, self._since = verdict.message, now
+        if verdict.reason in self._patience and now - self._since < self._patience[verdict.reason]:
+            return replace(verdict, verdict=PENDING)
+        return verdict
+
+
+def judge(seen: olm_subscription.Snapshot, ask: olm_subscription.Ask) -> Readiness:
+    """Ready means: nothing more will happen without another approval."""
+    if not seen["subscription"]:
+        return pending("NoSubscription", f"Subscription {ask.package} is not there yet", code="OLM-PENDING")
+    plan = olm_subscription.plan_to_approve(seen, ask)
+    if plan is not None:
+        return _refuse(seen, plan, ask) or ready(
+            "Approve", f"InstallPlan {plan['metadata']['name']} can be approved"
+        )
+    plan = olm_subscription.current_plan(seen)
+    bad = trouble.of(seen["subscription"][0])
+    is_passing = bad is not None and (
+        (bad.code == "OLM-RESOLVE" and _is_about_what_goes(bad.message, seen))
+        or trouble.is_over(bad, plan, seen, ask)
+    )
+    if (
+        bad is not None
+        and not is_passing
+        and (ask.approve == olm_subscription.UPGRADE or not olm_subscription.status(seen, "installedCSV"))
+    ):
+        return bad
+    if plan is not None and not plans.awaits_approval(plan):
+        state = plans.judge(plan)
+        if not state.is_ready and not (state.is_failed and _is_settled(seen)):
+            return state
+    elif (
+        plan is not None
+        and ask.approve == olm_subscription.NEVER
+        and not olm_subscription.status(seen, "installedCSV")
+    ):
+        return ready(
+            "RequiresApproval", f"InstallPlan {plan['metadata']['name']} waits for somebody's approval"
+        )
+    return _installed(seen, ask, plan)
+
+
+def check(seen: olm_subscription.Snapshot, plan: olm_subscription.Object, ask: olm_subscription.Ask) -> None:
+    """The last look before an approval."""
+    verdict = _refuse(seen, plan, ask)
+    if verdict is not None:
+        raise NotReadyError(verdict.code, verdict.message, verdict.remedy, verdict.details)
+
+
+def _refuse(
+    seen: olm_subscription.Snapshot, plan: olm_subscription.Object, ask: olm_subscription.Ask
+) -> Readiness | None:
+    return _beyond(seen, plan, ask) or plans.refuse(plan, ask.path, ask.allowed)
+
+
+def _beyond(
+    seen: olm_subscription.Snapshot, plan: olm_subscription.Object, ask: olm_subscription.Ask
+) -> Readiness | None:
+    """OLM takes the furthest step that the channel allows; one past the wanted CSV leads nowhere but there."""
+    past = [name for name in plans.names(plan) if name in ask.held and name not in ask.path]
+    if not ask.csv or not past:
+        return None
+    installed = olm_subscription.status(seen, "installedCSV")
+    way = f"The way that exists is {' -> '.join([*([installed] if installed else []), *past])}"
+    text = f"{way}: channel {ask.channel} leads past {ask.csv}, and OLM takes the furthest step. InstallPlan {plan['metadata']['name']} was not approved."
+    other = f"set channel to {' or '.join(ask.leading)}" if ask.leading else "use another channel"
+    remedy = (
+        f"Ask for csv: {past[-1]}, or {other}, or remove the operator (state: absent) and install {ask.csv}."
+    )
+    return failed("PastTarget", text, code="OLM-NO-PATH", remedy=remedy, details=tuple(plans.names(plan)))
+
+
+def _is_about_what_goes(text: str, seen: olm_subscription.Snapshot) -> bool:
+    """While a CSV is being replaced the resolver sees two of one package, and complains of them until it looks again, however long that takes."""
+    phases = {
+        one["metadata"]["name"]: olm_csv.phase(one) for one in seen["csvs"] if not olm_csv.is_copied(one)
+    }
+    return any(phases.get(name, "Deleting") in ("Replacing", "Deleting") for name in _EXISTING.findall(text))
+
+
+def is_forgotten(seen: olm_subscription.Snapshot, ask: olm_subscription.Ask) -> bool:
+    """Whether OLM complained of a CSV that has gone since, and does not look again: for a quarter of an hour, unless the Subscription changes."""
+    subscription, installed = (
+        next(iter(seen["subscription"]), None),
+        olm_subscription.status(seen, "installedCSV"),
+    )
+    gone = set(_EXISTING.findall(olm_subscription.trouble(subscription))) - {
+        one["metadata"]["name"] for one in seen["csvs"]
+    }
+    if (
+        subscription is None
+        or not owned(subscription)
+        or not gone
+        or ask.approve != olm_subscription.UPGRADE
+        or not _is_newer(ask.target, installed)
+    ):
+        return False
+    return (subscription["metadata"].get("annotations") or {}).get(ASKED_AGAIN) != installed
+
+
+def _is_settled(seen: olm_subscription.Snapshot) -> bool:
+    """A plan that failed long ago does not matter once what it was for is installed."""
+    current = olm_subscription.status(seen, "currentCSV")
+    return bool(current) and current == olm_subscription.status(seen, "installedCSV")
+
+
+def _installed(
+    seen: olm_subscription.Snapshot, ask: olm_subscription.Ask, plan: olm_subscription.Object | None
+) -> Readiness:
+    installed, current = (
+        olm_subscription.status(seen, "installedCSV"),
+        olm_subscription.status(seen, "currentCSV"),
+    )
+    if not installed:
+        if current and plan is not None:
+            state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
+            return (
+                pending("InstalledCSV", f"CSV {current} succeeded; the Subscription does not say so yet")
+                if state.is_ready
+                else state
+            )
+        if olm_subscription.condition(seen["subscription"][0], trouble.UNPACKING):
+            return pending(
+                "Unpacks",
+                f"Subscription {ask.package}: the bundle is being unpacked",
+                code="OLM-UNPACK",
+                remedy=trouble.UNPACK,
+            )
+        text = f"Subscription {ask.package}: OLM has not made an InstallPlan yet"
+        return pending(
+            "NoInstallPlan", text, code="OLM-PENDING", remedy="Look at the catalog-operator's log."
+        )
+    if current and current != installed and plan is not None and plans.is_approved(plan):
+        state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
+        return (
+            state
+            if not state.is_ready
+            else pending("InstalledCSV", f"CSV {current} succeeded; the Subscription still says {installed}")
+        )
+    live = olm_csv.named(seen["csvs"], installed)
+    if live is None:
+        remedy = "Set state: absent, then state: present; OLM does not install it again by itself."
+        return failed(
+            "CSVGone",
+            f"Subscription {ask.package} says that CSV {installed} is installed, but it was deleted.",
+            code="OLM-CSV-GONE",
+            remedy=remedy,
+        )
+    state = olm_csv.judge(live, installed)
+    if state.is_ready and is_forgotten(seen, ask):
+        return ready("AskAgain", f"CSV {installed} succeeded; OLM has to look for what comes after it")
+    if state.is_ready and ask.target and installed != ask.target:
+        # While the resolver complains of what was, it has not looked again.
+        has_looked = olm_subscription.condition(seen["subscription"][0], "ResolutionFailed") is None
+        return _off_target(
+            installed, ask, has_looked and olm_subscription.status(seen, "state") == "AtLatestKnown"
+        )
+    return state
+
+
+def _is_newer(csv: str, than: str) -> bool:
+    return bool(csv and than) and catalogue.order(catalogue.version_of(csv)) > catalogue.order(
+        catalogue.version_of(than)
+    )
+
+
+def _off_target(installed: str, ask: olm_subscription.Ask, at_latest: bool) -> Readiness:
+    """The operator works, but it is not the version that was asked for."""
+    newer = _is_newer(installed, ask.target)
+    if newer and ask.csv:
+        remedy = f"Set csv: {installed}, or remove the operator (state: absent) and install {ask.csv}."
+        return failed(
+            "Newer",
+            f"CSV {installed} is installed and newer than {ask.csv}; OLM does not downgrade.",
+            code="OLM-VERSION",
+            remedy=remedy,
+        )
+    if newer:
+        return ready("Newer", f"CSV {installed} is newer than the channel's head")
+    if ask.approve != olm_subscription.UPGRADE:
+        remedy = "Set approve: upgrade to let the operator be upgraded."
+        return failed(
+            "Older",
+            f"CSV {installed} is installed; {ask.csv} was asked for.",
+            code="OLM-VERSION",
+            remedy=remedy,
+        )
+    if at_latest and ask.csv:
+        text = f"CSV {installed} is installed, and OLM says that it is the latest that channel {ask.channel} leads to; no way leads to {ask.csv}."
+        return failed("NoWay", text, code="OLM-NO-UPGRADE", remedy=_NO_WAY, details=tuple(sorted(ask.held)))
+    text = f"CSV {installed} is installed; waiting for a way to {ask.target}"
+    return pending(
+        "UpgradePending",
+        text,
+        code="OLM-NO-UPGRADE",
+        remedy="See whether the channel has a path between the two.",
+    )
+
+
+# On a Subscription of ours: the CSV after which OLM was made to look again.
+ASKED_AGAIN: t.Final = "accelerators.openshift/asked-again-after"
+# How the resolver names what the namespace has: @existing/NAMESPACE//CSV.
+_EXISTING: t.Final = re.compile(r"@existing/[^/\s]*//([^\s,]+)")
+_NO_WAY: t.Final = "Set another channel, or remove the operator (state: absent) and install that CSV."

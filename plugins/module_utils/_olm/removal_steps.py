@@ -1,0 +1,147 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Taking an operator away without taking anything else along: Subscription, CSV, OperatorGroup, Namespace, and its CRDs only when asked."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    csv as olm_csv,
+    removal,
+    subscription,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import behind
+
+Object = dict[str, t.Any]
+
+_CSV: t.Final = known("ClusterServiceVersion")
+_CRD: t.Final = known("CustomResourceDefinition")
+_CONTENTS: t.Final = (
+    "Deployment",
+    "DaemonSet",
+    "StatefulSet",
+    "Job",
+    "CronJob",
+    "Pod",
+    "PersistentVolumeClaim",
+    "Service",
+    "ConfigMap",
+    "Secret",
+)
+
+
+def absent(api: Api, params: Object) -> Object:
+    name, namespace = params["name"], params["namespace"]
+    if behind(name):
+        api.warn(f"{name} is part of OpenShift and stays.")
+    else:
+        _remove(api, name, namespace, params["force"], params["remove_crds"])
+    return {"operator": {"package": name, "namespace": namespace}}
+
+
+def _remove(api: Api, name: str, namespace: str, force: bool, with_crds: bool) -> None:
+    try:
+        subscriptions, found = api.list(known("Subscription"), namespace), api.list(_CSV, namespace)
+    except KindNotServedError:
+        return
+    home, live = (
+        api.get(known("Namespace"), namespace),
+        subscription.subscribed(subscriptions, name, namespace),
+    )
+    if live is not None and not owned(live):
+        keeper = other_manager(live)
+        api.warn(
+            f"Subscription {live['metadata']['name']} was not created by this collection{f' but by {keeper}' if keeper else ''}; the operator stays."
+        )
+        return
+    doomed = removal.csvs(live, home, found, name)
+    crds = (
+        _crds(api, name, namespace, doomed)
+        if with_crds and (live is not None or doomed or not _is_elsewhere(api, name))
+        else []
+    )
+    if (with_crds or not force) and not api.check_mode:
+        removal.check_unused(
+            _custom_resources(api, {one for csv in doomed for one in olm_csv.owned_kinds(csv)}),
+            name,
+            with_crds,
+        )
+    if live is not None:
+        api.delete(known("Subscription"), live["metadata"]["name"], namespace)
+    for one in doomed:
+        if removal.is_leaving(one) or api.delete(
+            _CSV, one["metadata"]["name"], namespace, owned_only=False, wait=False
+        ):
+            queries = {"csvs": Query(_CSV, namespace, one["metadata"]["name"])}
+            api.wait(
+                queries, removal.judge_leaving(one), f"operator {name} leaves", on_timeout_code="OLM-CSV-HELD"
+            )
+    if not removal.others(subscriptions, found, [*([live] if live else []), *doomed]):
+        _remove_home(api, namespace, home)
+    _remove_crds(api, crds, name)
+
+
+def _is_elsewhere(api: Api, name: str) -> bool:
+    """Whether another namespace has the operator, so that the CRDs are its."""
+    return any((one.get("spec") or {}).get("name") == name for one in api.list(known("Subscription")))
+
+
+def _remove_home(api: Api, namespace: str, home: Object | None) -> None:
+    for group in filter(owned, api.list(known("OperatorGroup"), namespace)):
+        api.delete(known("OperatorGroup"), group["metadata"]["name"], namespace)
+    if not owned(home):
+        return
+    # Metadata only, so that no Secret is read.
+    strangers = removal.strangers(
+        one for kind in _CONTENTS for one in api.list(known(kind), namespace, metadata_only=True)
+    )
+    if strangers:
+        api.warn(f"Namespace {namespace} stays: it holds {', '.join(strangers)}.")
+    else:
+        api.delete(known("Namespace"), namespace)
+
+
+def _crds(api: Api, name: str, namespace: str, doomed: t.Sequence[Object]) -> list[Object]:
+    """The operator's CRDs, but for those that another package under OLM has as well."""
+    label = removal.label(name, namespace)
+    labelled = api.list(_CRD, labels=label, metadata_only=True) if label else []
+    found = [
+        one for one in (api.get(_CRD, crd) for crd in removal.crd_names(doomed, labelled)) if one is not None
+    ]
+    for one in found:
+        if shared := removal.shared_with(one, name):
+            api.warn(
+                f"CustomResourceDefinition {one['metadata']['name']} stays: it belongs to {', '.join(shared)} as well."
+            )
+    return [one for one in found if not removal.shared_with(one, name)]
+
+
+def _remove_crds(api: Api, crds: t.Sequence[Object], name: str) -> None:
+    if not api.check_mode:
+        queries = {one["metadata"]["name"]: Query(Kind(*removal.served_as(one))) for one in crds}
+        seen = (
+            api.wait(queries, removal.judge_empty, f"objects of {name} leave", on_timeout_code="OLM-CRDS")
+            if queries
+            else {}
+        )
+        removal.check_empty(seen)
+    for one in crds:
+        api.delete(_CRD, one["metadata"]["name"], owned_only=False)
+
+
+def _custom_resources(api: Api, kinds: t.Collection[tuple[str, str, str]]) -> list[Object]:
+    found: list[Object] = []
+    for api_version, kind, plural in sorted(kinds):
+        try:
+            found += api.list(Kind(api_version, kind, plural), metadata_only=True)
+        except KindNotServedError:
+            continue
+    return found

@@ -1,0 +1,231 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""An operator under OLM: what is asked for, its Subscription, and which InstallPlan is ours to approve."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass, replace
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+    catalogue,
+    csv as olm_csv,
+    plans,
+)
+
+Object = dict[str, t.Any]
+Snapshot = t.Mapping[str, t.Sequence[Object]]
+
+INSTALL: t.Final = "install"
+UPGRADE: t.Final = "upgrade"
+NEVER: t.Final = "never"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What may be installed. csv: exactly this one. path: the CSVs on the way. head: where the channel ends. held: all CSVs of the channel.
+
+    leading: other channels that hold the wanted CSV.
+    """
+
+    package: str
+    approve: str = INSTALL
+    channel: str = ""
+    catalog: tuple[str, str] = ("", "")
+    csv: str | None = None
+    path: frozenset[str] = frozenset()
+    head: str = ""
+    modes: frozenset[str] = frozenset()
+    allowed: tuple[str, ...] = ()
+    held: frozenset[str] = frozenset()
+    leading: tuple[str, ...] = ()
+
+    @property
+    def target(self) -> str:
+        return self.csv or (self.head if self.approve == UPGRADE else "")
+
+
+def ask(params: t.Mapping[str, t.Any], live: Object | None, offer: Object | None) -> Ask:
+    """From the options, the Subscription that exists and the package; without an offer nothing will need an approval."""
+    held = (live or {}).get("spec") or {}
+    basis = Ask(params["name"], params["approve"], csv=params["csv"], allowed=tuple(params["allow_csvs"]))
+    wanted = params["channel"] or held.get("channel") or ""
+    if offer is None:
+        return replace(
+            basis,
+            channel=wanted,
+            catalog=(held["source"], held["sourceNamespace"]),
+            path=frozenset({params["csv"]} - {None}),
+        )
+    entry = catalogue.channel(offer, wanted)
+    return replace(
+        basis,
+        channel=entry["name"],
+        catalog=catalogue.catalog(offer),
+        path=catalogue.path_to(entry, params["csv"]),
+        head=str(entry.get("currentCSV") or ""),
+        modes=catalogue.install_modes(entry),
+        held=catalogue.path_to(entry, None),
+        leading=tuple(
+            one for one in catalogue.leading_to(offer, params["csv"] or "") if one != entry["name"]
+        ),
+    )
+
+
+def is_settled(live: Object | None, params: t.Mapping[str, t.Any]) -> bool:
+    """Whether the Subscription is as asked and installed, so that the catalogue need not be read."""
+    spec, installed = (live or {}).get("spec") or {}, ((live or {}).get("status") or {}).get("installedCSV")
+    same = (
+        all(params[option] in (None, spec.get(option)) for option in ("channel", "source"))
+        and spec.get("sourceNamespace") == params["source_namespace"]
+    )
+    return bool(installed) and same and params["approve"] != UPGRADE and params["csv"] in (None, installed)
+
+
+def build(asked: Ask, namespace: str, live: Object | None) -> Object:
+    """startingCSV counts only at the beginning; later it is kept as it is."""
+    source, source_namespace = asked.catalog
+    spec = {
+        "name": asked.package,
+        "channel": asked.channel,
+        "source": source,
+        "sourceNamespace": source_namespace,
+        "installPlanApproval": "Manual",
+    }
+    start = ((live or {}).get("spec") or {}).get("startingCSV") if live else asked.csv
+    spec |= {"startingCSV": start} if start else {}
+    metadata = {"name": live["metadata"]["name"] if live else asked.package, "namespace": namespace}
+    return {
+        "apiVersion": "operators.coreos.com/v1alpha1",
+        "kind": "Subscription",
+        "metadata": metadata,
+        "spec": spec,
+    }
+
+
+def subscribed(subscriptions: t.Sequence[Object], package: str, namespace: str) -> Object | None:
+    """The package's Subscription in the namespace. Two of them, or one elsewhere, would fight over the same CRDs."""
+    found = [one for one in subscriptions if (one.get("spec") or {}).get("name") == package]
+    here = [one for one in found if one["metadata"]["namespace"] == namespace]
+    elsewhere = [one for one in found if one not in here]
+    if len(here) > 1:
+        message = f"Namespace {namespace} has {len(here)} Subscriptions to {package}: {', '.join(one['metadata']['name'] for one in here)}."
+        raise AcceleratorError("OLM-TWICE", message, "Delete all but one of them.")
+    if elsewhere and not here:
+        other = elsewhere[0]["metadata"]
+        message = f"Package {package} is already subscribed to in namespace {other['namespace']} (Subscription {other['name']})."
+        raise AcceleratorError(
+            "OLM-TWICE",
+            message,
+            f"Set namespace: {other['namespace']}, or remove that Subscription.",
+        )
+    return here[0] if here else None
+
+
+def source(live: Object | None) -> str | None:
+    """The catalogue that the existing Subscription follows."""
+    return ((live or {}).get("spec") or {}).get("source")
+
+
+def check_foreign(live: Object, wanted: Object) -> str:
+    """Somebody else's Subscription may serve as it is; what to tell about it, or an error when it is not what is asked for."""
+    held, name, keeper = live.get("spec") or {}, live["metadata"]["name"], other_manager(live)
+    fields = ("channel", "source", "sourceNamespace")
+    wrong = [
+        f"{one}: {held.get(one)} (asked: {wanted['spec'][one]})"
+        for one in fields
+        if held.get(one) != wanted["spec"][one]
+    ]
+    if wrong:
+        message = f"Subscription {name} was made by {keeper or 'somebody else'} and is not what is asked for: {', '.join(wrong)}."
+        remedy = (
+            f"Change it in {keeper}, or ask for what is there."
+            if keeper
+            else "Set adopt: take to take these fields over, or ask for what is there."
+        )
+        raise AcceleratorError("OLM-NOT-OURS", message, remedy, wrong)
+    return f"Subscription {name} was not created by this collection and is left as it is (adopt: report).{f' {keeper} keeps it.' if keeper else ''}"
+
+
+def condition(subscription: Object | None, kind: str) -> Object | None:
+    """A Subscription's conditions are negative: True means trouble."""
+    conditions = ((subscription or {}).get("status") or {}).get("conditions") or []
+    return next((one for one in conditions if one.get("type") == kind and one.get("status") == "True"), None)
+
+
+def trouble(subscription: Object | None) -> str:
+    """The resolver's text, as told now."""
+    found = condition(subscription, "ResolutionFailed")
+    return str(found.get("message") or "") if found else ""
+
+
+def remarks(subscription: Object | None) -> list[str]:
+    """Deprecations, as the catalogue has them and OLM repeats them."""
+    conditions = ((subscription or {}).get("status") or {}).get("conditions") or []
+    kinds = {"PackageDeprecated": "Package", "ChannelDeprecated": "Channel", "BundleDeprecated": "CSV"}
+    found = {
+        one["type"]: one for one in conditions if one.get("type") in kinds and one.get("status") == "True"
+    }
+    spec, csv = (
+        (subscription or {}).get("spec") or {},
+        ((subscription or {}).get("status") or {}).get("installedCSV"),
+    )
+    names = {
+        "PackageDeprecated": spec.get("name"),
+        "ChannelDeprecated": spec.get("channel"),
+        "BundleDeprecated": csv,
+    }
+    return [
+        f"{word} {names[kind]} is deprecated: {found[kind].get('message')}"
+        for kind, word in kinds.items()
+        if kind in found
+    ]
+
+
+def current_plan(seen: Snapshot) -> Object | None:
+    """The one InstallPlan that the Subscription points to; others are not ours to look at."""
+    subscription = next(iter(seen["subscription"]), None)
+    wanted = (((subscription or {}).get("status") or {}).get("installPlanRef") or {}).get("name")
+    return next((plan for plan in seen["plans"] if plan["metadata"]["name"] == wanted), None)
+
+
+def plan_to_approve(seen: Snapshot, asked: Ask) -> Object | None:
+    """The plan that we should approve now."""
+    plan = current_plan(seen)
+    if plan is None or asked.approve == NEVER or not plans.awaits_approval(plan):
+        return None
+    installed = status(seen, "installedCSV")
+    if installed and (asked.approve != UPGRADE or installed == asked.target):
+        return None
+    return plan
+
+
+def summarize(seen: Snapshot) -> Object:
+    """The facts about the operator that a task returns."""
+    subscription = next(iter(seen["subscription"]), None) or {}
+    spec, plan = subscription.get("spec") or {}, current_plan(seen)
+    installed, current = status(seen, "installedCSV"), status(seen, "currentCSV")
+    live = olm_csv.named(seen["csvs"], installed or current)
+    return {
+        "package": spec.get("name"),
+        "namespace": (subscription.get("metadata") or {}).get("namespace"),
+        "subscription": (subscription.get("metadata") or {}).get("name"),
+        "channel": spec.get("channel"),
+        "catalog": spec.get("source"),
+        "csv": installed or None,
+        "version": olm_csv.version(live) or None,
+        "phase": olm_csv.phase(live) or None,
+        "state": status(seen, "state") or None,
+        "install_plan": plan["metadata"]["name"] if plan else None,
+        "awaits_approval": plans.awaits_approval(plan),
+        "upgrade_available": current if installed and current and current != installed else None,
+    }
+
+
+def status(seen: Snapshot, field: str) -> str:
+    subscription = next(iter(seen["subscription"]), None) or {}
+    return str((subscription.get("status") or {}).get(field) or "")

@@ -1,0 +1,262 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""AWS: AWSMachineProviderConfig."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known, merged
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
+
+Data = dict[str, t.Any]
+KEY: t.Final = "aws"
+ZONED: t.Final = True
+OPTIONS: t.Final[dict[str, Field]] = {
+    "efa": Field("flag"),
+    "placement_group": Field("text"),
+    "placement_partition": Field("integer", low=1, high=7),
+    "tenancy": Field("text", choices=("default", "dedicated")),
+}
+
+_REFERENCE: t.Final[Data] = {"id": None, "arn": None, "filters": [{"name": None, "values": None}]}
+# The known shape: the Machine API keeps any field of a provider's value, and only warns about those that it will ignore.
+SHAPE: t.Final[Data] = {
+    "apiVersion": None,
+    "kind": None,
+    "metadata": {"creationTimestamp": None},
+    "ami": _REFERENCE,
+    "instanceType": None,
+    "tags": [{"name": None, "value": None}],
+    "iamInstanceProfile": _REFERENCE,
+    "userDataSecret": {"name": None},
+    "credentialsSecret": {"name": None},
+    "keyName": None,
+    "deviceIndex": None,
+    "publicIp": None,
+    "networkInterfaceType": None,
+    "securityGroups": [_REFERENCE],
+    "subnet": _REFERENCE,
+    "placement": {"region": None, "availabilityZone": None, "tenancy": None, "host": None},
+    "loadBalancers": [{"name": None, "type": None}],
+    "blockDevices": [
+        {
+            "deviceName": None,
+            "noDevice": None,
+            "virtualName": None,
+            "ebs": {
+                "deleteOnTermination": None,
+                "encrypted": None,
+                "kmsKey": _REFERENCE,
+                "iops": None,
+                "throughputMib": None,
+                "volumeSize": None,
+                "volumeType": None,
+            },
+        }
+    ],
+    "spotMarketOptions": {"maxPrice": None},
+    "marketType": None,
+    "metadataServiceOptions": {"authentication": None},
+    "placementGroupName": None,
+    "placementGroupPartition": None,
+    "capacityReservationId": None,
+    "cpuOptions": {"confidentialCompute": None},
+}
+# How a machine reaches the cluster and what it boots; not how the reference is bought (spot, reservations), grouped or balanced.
+COPIED: t.Final = (
+    "apiVersion",
+    "kind",
+    "ami",
+    "tags",
+    "iamInstanceProfile",
+    "userDataSecret",
+    "credentialsSecret",
+    "keyName",
+    "deviceIndex",
+    "publicIp",
+    "securityGroups",
+    "subnet",
+    "metadataServiceOptions",
+)
+IMAGE: t.Final = "ami"
+CHOSEN: t.Final = {
+    "spotMarketOptions": "market",
+    "marketType": "market",
+    "capacityReservationId": "market.reservation",
+    "placementGroupName": "aws.placement_group",
+    "placementGroupPartition": "aws.placement_partition",
+    "networkInterfaceType": "aws.efa",
+}
+_DISK: t.Final = {
+    "size_gib": "volumeSize",
+    "type": "volumeType",
+    "iops": "iops",
+    "throughput_mib": "throughputMib",
+}
+_LEAST_DISK: t.Final = 120
+_LEAST_IOPS: t.Final = 3000
+_RESERVATION: t.Final = re.compile(r"cr-[0-9a-f]{17}")
+_MARKETS: t.Final = ("OnDemand", "Spot", "CapacityBlock")
+_VOLUMES: t.Final = ("gp2", "gp3", "io1", "io2", "standard")
+
+
+def zone(provider: t.Mapping[str, t.Any]) -> str:
+    return str((provider.get("placement") or {}).get("availabilityZone", ""))
+
+
+def instance_type(provider: t.Mapping[str, t.Any]) -> str:
+    return str(provider.get("instanceType", ""))
+
+
+def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    _check_disk(wanted.disk, paths.disk, problems)
+    asked = merged({**_market(wanted.market), **_placed(wanted.options)}, wanted.patch)
+    _check_market(asked, wanted, paths, problems)
+    if asked.get("placementGroupPartition") and not asked.get("placementGroupName"):
+        where = paths.of("placementGroupPartition", f"{paths.options}.placement_partition", wanted.patch)
+        problems.add(
+            "POOL-PLACEMENT",
+            where,
+            "a partition is one of a placement group, and none is named.",
+            "Set aws.placement_group too.",
+        )
+    kind = wanted.known
+    if asked.get("networkInterfaceType") == "EFA" and kind and kind.fabric != "efa":
+        where = paths.of("networkInterfaceType", f"{paths.options}.efa", wanted.patch)
+        problems.add(
+            "POOL-FABRIC",
+            where,
+            f"{kind.name} has no Elastic Fabric Adapter.",
+            "Remove it, or use a type whose fabric is efa.",
+        )
+
+
+def _check_market(asked: Data, wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    """What the Machine API's webhook refuses, be it asked by the market or by the patch."""
+    reservation, market, is_spot = (
+        asked.get("capacityReservationId"),
+        asked.get("marketType"),
+        "spotMarketOptions" in asked,
+    )
+    if reservation and not _RESERVATION.fullmatch(str(reservation)):
+        where = paths.of("capacityReservationId", f"{paths.market}.reservation", wanted.patch)
+        problems.add(
+            "POOL-MARKET",
+            where,
+            f"{reservation!r} is no id of a reservation.",
+            "It is cr- and 17 hexadecimal digits, as the EC2 console shows it.",
+        )
+    where = f"{paths.patch}.{'marketType' if 'marketType' in wanted.patch else 'spotMarketOptions'}"
+    if not {"marketType", "spotMarketOptions", "capacityReservationId"} & set(wanted.patch):
+        return
+    if market and market not in _MARKETS:
+        problems.add(
+            "POOL-MARKET",
+            where,
+            f"{market!r} is no market of AWS.",
+            f"Allowed: {', '.join(_MARKETS)}; or set market instead.",
+        )
+    elif is_spot and market in ("OnDemand", "CapacityBlock"):
+        problems.add(
+            "POOL-MARKET",
+            where,
+            f"spotMarketOptions contradict marketType {market}.",
+            "Set market, and leave both out of the patch.",
+        )
+    elif (is_spot or market == "Spot") and reservation:
+        problems.add(
+            "POOL-MARKET",
+            where,
+            "a spot instance cannot use a capacity reservation.",
+            "Remove one of the two.",
+        )
+    elif market == "CapacityBlock" and not reservation:
+        problems.add(
+            "POOL-MARKET",
+            where,
+            "a capacity block is used through its reservation.",
+            "Set market instead, with its type and reservation.",
+        )
+
+
+def _check_disk(disk: Data, path: str, problems: Problems) -> None:
+    kind, iops = disk.get("type", "gp3"), disk.get("iops")
+    if kind not in _VOLUMES:
+        problems.add(
+            "POOL-DISK",
+            f"{path}.type",
+            f"{kind!r} is no volume type of AWS.",
+            f"Allowed: {', '.join(_VOLUMES)}.",
+        )
+        return
+    if iops is not None and kind not in ("gp3", "io1", "io2"):
+        problems.add(
+            "POOL-DISK", f"{path}.iops", f"a {kind} volume takes no iops.", "Use type gp3, io1 or io2."
+        )
+    if "throughput_mib" in disk and kind != "gp3":
+        problems.add(
+            "POOL-DISK", f"{path}.throughput_mib", f"a {kind} volume takes no throughput.", "Use type gp3."
+        )
+    if kind in ("io1", "io2") and iops is None:
+        problems.add("POOL-DISK", f"{path}.iops", f"is required for {kind}.", "Set iops.")
+    if kind == "gp3" and iops is not None and iops < _LEAST_IOPS:
+        problems.add(
+            "POOL-DISK",
+            f"{path}.iops",
+            f"{iops} is less than a gp3 volume always has.",
+            f"Set at least {_LEAST_IOPS}, or leave it out.",
+        )
+
+
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+    source = known(source, SHAPE)
+    provider = {key: source[key] for key in COPIED if key in source}
+    if wanted.image:
+        provider["ami"] = {"id": wanted.image}
+    provider["instanceType"] = wanted.instance_type
+    region = {key: value for key, value in (source.get("placement") or {}).items() if key == "region"}
+    provider["placement"] = {**region, "availabilityZone": wanted.zone}
+    provider["blockDevices"] = [_root_disk(source.get("blockDevices") or [], wanted.disk)]
+    return t.cast(Data, merged(provider, {**_market(wanted.market), **_placed(wanted.options)}))
+
+
+def _placed(options: t.Mapping[str, t.Any]) -> Data:
+    """Where on the hardware, and how it is wired."""
+    fields = {
+        "placementGroupName": options.get("placement_group"),
+        "placementGroupPartition": options.get("placement_partition"),
+    }
+    placed: Data = {key: value for key, value in fields.items() if value is not None}
+    if options.get("efa"):
+        placed["networkInterfaceType"] = "EFA"
+    return {**placed, "placement": {"tenancy": options["tenancy"]}} if options.get("tenancy") else placed
+
+
+def _root_disk(devices: t.Sequence[t.Mapping[str, t.Any]], disk: t.Mapping[str, t.Any]) -> Data:
+    """The reference's root device (encryption and key stay), at least as large as a driver build and its images need."""
+    root = next((device for device in devices if not device.get("deviceName")), next(iter(devices), {}))
+    ebs = dict(root.get("ebs") or {"encrypted": True})
+    if "type" in disk and disk["type"] != ebs.get("volumeType"):
+        # The figures of one volume type mean nothing to another.
+        ebs = {key: value for key, value in ebs.items() if key not in ("iops", "throughputMib")}
+    ebs.setdefault("volumeType", "gp3")
+    ebs["volumeSize"] = max(int(ebs.get("volumeSize") or 0), _LEAST_DISK)
+    ebs |= {_DISK[key]: value for key, value in disk.items() if key in _DISK and value is not None}
+    return {**({"deviceName": root["deviceName"]} if root.get("deviceName") else {}), "ebs": ebs}
+
+
+def _market(market: t.Mapping[str, t.Any]) -> Data:
+    reservation = {"capacityReservationId": market["reservation"]} if market.get("reservation") else {}
+    if market.get("type") == "spot":
+        return {"spotMarketOptions": {"maxPrice": market["max_price"]} if market.get("max_price") else {}}
+    return (
+        {"marketType": "CapacityBlock", **reservation}
+        if market.get("type") == "capacity_block"
+        else reservation
+    )

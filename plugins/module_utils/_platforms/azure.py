@@ -1,0 +1,258 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Azure: AzureMachineProviderSpec."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.quantity import canonical
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import azure_shape
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known, merged
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
+
+Data = dict[str, t.Any]
+KEY: t.Final = "azure"
+# Some regions have no zones; there a machine set names none.
+ZONED: t.Final = False
+_ULTRA: t.Final = "UltraSSD_LRS"
+_OS_DISKS: t.Final = ("Premium_LRS", "StandardSSD_LRS", "Standard_LRS")
+_DATA_DISKS: t.Final = (*_OS_DISKS, _ULTRA)
+
+
+def _suffix_fault(text: str) -> str:
+    return (
+        ""
+        if re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9_.-]{0,30}[A-Za-z0-9_])?", text)
+        else "cannot end a disk's name (letters, digits, _ . -; at most 32)"
+    )
+
+
+OPTIONS: t.Final[dict[str, Field]] = {
+    "accelerated_networking": Field("flag"),
+    "ultra_disks": Field("flag"),
+    "data_disks": Field(
+        "list",
+        fields={
+            "name": Field("text", required=True, fault=_suffix_fault),
+            "size_gib": Field("integer", required=True, low=4, high=65536),
+            "type": Field("text", choices=_DATA_DISKS),
+        },
+    ),
+}
+SHAPE: t.Final[Data] = azure_shape.SHAPE
+# How a machine reaches the cluster and what it boots; the load balancer is its way out. Not how the reference is bought, grouped or shielded.
+COPIED: t.Final = (
+    "apiVersion",
+    "kind",
+    "userDataSecret",
+    "credentialsSecret",
+    "location",
+    "image",
+    "sshPublicKey",
+    "publicIP",
+    "tags",
+    "securityGroup",
+    "applicationSecurityGroups",
+    "subnet",
+    "publicLoadBalancer",
+    "managedIdentity",
+    "vnet",
+    "networkResourceGroup",
+    "resourceGroup",
+    "diagnostics",
+    "acceleratedNetworking",
+)
+IMAGE: t.Final = "image"
+CHOSEN: t.Final = {
+    "spotVMOptions": "market",
+    "capacityReservationGroupID": "market.reservation",
+    "ultraSSDCapability": "azure.ultra_disks",
+    "dataDisks": "azure.data_disks",
+    "acceleratedNetworking": "azure.accelerated_networking",
+}
+_LEAST_DISK: t.Final = 128
+_MOST_DISK: t.Final = 32767
+_GROUP: t.Final = re.compile(
+    r"/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.Compute/capacityReservationGroups/[^/]+",
+    re.IGNORECASE,
+)
+# These sizes have no accelerated networking, and a machine that asks for it is never made.
+_PLAIN_NETWORK: t.Final = re.compile(r"Standard_(NC\d+r?s_v3|NV\d+s_v[23])")
+
+
+def zone(provider: t.Mapping[str, t.Any]) -> str:
+    return str(provider.get("zone") or "")
+
+
+def instance_type(provider: t.Mapping[str, t.Any]) -> str:
+    return str(provider.get("vmSize", ""))
+
+
+def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    for name in wanted.zones:
+        if not name.isdigit():
+            problems.add(
+                "POOL-ZONE",
+                f"{paths.candidate}.zones",
+                f"{name!r} is no zone of Azure: they are numbers.",
+                'Write ["1"], ["2"] or ["3"].',
+            )
+    _check_market(wanted, paths, problems)
+    _check_disks(wanted, paths, problems)
+    if wanted.options.get("accelerated_networking") and _PLAIN_NETWORK.fullmatch(wanted.instance_type):
+        where = f"{paths.options}.accelerated_networking"
+        problems.add(
+            "POOL-FABRIC",
+            where,
+            f"{wanted.instance_type} has no accelerated networking.",
+            "Remove it, or use a newer size.",
+        )
+
+
+def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    kind, group = wanted.market.get("type"), wanted.market.get("reservation")
+    if kind == "capacity_block":
+        problems.add(
+            "POOL-MARKET",
+            f"{paths.market}.type",
+            "Azure has no capacity blocks.",
+            "Use on_demand with a reservation.",
+        )
+        return
+    asked = wanted.patch.get("capacityReservationGroupID") or group
+    where = paths.of("capacityReservationGroupID", f"{paths.market}.reservation", wanted.patch)
+    if asked and not _GROUP.fullmatch(str(asked)):
+        remedy = "Write /subscriptions/ID/resourceGroups/GROUP/providers/Microsoft.Compute/capacityReservationGroups/NAME."
+        problems.add("POOL-MARKET", where, f"{asked!r} is no id of a capacity reservation group.", remedy)
+    elif asked and (kind == "spot" or "spotVMOptions" in wanted.patch) and not problems.at(where):
+        problems.add(
+            "POOL-MARKET",
+            where,
+            "a spot machine cannot use a capacity reservation.",
+            "Remove one of the two.",
+        )
+
+
+def _check_disks(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    kind, size = wanted.disk.get("type"), wanted.disk.get("size_gib")
+    if kind is not None and kind not in _OS_DISKS:
+        hint = (
+            "An ultra disk cannot be booted from: make it one of azure.data_disks. " if kind == _ULTRA else ""
+        )
+        problems.add(
+            "POOL-DISK",
+            f"{paths.disk}.type",
+            f"{kind!r} is no type of Azure's OS disks.",
+            f"{hint}Allowed: {', '.join(_OS_DISKS)}.",
+        )
+    if size is not None and size > _MOST_DISK:
+        problems.add(
+            "POOL-DISK",
+            f"{paths.disk}.size_gib",
+            f"{size} is more than an OS disk has.",
+            f"Set at most {_MOST_DISK}.",
+        )
+    for key in sorted({"iops", "throughput_mib"} & set(wanted.disk)):
+        problems.add(
+            "POOL-DISK",
+            f"{paths.disk}.{key}",
+            "the size of Azure's OS disks says how fast they are.",
+            f"Remove {key}, or make the disk larger.",
+        )
+    disks = wanted.options.get("data_disks") or []
+    ultra = bool(wanted.options.get("ultra_disks")) or any(disk.get("type") == _ULTRA for disk in disks)
+    if ultra and not wanted.zones:
+        where = f"{paths.options}.{'ultra_disks' if wanted.options.get('ultra_disks') else 'data_disks'}"
+        problems.add(
+            "POOL-DISK",
+            where,
+            "machines outside of a zone get no ultra disks.",
+            "Name zones in the candidate, or use Premium_LRS.",
+        )
+    if len({disk.get("name") for disk in disks}) < len(disks):
+        problems.add(
+            "POOL-DUPLICATE",
+            f"{paths.options}.data_disks",
+            "two of them have the same name.",
+            "Name each once.",
+        )
+
+
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+    source = known(source, SHAPE)
+    provider: Data = {key: source[key] for key in COPIED if key in source}
+    if wanted.image:
+        provider["image"] = _image(wanted.image)
+    provider |= {"vmSize": wanted.instance_type, "osDisk": _os_disk(source.get("osDisk") or {}, wanted.disk)}
+    if wanted.zone:
+        provider["zone"] = wanted.zone
+    fast = wanted.options.get(
+        "accelerated_networking",
+        bool(source.get("acceleratedNetworking")) and not _PLAIN_NETWORK.fullmatch(wanted.instance_type),
+    )
+    # What is false is left out by the Machine API itself.
+    provider = merged(provider, {"acceleratedNetworking": True if fast else None})
+    if (source.get("securityProfile") or {}).get("encryptionAtHost"):
+        provider["securityProfile"] = {"encryptionAtHost": True}
+    if wanted.options.get("ultra_disks"):
+        provider["ultraSSDCapability"] = "Enabled"
+    if wanted.options.get("data_disks"):
+        provider["dataDisks"] = [
+            _data_disk(number, disk) for number, disk in enumerate(wanted.options["data_disks"])
+        ]
+    return {**provider, **_market(wanted.market)}
+
+
+def _image(text: str) -> Data:
+    """The id of an image, or PUBLISHER:OFFER:SKU:VERSION of the marketplace."""
+    publisher, offer, sku, version = text.split(":") if text.count(":") == 3 else ("", "", "", "")
+    return {
+        "publisher": publisher,
+        "offer": offer,
+        "sku": sku,
+        "version": version,
+        "resourceID": "" if publisher else text,
+    }
+
+
+def _os_disk(disk: t.Mapping[str, t.Any], wanted: t.Mapping[str, t.Any]) -> Data:
+    """The reference's with its encryption, at least as large as a driver build and its images need; not a place on the reference's own hardware."""
+    managed = disk.get("managedDisk") or {}
+    is_local = (disk.get("diskSettings") or {}).get("ephemeralStorageLocation")
+    caching = {"cachingType": disk["cachingType"]} if disk.get("cachingType") and not is_local else {}
+    kept = {key: managed[key] for key in ("diskEncryptionSet",) if managed.get(key)}
+    storage = wanted.get("type") or managed.get("storageAccountType") or "Premium_LRS"
+    size = wanted.get("size_gib") or max(int(disk.get("diskSizeGB") or 0), _LEAST_DISK)
+    return {
+        "osType": disk.get("osType") or "Linux",
+        "diskSizeGB": size,
+        **caching,
+        "managedDisk": {**kept, "storageAccountType": storage},
+    }
+
+
+def _data_disk(number: int, disk: t.Mapping[str, t.Any]) -> Data:
+    storage = disk.get("type") or "Premium_LRS"
+    caching = "None" if storage == _ULTRA else "ReadOnly"
+    fields = {
+        "nameSuffix": disk["name"],
+        "diskSizeGB": disk["size_gib"],
+        "lun": number,
+        "cachingType": caching,
+    }
+    return {**fields, "managedDisk": {"storageAccountType": storage}, "deletionPolicy": "Delete"}
+
+
+def _market(market: t.Mapping[str, t.Any]) -> Data:
+    if market["type"] == "spot":
+        # The API server's own spelling: another one would look like a change for ever.
+        return {
+            "spotVMOptions": {"maxPrice": canonical(market["max_price"])} if market.get("max_price") else {}
+        }
+    return {"capacityReservationGroupID": market["reservation"]} if market.get("reservation") else {}

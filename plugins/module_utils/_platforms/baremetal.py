@@ -1,0 +1,123 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Bare metal: BareMetalMachineProviderSpec. A Machine takes a free BareMetalHost that its selector matches."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
+
+Data = dict[str, t.Any]
+KEY: t.Final = "baremetal"
+ZONED: t.Final = False
+OPERATORS: t.Final = ("In", "NotIn", "Exists", "DoesNotExist")
+OPTIONS: t.Final[dict[str, Field]] = {
+    "host_selector": Field("labels"),
+    "host_expressions": Field(
+        "list",
+        fields={
+            "key": Field("text", required=True, fault=key_fault),
+            "operator": Field("text", required=True, choices=OPERATORS),
+            "values": Field("list", entry=Field("text", fault=value_fault)),
+        },
+    ),
+    "image": Field(
+        "map", fields={"url": Field("text", required=True), "checksum": Field("text", required=True)}
+    ),
+}
+SHAPE: t.Final[Data] = {
+    "apiVersion": None,
+    "kind": None,
+    "metadata": {"creationTimestamp": None},
+    "image": {"url": None, "checksum": None},
+    "customDeploy": {"method": None},
+    "userData": {"name": None, "namespace": None},
+    "hostSelector": {
+        "matchLabels": None,
+        "matchExpressions": [{"key": None, "operator": None, "values": None}],
+    },
+}
+# What is installed on the host; not which host.
+COPIED: t.Final = ("apiVersion", "kind", "image", "customDeploy", "userData")
+IMAGE: t.Final = "image"
+# The provider's own words.
+_WRITTEN: t.Final = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
+
+
+def zone(provider: t.Mapping[str, t.Any]) -> str:
+    return ""
+
+
+def instance_type(provider: t.Mapping[str, t.Any]) -> str:
+    return ""
+
+
+def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    refusals.refuse_markets(wanted, "bare metal", paths, problems)
+    refusals.refuse_zones(
+        wanted,
+        "hosts of bare metal are in no zone.",
+        "Choose hosts with baremetal.host_selector instead.",
+        paths,
+        problems,
+    )
+    refusals.refuse_disk(wanted, (), "bare metal", paths, problems)
+    chosen = (
+        wanted.options.get("host_selector")
+        or wanted.options.get("host_expressions")
+        or (wanted.patch.get("hostSelector") or {})
+    )
+    if not chosen:
+        message = "is required on bare metal: without it a machine takes any free host, with or without GPUs."
+        problems.add(
+            "POOL-REQUIRED",
+            f"{paths.options}.host_selector",
+            message,
+            "Label the BareMetalHosts, and say so: baremetal: {host_selector: {gpu: h100}}.",
+        )
+    for index, one in enumerate(wanted.options.get("host_expressions") or []):
+        operator, values = one.get("operator"), one.get("values") or []
+        if operator in ("In", "NotIn") and not values:
+            problems.add(
+                "POOL-REQUIRED",
+                f"{paths.options}.host_expressions[{index}].values",
+                f"is required for {operator}.",
+                "Name the values.",
+            )
+        elif operator in ("Exists", "DoesNotExist") and values:
+            problems.add(
+                "POOL-CONFLICT",
+                f"{paths.options}.host_expressions[{index}].values",
+                f"means nothing to {operator}.",
+                "Remove it.",
+            )
+
+
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+    source = known(source, SHAPE)
+    provider = {key: source[key] for key in COPIED if source.get(key) is not None}
+    if wanted.options.get("image"):
+        # A host is deployed in one way: by this image, or as the reference says.
+        provider = {
+            **{key: value for key, value in provider.items() if key != "customDeploy"},
+            "image": dict(wanted.options["image"]),
+        }
+    selector: Data = {}
+    if wanted.options.get("host_selector"):
+        selector["matchLabels"] = dict(wanted.options["host_selector"])
+    if wanted.options.get("host_expressions"):
+        selector["matchExpressions"] = [_expression(one) for one in wanted.options["host_expressions"]]
+    return {**provider, "hostSelector": selector}
+
+
+def _expression(one: Data) -> Data:
+    written = {"key": one["key"], "operator": _WRITTEN[one["operator"]]}
+    return {**written, "values": list(one["values"])} if one.get("values") else written

@@ -1,0 +1,240 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Google Cloud: GCPMachineProviderSpec."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import gcp_shape
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
+
+Data = dict[str, t.Any]
+KEY: t.Final = "gcp"
+ZONED: t.Final = True
+OPTIONS: t.Final[dict[str, Field]] = {
+    "gpus": Field(
+        "map", fields={"type": Field("text", required=True), "count": Field("integer", low=1, high=16)}
+    ),
+    "preemptible": Field("flag"),
+    "restart_policy": Field("text", choices=("Always", "Never")),
+    "shielded": Field(
+        "map", fields={key: Field("flag") for key in ("secure_boot", "vtpm", "integrity_monitoring")}
+    ),
+}
+SHAPE: t.Final[Data] = gcp_shape.SHAPE
+# How a machine reaches the cluster; not how the reference is bought, balanced, protected from deletion or moved between hosts.
+COPIED: t.Final = (
+    "apiVersion",
+    "kind",
+    "userDataSecret",
+    "credentialsSecret",
+    "canIPForward",
+    "labels",
+    "gcpMetadata",
+    "networkInterfaces",
+    "serviceAccounts",
+    "tags",
+    "region",
+    "projectID",
+    "resourceManagerTags",
+)
+IMAGE: t.Final = "disks"
+CHOSEN: t.Final = {
+    "preemptible": "gcp.preemptible",
+    "provisioningModel": "market: spot without gcp.preemptible: true, which older releases know",
+    "restartPolicy": "gcp.restart_policy",
+}
+_LEAST_DISK: t.Final = 128
+_HYPERDISK: t.Final = "hyperdisk-balanced"
+_DISKS: t.Final = ("pd-ssd", "pd-balanced", "pd-standard", _HYPERDISK)
+# Series that boot from nothing but a hyperdisk, and series that cannot boot from one.
+_HYPERDISK_ALONE: t.Final = ("a3-ultragpu-", "a4-", "a4x-", "g4-")
+_NO_HYPERDISK: t.Final = ("n1-", "a2-", "g2-")
+_SHIELDED: t.Final = {
+    "secure_boot": "secureBoot",
+    "vtpm": "virtualizedTrustedPlatformModule",
+    "integrity_monitoring": "integrityMonitoring",
+}
+# What a patch must not say, and what says it instead.
+_NOT_PATCHED: t.Final = {
+    "gpus": "Set gcp.gpus instead: the devices of a node are counted by it.",
+    "machineType": "Set instance_type instead: the devices of a node are counted by it.",
+    "provisioningModel": "Set market: spot instead.",
+    "preemptible": "Set market: spot, and gcp.preemptible where the API knows no Spot.",
+}
+
+
+def zone(provider: t.Mapping[str, t.Any]) -> str:
+    return str(provider.get("zone", ""))
+
+
+def instance_type(provider: t.Mapping[str, t.Any]) -> str:
+    """With the GPUs that are attached, as the catalogue calls it."""
+    gpus = "".join(f"+{gpu.get('type')}:{gpu.get('count') or 1}" for gpu in provider.get("gpus") or [])
+    return f"{provider.get('machineType', '')}{gpus}"
+
+
+def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    _check_machine(wanted, paths, problems)
+    _check_market(wanted, paths, problems)
+    _check_disk(wanted.disk, wanted.instance_type, paths.disk, problems)
+    shielded = wanted.options.get("shielded") or {}
+    if shielded.get("vtpm") is False and shielded.get("integrity_monitoring") is not False:
+        where = f"{paths.options}.shielded.integrity_monitoring"
+        problems.add(
+            "POOL-CONFLICT",
+            where,
+            "integrity is monitored by the virtual TPM, which is turned off.",
+            "Set both to false, or neither.",
+        )
+    if (wanted.patch.get("confidentialCompute") or "Disabled") != "Disabled":
+        where = f"{paths.patch}.confidentialCompute"
+        problems.add(
+            "POOL-PLATFORM",
+            where,
+            "the Machine API makes confidential machines of series without GPUs alone.",
+            "Remove it.",
+        )
+
+
+def _check_machine(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    machine, _plus, attached = wanted.instance_type.partition("+")
+    if (
+        wanted.options.get("gpus")
+        and not attached
+        and wanted.kind
+        and not problems.at(f"{paths.options}.gpus")
+    ):
+        message = f"{machine} is no N1 machine: its GPUs are built in, and none can be added."
+        problems.add("POOL-GPUS", f"{paths.options}.gpus", message, "Remove gcp.gpus.")
+    if wanted.patch.get("onHostMaintenance", "Terminate") != "Terminate":
+        where = f"{paths.patch}.onHostMaintenance"
+        problems.add(
+            "POOL-PLATFORM",
+            where,
+            "a machine with GPUs cannot be moved to another host while it runs.",
+            "Remove it: it is always Terminate.",
+        )
+    for field in sorted(set(_NOT_PATCHED) & set(wanted.patch)):
+        problems.add(
+            "POOL-PLATFORM", f"{paths.patch}.{field}", "is set by the pool itself.", _NOT_PATCHED[field]
+        )
+
+
+def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    market, is_spot = wanted.market, wanted.market.get("type") == "spot"
+    if market.get("type") == "capacity_block":
+        problems.add(
+            "POOL-MARKET",
+            f"{paths.market}.type",
+            "Google Cloud has no capacity blocks.",
+            "Use on_demand, or spot.",
+        )
+    elif "reservation" in market and not problems.at(f"{paths.market}.reservation"):
+        message = "the Machine API cannot name a reservation of Google Cloud."
+        remedy = "Remove it. A reservation that any matching machine may use is used without being named: same machine type, same GPUs, same zone."
+        problems.add("POOL-MARKET", f"{paths.market}.reservation", message, remedy)
+    if is_spot and "max_price" in market:
+        problems.add(
+            "POOL-MARKET",
+            f"{paths.market}.max_price",
+            "spot machines of Google Cloud have no highest price.",
+            "Remove max_price.",
+        )
+    if is_spot and wanted.options.get("restart_policy") == "Always":
+        problems.add(
+            "POOL-CONFLICT",
+            f"{paths.options}.restart_policy",
+            "a spot machine is never started again.",
+            "Remove it, or set Never.",
+        )
+    if wanted.options.get("preemptible") and not is_spot:
+        problems.add(
+            "POOL-CONFLICT",
+            f"{paths.options}.preemptible",
+            "says which kind of spot machine, but the market is not spot.",
+            "Set market: spot.",
+        )
+
+
+def _check_disk(disk: Data, machine: str, path: str, problems: Problems) -> None:
+    kind = disk.get("type")
+    if kind is not None and kind not in _DISKS:
+        problems.add(
+            "POOL-DISK",
+            f"{path}.type",
+            f"{kind!r} is no disk type that the Machine API knows.",
+            f"Allowed: {', '.join(_DISKS)}.",
+        )
+    elif kind == _HYPERDISK and machine.startswith(_NO_HYPERDISK):
+        problems.add(
+            "POOL-DISK",
+            f"{path}.type",
+            f"{machine} cannot boot from a hyperdisk.",
+            "Use pd-ssd or pd-balanced.",
+        )
+    elif kind not in (None, _HYPERDISK) and machine.startswith(_HYPERDISK_ALONE):
+        problems.add(
+            "POOL-DISK",
+            f"{path}.type",
+            f"{machine} boots from a hyperdisk alone.",
+            f"Use {_HYPERDISK}, or leave type out.",
+        )
+    for key in sorted({"iops", "throughput_mib"} & set(disk)):
+        problems.add(
+            "POOL-DISK",
+            f"{path}.{key}",
+            "the Machine API cannot say how fast a disk of Google Cloud is.",
+            f"Remove {key}, or make the disk larger.",
+        )
+
+
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+    source = known(source, SHAPE)
+    provider = {key: source[key] for key in COPIED if key in source}
+    machine, _plus, attached = wanted.instance_type.partition("+")
+    provider |= {"machineType": machine, "zone": wanted.zone, "onHostMaintenance": "Terminate"}
+    if attached:
+        kind, _colon, count = attached.partition(":")
+        provider["gpus"] = [{"type": kind, "count": int(count)}]
+    provider["disks"] = [_boot_disk(source.get("disks") or [], machine, wanted)]
+    # A module that is built on the node is not signed, so the reference's secure boot is not copied.
+    shielded = {
+        key: value
+        for key, value in (source.get("shieldedInstanceConfig") or {}).items()
+        if key != "secureBoot"
+    }
+    asked = {
+        _SHIELDED[key]: "Enabled" if value else "Disabled"
+        for key, value in (wanted.options.get("shielded") or {}).items()
+        if key in _SHIELDED
+    }
+    if shielded | asked:
+        provider["shieldedInstanceConfig"] = shielded | asked
+    if wanted.options.get("restart_policy"):
+        provider["restartPolicy"] = wanted.options["restart_policy"]
+    if wanted.market["type"] == "spot":
+        provider |= (
+            {"preemptible": True} if wanted.options.get("preemptible") else {"provisioningModel": "Spot"}
+        )
+    return provider
+
+
+def _boot_disk(disks: t.Sequence[t.Mapping[str, t.Any]], machine: str, wanted: Wanted) -> Data:
+    """The reference's boot disk with its labels and its key, of a type that the machine boots from, and large enough for a driver build."""
+    boot = next((disk for disk in disks if disk.get("boot")), next(iter(disks), {}))
+    kind = boot.get("type") or "pd-ssd"
+    if machine.startswith(_HYPERDISK_ALONE):
+        kind = _HYPERDISK
+    elif kind == _HYPERDISK and machine.startswith(_NO_HYPERDISK):
+        kind = "pd-ssd"
+    size = wanted.disk.get("size_gib") or max(int(boot.get("sizeGb") or 0), _LEAST_DISK)
+    kept = {key: boot[key] for key in ("image", "labels", "encryptionKey") if boot.get(key)}
+    disk = {**kept, "autoDelete": True, "boot": True, "sizeGb": size, "type": wanted.disk.get("type") or kind}
+    return {**disk, "image": wanted.image} if wanted.image else disk

@@ -1,0 +1,81 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""IBM Cloud VPC: IBMCloudMachineProviderSpec."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
+
+Data = dict[str, t.Any]
+KEY: t.Final = "ibm"
+ZONED: t.Final = True
+OPTIONS: t.Final[dict[str, Field]] = {"dedicated_host": Field("text")}
+SHAPE: t.Final[Data] = {
+    "apiVersion": None,
+    "kind": None,
+    "metadata": {"creationTimestamp": None},
+    "vpc": None,
+    "tags": [{"name": None, "value": None}],
+    "image": None,
+    "profile": None,
+    "dedicatedHost": None,
+    "region": None,
+    "zone": None,
+    "resourceGroup": None,
+    "primaryNetworkInterface": {"subnet": None, "securityGroups": None},
+    "bootVolume": {"encryptionKey": None},
+    "userDataSecret": {"name": None},
+    "credentialsSecret": {"name": None},
+}
+# How a machine reaches the cluster and what it boots; not the host that the reference has to itself.
+COPIED: t.Final = (
+    "apiVersion",
+    "kind",
+    "vpc",
+    "tags",
+    "image",
+    "region",
+    "resourceGroup",
+    "primaryNetworkInterface",
+    "bootVolume",
+    "userDataSecret",
+    "credentialsSecret",
+)
+IMAGE: t.Final = "image"
+CHOSEN: t.Final = {"dedicatedHost": "ibm.dedicated_host"}
+
+
+def zone(provider: t.Mapping[str, t.Any]) -> str:
+    return str(provider.get("zone") or "")
+
+
+def instance_type(provider: t.Mapping[str, t.Any]) -> str:
+    return str(provider.get("profile") or "")
+
+
+def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    refusals.refuse_markets(wanted, "IBM Cloud", paths, problems)
+    refusals.refuse_disk(wanted, (), "IBM Cloud", paths, problems)
+    if wanted.options.get("dedicated_host") and len(set(wanted.zones)) > 1:
+        problems.add(
+            "POOL-PLACEMENT",
+            f"{paths.options}.dedicated_host",
+            "a host is in one zone, and the candidate has several.",
+            "Name one zone.",
+        )
+
+
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+    source = known(source, SHAPE)
+    provider = {key: source[key] for key in COPIED if source.get(key) is not None}
+    provider |= {"profile": wanted.instance_type, "zone": wanted.zone}
+    asked = {"image": wanted.image, "dedicatedHost": wanted.options.get("dedicated_host")}
+    return provider | {key: value for key, value in asked.items() if value}

@@ -1,0 +1,154 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Nutanix: NutanixMachineProviderConfig. GPUs are named one by one; there are no instance types."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.quantity import canonical
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
+
+Data = dict[str, t.Any]
+KEY: t.Final = "nutanix"
+ZONED: t.Final = False
+OPTIONS: t.Final[dict[str, Field]] = {
+    "gpus": Field("list", fields={"name": Field("text"), "device_id": Field("integer", low=1, high=65535)}),
+    "cpus": Field("integer", low=1, high=1024),
+    "cores_per_socket": Field("integer", low=1, high=1024),
+    "memory_gib": Field("integer", low=2, high=24576),
+}
+
+_IDENTIFIER: t.Final = {"type": None, "uuid": None, "name": None}
+SHAPE: t.Final[Data] = {
+    "apiVersion": None,
+    "kind": None,
+    "metadata": {"creationTimestamp": None},
+    "cluster": _IDENTIFIER,
+    "image": _IDENTIFIER,
+    "subnets": [_IDENTIFIER],
+    "vcpusPerSocket": None,
+    "vcpuSockets": None,
+    "memorySize": None,
+    "systemDiskSize": None,
+    "bootType": None,
+    "project": _IDENTIFIER,
+    "categories": [{"key": None, "value": None}],
+    "gpus": [{"type": None, "deviceID": None, "name": None}],
+    "dataDisks": [
+        {
+            "diskSize": None,
+            "deviceProperties": {"deviceType": None, "adapterType": None, "deviceIndex": None},
+            "storageConfig": {"diskMode": None, "storageContainer": {"type": None, "uuid": None}},
+            "dataSource": _IDENTIFIER,
+        }
+    ],
+    "userDataSecret": {"name": None},
+    "credentialsSecret": {"name": None},
+    "failureDomain": {"name": None},
+}
+# Where a machine is, how it reaches the cluster and what it boots.
+COPIED: t.Final = (
+    "apiVersion",
+    "kind",
+    "cluster",
+    "image",
+    "subnets",
+    "vcpusPerSocket",
+    "vcpuSockets",
+    "memorySize",
+    "systemDiskSize",
+    "bootType",
+    "project",
+    "categories",
+    "userDataSecret",
+    "credentialsSecret",
+    "failureDomain",
+)
+IMAGE: t.Final = "image"
+_UUID: t.Final = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def zone(provider: t.Mapping[str, t.Any]) -> str:
+    """The failure domain: a Prism Element with its subnets."""
+    return str((provider.get("failureDomain") or {}).get("name") or "")
+
+
+def instance_type(provider: t.Mapping[str, t.Any]) -> str:
+    return ""
+
+
+def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    refusals.refuse_markets(wanted, "Nutanix", paths, problems)
+    refusals.refuse_disk(wanted, ("size_gib",), "Nutanix", paths, problems)
+    gpus, where = wanted.options.get("gpus") or [], f"{paths.options}.gpus"
+    for index, gpu in enumerate(gpus):
+        if ("name" in gpu) == ("device_id" in gpu):
+            problems.add(
+                "POOL-CONFLICT",
+                f"{where}[{index}]",
+                "must have either name or device_id.",
+                "Name it as Prism does, or give the PCI device id as a number.",
+            )
+    if not gpus and "gpus" not in wanted.patch:
+        problems.add(
+            "POOL-REQUIRED",
+            where,
+            "is required on Nutanix: a machine has the GPUs that are named.",
+            "List one entry a GPU: nutanix: {gpus: [{name: Ada L40S}]}.",
+        )
+    elif gpus and wanted.kind and len(gpus) != wanted.kind.gpus:
+        problems.add(
+            "POOL-GPUS",
+            where,
+            f"names {len(gpus)} GPUs, but the candidate has {wanted.kind.gpus}.",
+            "List one entry a GPU.",
+        )
+    cpus, cores = wanted.options.get("cpus"), wanted.options.get("cores_per_socket")
+    if cpus and cores and cpus % cores:
+        problems.add(
+            "POOL-CONFLICT",
+            f"{paths.options}.cores_per_socket",
+            f"{cpus} cpus are not a multiple of {cores}.",
+            "Let it divide cpus.",
+        )
+    if cores and not cpus:
+        problems.add(
+            "POOL-REQUIRED", f"{paths.options}.cpus", "is required with cores_per_socket.", "Set cpus."
+        )
+
+
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+    source = known(source, SHAPE)
+    provider = {key: source[key] for key in COPIED if source.get(key) is not None}
+    if wanted.image:
+        provider["image"] = (
+            {"type": "uuid", "uuid": wanted.image}
+            if _UUID.fullmatch(wanted.image)
+            else {"type": "name", "name": wanted.image}
+        )
+    options = wanted.options
+    if options.get("cpus"):
+        cores = options.get("cores_per_socket") or 1
+        provider |= {"vcpuSockets": options["cpus"] // cores, "vcpusPerSocket": cores}
+    # As the API writes quantities, so that a re-run finds what it would write.
+    sizes = {"memorySize": options.get("memory_gib"), "systemDiskSize": wanted.disk.get("size_gib")}
+    provider |= {key: canonical(f"{gib}Gi") for key, gib in sizes.items() if gib}
+    if options.get("gpus"):
+        provider["gpus"] = [_gpu(one) for one in options["gpus"]]
+    return provider
+
+
+def _gpu(gpu: Data) -> Data:
+    return (
+        {"type": "Name", "name": gpu["name"]}
+        if gpu.get("name")
+        else {"type": "DeviceID", "deviceID": gpu["device_id"]}
+    )

@@ -1,0 +1,157 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""OpenStack: OpenstackProviderSpec. A GPU is an alias in a flavor's extra specs."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known, merged
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
+
+Data = dict[str, t.Any]
+KEY: t.Final = "openstack"
+# Without one Nova chooses.
+ZONED: t.Final = False
+OPTIONS: t.Final[dict[str, Field]] = {"server_group": Field("text"), "config_drive": Field("flag")}
+
+_TAGGED: t.Final = {"tags": None, "tagsAny": None, "notTags": None, "notTagsAny": None}
+_FILTER: t.Final = {
+    "id": None,
+    "name": None,
+    "description": None,
+    "tenantId": None,
+    "projectId": None,
+    **_TAGGED,
+}
+_SUBNET: t.Final = dict.fromkeys(
+    ("networkId", "ipVersion", "gateway_ip", "cidr", "ipv6AddressMode", "ipv6RaMode", "subnetpoolId")
+)
+_PORT: t.Final = (
+    "networkID",
+    "nameSuffix",
+    "description",
+    "adminStateUp",
+    "macAddress",
+    "tenantID",
+    "projectID",
+    "securityGroups",
+    "tags",
+    "vnicType",
+    "trunk",
+)
+SHAPE: t.Final[Data] = {
+    "apiVersion": None,
+    "kind": None,
+    "metadata": {"creationTimestamp": None},
+    "cloudsSecret": {"name": None, "namespace": None},
+    "cloudName": None,
+    "flavor": None,
+    "image": None,
+    "keyName": None,
+    "sshUserName": None,
+    "networks": [
+        {
+            "uuid": None,
+            "fixedIp": None,
+            "filter": _FILTER,
+            "subnets": [
+                {"uuid": None, "filter": {**_FILTER, **_SUBNET}, "portTags": None, "portSecurity": None}
+            ],
+            "noAllowedAddressPairs": None,
+            "portTags": None,
+            "vnicType": None,
+            "profile": None,
+            "portSecurity": None,
+        }
+    ],
+    "ports": [
+        {
+            **dict.fromkeys(_PORT),
+            "fixedIPs": [{"subnetID": None, "ipAddress": None}],
+            "allowedAddressPairs": [{"ipAddress": None, "macAddress": None}],
+            "profile": None,
+            "portSecurity": None,
+        }
+    ],
+    "floatingIP": None,
+    "availabilityZone": None,
+    "securityGroups": [{"uuid": None, "name": None, "filter": _FILTER}],
+    "userDataSecret": {"name": None, "namespace": None},
+    "trunk": None,
+    "tags": None,
+    "serverMetadata": None,
+    "configDrive": None,
+    "rootVolume": {"sourceUUID": None, "volumeType": None, "diskSize": None, "availabilityZone": None},
+    "additionalBlockDevices": [
+        {
+            "name": None,
+            "sizeGiB": None,
+            "storage": {"type": None, "volume": {"type": None, "availabilityZone": None}},
+        }
+    ],
+    "serverGroupID": None,
+    "serverGroupName": None,
+    "primarySubnet": None,
+}
+# How a server reaches the cluster, what it boots and which servers it is kept apart from. Not an address or disks of its own.
+COPIED: t.Final = (
+    "apiVersion",
+    "kind",
+    "cloudsSecret",
+    "cloudName",
+    "image",
+    "keyName",
+    "sshUserName",
+    "networks",
+    "ports",
+    "securityGroups",
+    "userDataSecret",
+    "trunk",
+    "tags",
+    "serverMetadata",
+    "configDrive",
+    "rootVolume",
+    "serverGroupID",
+    "serverGroupName",
+    "primarySubnet",
+)
+IMAGE: t.Final = "image"
+_DISK: t.Final = {"size_gib": "diskSize", "type": "volumeType"}
+
+
+def zone(provider: t.Mapping[str, t.Any]) -> str:
+    return str(provider.get("availabilityZone") or "")
+
+
+def instance_type(provider: t.Mapping[str, t.Any]) -> str:
+    return str(provider.get("flavor") or "")
+
+
+def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    refusals.refuse_markets(wanted, "OpenStack", paths, problems)
+    refusals.refuse_disk(wanted, tuple(_DISK), "OpenStack", paths, problems)
+
+
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+    source = known(source, SHAPE)
+    provider = {key: source[key] for key in COPIED if source.get(key) is not None}
+    if wanted.options.get("server_group"):
+        # The reference's id is that of its own group.
+        provider = {
+            **{key: value for key, value in provider.items() if key != "serverGroupID"},
+            "serverGroupName": wanted.options["server_group"],
+        }
+    asked = {
+        "image": wanted.image or None,
+        "availabilityZone": wanted.zone or None,
+        "configDrive": wanted.options.get("config_drive"),
+        "rootVolume": {_DISK[key]: value for key, value in wanted.disk.items() if key in _DISK} or None,
+    }
+    given = {key: value for key, value in asked.items() if value is not None}
+    return t.cast(Data, merged({**provider, "flavor": wanted.instance_type}, given))

@@ -1,0 +1,45 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Any other platform with a Machine API: what a worker set says is copied whole, and the patch makes it one with GPUs."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
+
+Data = dict[str, t.Any]
+KEY: t.Final = "other"
+ZONED: t.Final = False
+OPTIONS: t.Final[dict[str, Field]] = {}
+# Nothing is known of its fields, so nothing of them is checked.
+SHAPE: t.Final[Data] = {}
+
+
+def zone(provider: t.Mapping[str, t.Any]) -> str:
+    return ""
+
+
+def instance_type(provider: t.Mapping[str, t.Any]) -> str:
+    return ""
+
+
+def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
+    refusals.refuse_markets(wanted, "this platform", paths, problems)
+    remedy = "Set the field that says where in provider_spec_patch, or give the pool a reference there."
+    refusals.refuse_zones(wanted, "nothing is known of this platform's zones.", remedy, paths, problems)
+    refusals.refuse_disk(wanted, (), "this platform", paths, problems)
+    if not wanted.patch:
+        message = "is required on this platform: nothing else makes the copy of a worker set one with GPUs."
+        problems.add(
+            "POOL-REQUIRED", paths.patch, message, "Set the fields of the provider's value that ask for GPUs."
+        )
+
+
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+    return {key: value for key, value in source.items() if key != "metadata" and value is not None}

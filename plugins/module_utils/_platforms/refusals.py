@@ -1,0 +1,41 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What most platforms do not have: a market, zones, disks with figures. An option for it is refused, never ignored."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
+
+
+def refuse_markets(wanted: Wanted, name: str, paths: Paths, problems: Problems) -> None:
+    kind = wanted.market.get("type", "on_demand")
+    if kind != "on_demand":
+        problems.add("POOL-MARKET", f"{paths.market}.type", f"{name} has no market {kind}.", "Remove market.")
+    elif wanted.market.get("reservation"):
+        problems.add(
+            "POOL-MARKET",
+            f"{paths.market}.reservation",
+            f"a machine of {name} cannot name a reservation.",
+            "Remove market.",
+        )
+
+
+def refuse_zones(wanted: Wanted, why: str, remedy: str, paths: Paths, problems: Problems) -> None:
+    if wanted.zones:
+        problems.add("POOL-ZONE", f"{paths.candidate}.zones", why, remedy)
+
+
+def refuse_disk(
+    wanted: Wanted, known: t.Collection[str], name: str, paths: Paths, problems: Problems
+) -> None:
+    """known: what can be said of a disk there."""
+    for key in sorted(set(wanted.disk) - set(known)):
+        can = f"Only {' and '.join(known)} can be set." if known else "Remove disk."
+        problems.add(
+            "POOL-DISK", f"{paths.disk}.{key}", f"a machine of {name} cannot say this of its disk.", can
+        )

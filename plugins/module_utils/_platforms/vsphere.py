@@ -1,0 +1,145 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""vSphere: VSphereMachineProviderSpec. GPUs are in the template that is cloned; there is no field for them."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
+
+Data = dict[str, t.Any]
+_SHAPE: t.Final[Data] = {
+    "apiVersion": None,
+    "kind": None,
+    "metadata": {"creationTimestamp": None},
+    "userDataSecret": {"name": None},
+    "credentialsSecret": {"name": None},
+    "template": None,
+    "workspace": {
+        "server": None,
+        "datacenter": None,
+        "folder": None,
+        "datastore": None,
+        "resourcePool": None,
+        "vmGroup": None,
+    },
+    "network": {
+        "devices": [
+            {
+                "networkName": None,
+                "gateway": None,
+                "ipAddrs": None,
+                "nameservers": None,
+                "addressesFromPools": [{"group": None, "resource": None, "name": None}],
+            }
+        ]
+    },
+    "numCPUs": None,
+    "numCoresPerSocket": None,
+    "memoryMiB": None,
+    "diskGiB": None,
+    "tagIDs": None,
+    "snapshot": None,
+    "cloneMode": None,
+    "dataDisks": [{"name": None, "sizeGiB": None, "provisioningMode": None}],
+}
+# Where a machine is and how it reaches the cluster; a snapshot is one of the reference's template.
+_COPIED: t.Final = (
+    "apiVersion",
+    "kind",
+    "userDataSecret",
+    "credentialsSecret",
+    "workspace",
+    "network",
+    "numCPUs",
+    "numCoresPerSocket",
+    "memoryMiB",
+    "diskGiB",
+    "tagIDs",
+)
+# The installer's name of the one failure domain of a cluster that was given none.
+_GENERATED: t.Final = "generated-failure-domain"
+_PLACE: t.Final = ("datacenter", "datastore", "resourcePool")
+
+
+@dataclass(frozen=True)
+class VSphere:
+    """domains: the failure domains of the cluster's Infrastructure, which alone say which zone a machine set is in."""
+
+    domains: tuple[Data, ...] = ()
+
+    KEY: t.ClassVar = "vsphere"
+    ZONED: t.ClassVar = False
+    IMAGE: t.ClassVar = "template"
+    SHAPE: t.ClassVar = _SHAPE
+    OPTIONS: t.ClassVar = {
+        "cpus": Field("integer", low=2, high=768),
+        "cores_per_socket": Field("integer", low=1, high=768),
+        "memory_gib": Field("integer", low=2, high=24576),
+    }
+
+    def zone(self, provider: t.Mapping[str, t.Any]) -> str:
+        """The name of the failure domain; empty on a cluster that was given none."""
+        name = str(
+            next(
+                (one.get("name") for one in self.domains if _is_in(provider.get("workspace") or {}, one)), ""
+            )
+        )
+        return "" if name == _GENERATED else name
+
+    def instance_type(self, provider: t.Mapping[str, t.Any]) -> str:
+        return str(provider.get("template") or "")
+
+    def check(self, wanted: Wanted, paths: Paths, problems: Problems) -> None:
+        refusals.refuse_markets(wanted, "vSphere", paths, problems)
+        refusals.refuse_disk(wanted, ("size_gib",), "vSphere", paths, problems)
+        cpus, cores = wanted.options.get("cpus"), wanted.options.get("cores_per_socket")
+        if cpus and cores and cpus % cores:
+            problems.add(
+                "POOL-CONFLICT",
+                f"{paths.options}.cores_per_socket",
+                f"{cpus} cpus are not a multiple of {cores}.",
+                "Let it divide cpus.",
+            )
+
+    def build(self, source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+        source = known(source, _SHAPE)
+        provider = {key: source[key] for key in _COPIED if source.get(key) is not None}
+        # The machine-config operator may replace the template of a set that exists, as it does with other platforms' images.
+        provider["template"] = (
+            wanted.image or wanted.instance_type
+            if wanted.is_new
+            else source.get("template") or wanted.instance_type
+        )
+        cpus = wanted.options.get("cpus")
+        cores = wanted.options.get("cores_per_socket") or cpus
+        gib = wanted.options.get("memory_gib")
+        sizes = {
+            "numCPUs": cpus,
+            "numCoresPerSocket": cores,
+            "memoryMiB": gib and gib * 1024,
+            "diskGiB": wanted.disk.get("size_gib"),
+        }
+        return provider | {key: value for key, value in sizes.items() if value}
+
+
+def _is_in(workspace: t.Mapping[str, t.Any], domain: Data) -> bool:
+    """Whether machines of that workspace are of the failure domain; its own resource pool is its compute cluster's where it names none."""
+    topology = domain.get("topology") or {}
+    pool = topology.get("resourcePool") or f"{topology.get('computeCluster')}/Resources"
+    group = ((domain.get("zoneAffinity") or {}).get("hostGroup") or {}).get("vmGroup") or ""
+    wanted = {
+        "server": domain.get("server"),
+        **{key: topology.get(key) for key in _PLACE},
+        "resourcePool": pool,
+        "vmGroup": group,
+    }
+    return all((workspace.get(key) or "") == value for key, value in wanted.items() if value is not None)

@@ -1,0 +1,171 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Candidates of a pool: what the instance types that they name are made of."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
+    BUILT_IN,
+    CLOUDS,
+    Catalogue,
+    InstanceType,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import (
+    FACTS,
+    described,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import OWN_TYPES
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import attached
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import (
+    GeometryError,
+    geometry,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.platform_options import (
+    own_options,
+)
+
+Data = dict[str, t.Any]
+# What the operators of other vendors call their devices.
+_RESOURCES: t.Final = {"amd": "amd.com/gpu", "intel": "habana.ai/gaudi", "aws": "aws.amazon.com/neuron"}
+
+
+def resolve(
+    candidate: Data,
+    cloud: str | None,
+    path: str,
+    problems: Problems,
+    accelerator: str = "",
+    catalogue: Catalogue = BUILT_IN,
+) -> InstanceType | None:
+    """From the catalogue, and what the candidate says of itself; None where a problem was noted.
+
+    accelerator: the pool's own. One that names the devices' vendor says that they are meant, though they are not NVIDIA's.
+    """
+    name = attached.full_name(candidate)
+    if not name:
+        return None
+    where = cloud or next(iter(catalogue.clouds_with(name)), None)
+    found = catalogue.find(where, name) if where else None
+    facts = {key: candidate[key] for key in FACTS if candidate.get(key) is not None}
+    if facts and (found is None or _differ(facts, found)) and (found is not None or "gpus" in facts):
+        entry = {
+            "cloud": cloud or "",
+            "instance_type": found.name if found else name,
+            **({} if found else {"gpu_model": "gpu"}),
+            **facts,
+        }
+        found = described(entry, found, path, problems)
+        if found is None:
+            return None
+    if found is None:
+        if not attached.refuse(candidate, cloud, path, catalogue, problems):
+            _unknown(name, cloud, path, catalogue, problems)
+        return None
+    if found.gpu.vendor != "nvidia" and not accelerator.startswith(f"{found.gpu.vendor}-"):
+        _foreign(found, cloud, path, catalogue, problems)
+        return None
+    return found
+
+
+def _differ(facts: Data, found: InstanceType) -> bool:
+    known = {**found.to_dict(), "driver": found.driver}
+    return any(known[key] != value for key, value in facts.items())
+
+
+def _foreign(
+    found: InstanceType, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems
+) -> None:
+    sized = [
+        kind
+        for kind in catalogue.everything(cloud or found.cloud)
+        if kind.gpu.vendor == "nvidia" and not kind.attachable
+    ]
+    near = sorted(
+        sized,
+        key=lambda kind: (
+            abs(kind.gpus - found.gpus),
+            abs(kind.gpu_memory_gib - found.gpu_memory_gib),
+            kind.order,
+        ),
+    )[:3]
+    others = ", ".join(kind.name for kind in near) or "one with NVIDIA GPUs"
+    problems.add(
+        "POOL-VENDOR",
+        f"{path}.instance_type",
+        f"{found.name} has {found.gpu.model} devices ({found.gpu.vendor}), which the NVIDIA GPU Operator does not drive.",
+        f"Use another type: {others}. To make such nodes all the same, set accelerator: {found.accelerator}.",
+    )
+
+
+def _unknown(name: str, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems) -> None:
+    if cloud and cloud not in CLOUDS:
+        what = OWN_TYPES.get(cloud, "your own name for a kind of machine")
+        message = f"is required on {cloud}: {name} is {what}, of which no catalogue knows the GPUs."
+        problems.add(
+            "POOL-REQUIRED",
+            f"{path}.gpus",
+            message,
+            f"Say how many GPUs such a machine has and which: set {path}.gpus and {path}.gpu_model.",
+        )
+        return
+    elsewhere = catalogue.clouds_with(name)
+    where = f" on {cloud}" if cloud else ""
+    message = (
+        f"{name} is a type of {', '.join(elsewhere)}, not{where}."
+        if elsewhere
+        else f"{name} is not a known GPU instance type{where}."
+    )
+    near = (
+        catalogue.nearest(name, cloud if cloud in CLOUDS else None)
+        or [entry.name for entry in catalogue.everything(cloud)][:3]
+    )
+    hint = f"Did you mean {' or '.join(near)}? " if near else ""
+    problems.add(
+        "POOL-INSTANCE-TYPE",
+        f"{path}.instance_type",
+        message,
+        f"{hint}If the type is newer than the catalogue, or your own (a template, a flavor, a kind of host), add gpus (and gpu_model) to the candidate.",
+    )
+
+
+def describe(candidate: Data, kind: InstanceType, sharing: Data, path: str, problems: Problems) -> Data:
+    """The candidate as the plan returns it; problems of its geometry are noted at the pool's sharing."""
+    return {
+        "instance_type": kind.name,
+        "zones": list(candidate.get("zones") or []),
+        "arch": kind.arch,
+        "vendor": kind.gpu.vendor,
+        "gpus_per_node": kind.gpus,
+        "gpu_model": kind.gpu.model,
+        "gpu_memory_gib": kind.gpu.memory_gib or None,
+        "gpu_share": kind.share,
+        "driver": kind.driver or None,
+        "vcpus": kind.vcpus or None,
+        "memory_gib": kind.memory_gib or None,
+        "mig_capable": kind.gpu.mig_capable,
+        "accelerator": kind.accelerator,
+        "expected": _expected(kind, sharing, path, problems),
+        **own_options(candidate),
+    }
+
+
+def _expected(kind: InstanceType, sharing: Data, path: str, problems: Problems) -> Data:
+    if kind.gpu.vendor == "nvidia":
+        try:
+            return dict(geometry(kind.name, kind.gpus, kind.gpu, sharing).resources)
+        except GeometryError as exc:
+            problems.add("POOL-GEOMETRY", f"{path}.sharing.{exc.where}", exc.message, exc.remedy)
+            return {}
+    for way in sharing:
+        problems.add(
+            "POOL-VENDOR",
+            f"{path}.sharing.{way}",
+            f"{kind.gpu.model} devices ({kind.gpu.vendor}) are not shared by NVIDIA's operator.",
+            "Remove it.",
+        )
+    return {_RESOURCES[kind.gpu.vendor]: kind.gpus} if kind.gpu.vendor in _RESOURCES else {}

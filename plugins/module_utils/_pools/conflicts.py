@@ -1,0 +1,146 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Contradictions between pools."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.rules import ACCELERATOR
+
+Data = dict[str, t.Any]
+# Settings that exist once per ClusterPolicy: the way to them in a pool.
+_ONCE: t.Final = (("sharing", "mig", "strategy"), ("cdi",), ("upgrade_policy",))
+
+
+def check(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+    _names(pools, name, problems)
+    _nodes(pools, name, problems)
+    _cluster_wide(pools, name, problems)
+    _priorities(pools, name, problems)
+    _quotas(pools, name, problems)
+
+
+def _names(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+    seen: dict[str, int] = {}
+    for index, pool in enumerate(pools):
+        own = pool.get("name")
+        if own in seen:
+            problems.add(
+                "POOL-DUPLICATE",
+                f"{name}[{index}].name",
+                f"{own} is already the name of {name}[{seen[own]}].",
+                "Give each pool its own name.",
+            )
+        elif own:
+            seen[own] = index
+
+
+def _nodes(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+    """A node belongs to one pool: what selects one pool's nodes must not select another's."""
+    for index, pool in enumerate(pools):
+        if "existing" not in pool:
+            continue
+        selector = pool["existing"].get("node_selector") or {}
+        for other_index, other in enumerate(pools):
+            if other_index == index or not selector or ("existing" in other and other_index > index):
+                continue
+            theirs = _node_labels(other)
+            narrow, wide = (
+                sorted((selector, theirs), key=len, reverse=True)
+                if "existing" in other
+                else (theirs, selector)
+            )
+            if wide and wide.items() <= narrow.items():
+                problems.add(
+                    "POOL-OVERLAP",
+                    f"{name}[{index}].existing.node_selector",
+                    f"also matches the nodes of pool {other.get('name')} ({name}[{other_index}]).",
+                    "Make the selector narrower, so that each node belongs to one pool.",
+                )
+
+
+def _node_labels(pool: Data) -> dict[str, str]:
+    if "existing" in pool:
+        return dict(pool["existing"].get("node_selector") or {})
+    first: Data = next(iter(pool.get("resolved", [])), {})
+    labels = {"node-role.kubernetes.io/worker": "", **pool_label(pool.get("name", ""))}
+    if first:
+        labels |= {
+            ACCELERATOR: pool.get("accelerator") or first["accelerator"],
+            "kubernetes.io/arch": first["arch"],
+            "node.kubernetes.io/instance-type": first["instance_type"],
+        }
+    return {
+        **labels,
+        **(pool.get("labels") or {}),
+        "feature.node.kubernetes.io/pci-10de.present": "true",
+        "nvidia.com/gpu.present": "true",
+    }
+
+
+def _cluster_wide(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+    for way in _ONCE:
+        first: tuple[str, t.Any] | None = None
+        for index, pool in enumerate(pools):
+            wanted = _wanted(pool, way)
+            if wanted is None:
+                continue
+            path = f"{name}[{index}].{'.'.join(way)}"
+            if first is None:
+                first = (path, wanted)
+            elif wanted != first[1]:
+                problems.add(
+                    "POOL-CLUSTER-WIDE",
+                    path,
+                    f"{wanted!r} differs from {first[1]!r} of {first[0]}, but a ClusterPolicy has this setting once for all pools.",
+                    "Give both pools the same value.",
+                )
+
+
+def _wanted(pool: Data, way: tuple[str, ...]) -> t.Any:
+    mig = (pool.get("sharing") or {}).get("mig")
+    if way == ("sharing", "mig", "strategy") and mig is not None:
+        return mig.get("strategy") or ("mixed" if "layout" in mig else "single")
+    value: t.Any = pool
+    for key in way:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _priorities(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+    seen: dict[str, tuple[str, Data]] = {}
+    for index, pool in enumerate(pools):
+        for position, priority in enumerate(pool.get("priority") or []):
+            path, own = f"{name}[{index}].priority[{position}]", priority.get("name")
+            if own in seen and priority != seen[own][1]:
+                problems.add(
+                    "POOL-CONFLICT",
+                    path,
+                    f"priority class {own} is described differently at {seen[own][0]}.",
+                    "A priority class exists once: give both the same fields.",
+                )
+            elif own:
+                seen[own] = (path, priority)
+
+
+def _quotas(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+    """Counts of one quota are added up over the pools; quantities with units must agree."""
+    seen: dict[tuple[str, str, str], tuple[str, str]] = {}
+    for index, pool in enumerate(pools):
+        for position, quota in enumerate(pool.get("quota") or []):
+            for key, quantity in (quota.get("hard") or {}).items():
+                path = f"{name}[{index}].quota[{position}].hard.{key}"
+                mark = (str(quota.get("namespace")), quota.get("name") or "gpu-quota", key)
+                other = seen.setdefault(mark, (path, quantity))
+                if quantity != other[1] and not (quantity.isdigit() and other[1].isdigit()):
+                    problems.add(
+                        "POOL-CONFLICT",
+                        path,
+                        f"{quantity} differs from {other[1]} of {other[0]}, the same quota.",
+                        "Give both the same quantity.",
+                    )

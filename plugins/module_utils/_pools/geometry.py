@@ -1,0 +1,124 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What a node of some GPUs should offer, given how they are shared."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.gpus import Gpu
+
+GPU: t.Final = "nvidia.com/gpu"
+SHARED: t.Final = "nvidia.com/gpu.shared"
+
+
+class GeometryError(ValueError):
+    """This sharing is impossible on that GPU; where: the option below C(sharing) that says so."""
+
+    def __init__(self, where: str, message: str, remedy: str) -> None:
+        super().__init__(message)
+        self.where = where
+        self.message = message
+        self.remedy = remedy
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """resources: per node, what allocatable must say. layout: MIG profiles per GPU, empty without MIG."""
+
+    resources: dict[str, int]
+    layout: dict[str, int]
+
+
+def geometry(instance_type: str, gpus: int, gpu: Gpu, sharing: t.Mapping[str, t.Any]) -> Geometry:
+    """The resources of one node. Raises GeometryError."""
+    if "mig" in sharing:
+        return _mig(instance_type, gpus, gpu, sharing["mig"])
+    for way in ("time_slicing", "mps"):
+        if way in sharing:
+            name = SHARED if sharing[way].get("rename") else GPU
+            return Geometry({name: gpus * sharing[way]["replicas"]}, {})
+    return Geometry({GPU: gpus}, {})
+
+
+def renames(sharing: t.Mapping[str, t.Any]) -> bool:
+    """Whether pods must ask for something else than nvidia.com/gpu."""
+    mig = sharing.get("mig") or {}
+    return (
+        mig.get("strategy") == "mixed"
+        or "layout" in mig
+        or any((sharing.get(way) or {}).get("rename") for way in ("time_slicing", "mps"))
+    )
+
+
+def _mig(instance_type: str, gpus: int, gpu: Gpu, mig: t.Mapping[str, t.Any]) -> Geometry:
+    if not gpu.mig_capable:
+        raise GeometryError(
+            "mig",
+            f"{instance_type} has {gpu.model} GPUs, which cannot be partitioned.",
+            "Use time_slicing or mps, or an instance type with A100, H100 or later.",
+        )
+    layout = _layout(instance_type, gpu, mig)
+    if mig.get("strategy") == "mixed" or "layout" in mig:
+        return Geometry(
+            {f"nvidia.com/mig-{profile}": gpus * count for profile, count in layout.items()}, layout
+        )
+    return Geometry({GPU: gpus * sum(layout.values())}, layout)
+
+
+def _layout(instance_type: str, gpu: Gpu, mig: t.Mapping[str, t.Any]) -> dict[str, int]:
+    if "slices" in mig:
+        wanted = mig["slices"]
+        match = next((name for name, profile in gpu.profiles.items() if profile.most == wanted), None)
+        if match is None:
+            counts = sorted({profile.most for profile in gpu.profiles.values()})
+            raise GeometryError(
+                "mig.slices",
+                f"{gpu.model} of {instance_type} cannot be cut into {wanted} equal parts.",
+                f"Possible: {', '.join(map(str, counts))}.",
+            )
+        return {match: wanted}
+    if "layout" in mig:
+        for name in mig["layout"]:
+            _known(instance_type, gpu, name, f"mig.layout.{name}")
+        _fits(gpu, mig["layout"], instance_type)
+        return dict(mig["layout"])
+    profile = mig["profile"]
+    if isinstance(profile, t.Mapping):
+        if instance_type not in profile:
+            raise GeometryError(
+                "mig.profile",
+                f"no profile is given for the candidate {instance_type}.",
+                f"Add {instance_type}: one of {', '.join(gpu.profiles)}.",
+            )
+        profile = profile[instance_type]
+    _known(instance_type, gpu, profile, "mig.profile")
+    return {profile: gpu.profiles[profile].most}
+
+
+def _known(instance_type: str, gpu: Gpu, profile: str, where: str) -> None:
+    if profile not in gpu.profiles:
+        raise GeometryError(
+            where,
+            f"{gpu.model} {gpu.memory_gib} GB of {instance_type} has no MIG profile {profile!r}.",
+            f"It has {', '.join(gpu.profiles)}; or give slices, a fraction that fits every candidate.",
+        )
+
+
+def _fits(gpu: Gpu, layout: t.Mapping[str, int], instance_type: str) -> None:
+    compute = sum(gpu.profiles[name].compute * count for name, count in layout.items())
+    memory = sum(gpu.profiles[name].memory * count for name, count in layout.items())
+    all_compute = max(profile.compute for profile in gpu.profiles.values())
+    all_memory = max(profile.memory for profile in gpu.profiles.values())
+    too_many = [name for name, count in layout.items() if count > gpu.profiles[name].most]
+    if too_many or compute > all_compute or memory > all_memory:
+        text = ", ".join(f"{count} x {name}" for name, count in layout.items())
+        raise GeometryError(
+            "mig.layout",
+            f"{text} does not fit on one {gpu.model} of {instance_type}: "
+            f"it needs {compute} of {all_compute} compute and {memory} of {all_memory} memory slices.",
+            "Take fewer or smaller partitions.",
+        )

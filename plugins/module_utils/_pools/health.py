@@ -1,0 +1,209 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""MachineHealthChecks: which Machine of a pool is given up and made anew, without anybody asking."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, read_map
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import name_fault
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
+    MANAGER,
+    owned,
+    pool_label,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+
+Data = dict[str, t.Any]
+
+PAUSED: t.Final = "cluster.x-k8s.io/paused"
+# Who paused it: a task that replaces machines; an administrator's own pause by this collection has the manager's name.
+A_RUN: t.Final = f"{MANAGER}/replacement"
+# One Machine at a time, also in a pool of one: a pool that is ill as a whole (a network, a power cut) keeps its machines, since GPUs once given back may be
+# gone. Machines that start count as not healthy, so nothing is replaced while a pool grows.
+MAX_UNHEALTHY: t.Final = 1
+# A host takes up to half an hour from power-on to node, and a reboot of one with many devices a quarter; a driver upgrade must fit in.
+_METAL: t.Final = {"startup_timeout": "30m", "unhealthy_after": "20m"}
+_CLOUD: t.Final = {"startup_timeout": "20m", "unhealthy_after": "10m"}
+_DURATION: t.Final = re.compile(r"0|([0-9]+(\.[0-9]+)?(ms|s|m|h))+")
+_PERCENT: t.Final = re.compile("[0-9]{1,2}%|100%")
+# Neither a cordon nor what a driver, its operator or a problem detector reports: only a kubelet that is ill or silent.
+_CONDITIONS: t.Final = ("False", "Unknown")
+# OpenShift's own, for spot instances that were given notice.
+_OF_THE_PLATFORM: t.Final = "machine-api-termination-handler"
+
+
+def _duration_fault(text: str) -> str:
+    return "" if _DURATION.fullmatch(text) else "is no duration, such as 20m"
+
+
+_FIELDS: t.Final = {
+    "startup_timeout": Field("text", fault=_duration_fault),
+    "max_unhealthy": Field("any"),
+    "unhealthy_after": Field("text", fault=_duration_fault),
+}
+_NAMED: t.Final = {"name": Field("text", required=True, fault=name_fault)}
+
+
+def read(pool: Data, path: str, problems: Problems) -> None:
+    """Puts checked options in the place of the pool's C(health); false stays false. The pool's markets have been read already."""
+    if "health" not in pool or pool["health"] is False:
+        return
+    where, given = f"{path}.health", pool["health"]
+    options = _options({} if given is True else given, where, problems)
+    most, ends = options.get("max_unhealthy"), _is_block(pool)
+    if ends and most not in (None, 0):
+        problems.add(
+            "POOL-CONFLICT",
+            f"{where}.max_unhealthy",
+            "must be 0 with market capacity_block: when the block ends every machine fails, and each would be made anew to fail again, for ever.",
+            "Leave it out: the check then reports, and replaces nothing.",
+        )
+    pool["health"] = {**options, "max_unhealthy": 0 if ends else MAX_UNHEALTHY if most is None else most}
+
+
+def single(pool: t.Any, given: t.Mapping[str, t.Any]) -> Data:
+    """A pool of which only its name and these options are known; raises InputError with every problem that was found."""
+    problems = Problems()
+    named = read_map({"name": pool}, _NAMED, "", problems)
+    options = _options(given, "", problems)
+    problems.raise_if_any()
+    return {**named, "health": {"max_unhealthy": MAX_UNHEALTHY, **options}}
+
+
+def name(infrastructure: str, pool: str) -> str:
+    return f"{infrastructure}-{pool}"
+
+
+def build(
+    infrastructure: str, pool: str, namespace: str, options: t.Mapping[str, t.Any], is_metal: bool
+) -> Data:
+    settings = {
+        **(_METAL if is_metal else _CLOUD),
+        **{key: value for key, value in options.items() if value is not None},
+    }
+    timeout = settings["unhealthy_after"]
+    return {
+        "apiVersion": "machine.openshift.io/v1beta1",
+        "kind": "MachineHealthCheck",
+        "metadata": {"name": name(infrastructure, pool), "namespace": namespace, "labels": pool_label(pool)},
+        "spec": {
+            "selector": {"matchLabels": pool_label(pool)},
+            "unhealthyConditions": [
+                {"type": "Ready", "status": status, "timeout": timeout} for status in _CONDITIONS
+            ],
+            "maxUnhealthy": settings["max_unhealthy"],
+            "nodeStartupTimeout": settings["startup_timeout"],
+        },
+    }
+
+
+def pause(check: t.Mapping[str, t.Any], wanted: bool, by: str = MANAGER) -> Data:
+    """Merge patch that pauses it or lets it go on; empty where nothing is to be done. Somebody else's pause is never ended."""
+    found = paused_by(check)
+    if wanted == (found is not None) or (not wanted and found not in (MANAGER, A_RUN)):
+        return {}
+    return {"metadata": {"annotations": {PAUSED: by if wanted else None}}}
+
+
+def paused_by(check: t.Mapping[str, t.Any]) -> str | None:
+    return t.cast("str | None", (check["metadata"].get("annotations") or {}).get(PAUSED))
+
+
+def foreign(checks: t.Iterable[Data]) -> list[Data]:
+    """The checks that neither we nor the platform made."""
+    return [one for one in checks if not owned(one) and one["metadata"]["name"] != _OF_THE_PLATFORM]
+
+
+def selecting(checks: t.Iterable[Data], machines: t.Sequence[Data]) -> list[str]:
+    """Names of the checks that select one of these Machines at least."""
+    labels = [one["metadata"].get("labels") or {} for one in machines]
+    return [
+        one["metadata"]["name"]
+        for one in checks
+        if any(_selects((one.get("spec") or {}).get("selector") or {}, each) for each in labels)
+    ]
+
+
+def remarks(check: t.Mapping[str, t.Any], others: t.Sequence[str]) -> list[str]:
+    """What its owner should know of a check as it is now."""
+    own = check["metadata"]["name"]
+    held = [
+        one
+        for one in (check.get("status") or {}).get("conditions") or []
+        if one.get("type") == "RemediationAllowed" and one.get("status") == "False"
+    ]
+    paused = (check["metadata"].get("annotations") or {}).get(PAUSED)
+    found = [
+        f"MachineHealthCheck {one} is not ours and selects machines of the pool too: the impatient one of both decides. Narrow its selector."
+        for one in others
+    ]
+    found += [
+        f"MachineHealthCheck {own} replaces nothing now: {one.get('message') or one.get('reason')}"
+        for one in held
+    ]
+    return found + (
+        [f"MachineHealthCheck {own} is paused by somebody else (annotation {PAUSED})."]
+        if paused not in (None, MANAGER, A_RUN)
+        else []
+    )
+
+
+def summarize(check: t.Mapping[str, t.Any]) -> Data:
+    spec, status = check["spec"], check.get("status") or {}
+    return {
+        "name": check["metadata"]["name"],
+        "startup_timeout": spec.get("nodeStartupTimeout", ""),
+        "unhealthy_after": spec["unhealthyConditions"][0].get("timeout", ""),
+        "max_unhealthy": spec.get("maxUnhealthy"),
+        "paused": PAUSED in (check["metadata"].get("annotations") or {}),
+        # The API leaves zeros out.
+        "expected": status.get("expectedMachines", 0),
+        "healthy": status.get("currentHealthy", 0),
+    }
+
+
+def _options(given: t.Any, where: str, problems: Problems) -> Data:
+    options = read_map(given, _FIELDS, where, problems)
+    most = options.get("max_unhealthy")
+    if most is not None and not _is_amount(most):
+        problems.add(
+            "POOL-VALUE",
+            f"{where}.max_unhealthy",
+            f"{most!r} is neither a number of machines nor a percentage.",
+            "For example 1, or 40%.",
+        )
+    return {key: value for key, value in options.items() if value is not None}
+
+
+def _is_amount(value: t.Any) -> bool:
+    if isinstance(value, str):
+        return bool(_PERCENT.fullmatch(value))
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_block(pool: Data) -> bool:
+    holders = [pool, *(pool.get("candidates") or [])]
+    return any((one.get("market") or {}).get("type") == "capacity_block" for one in holders)
+
+
+def _selects(selector: t.Mapping[str, t.Any], labels: t.Mapping[str, str]) -> bool:
+    """As the API matches a label selector; an empty one matches everything."""
+    if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):
+        return False
+    return all(_holds(one, labels) for one in selector.get("matchExpressions") or [])
+
+
+def _holds(expression: t.Mapping[str, t.Any], labels: t.Mapping[str, str]) -> bool:
+    key, values = expression["key"], expression.get("values") or []
+    tests = {
+        "In": labels.get(key) in values,
+        "NotIn": labels.get(key) not in values,
+        "Exists": key in labels,
+        "DoesNotExist": key not in labels,
+    }
+    return tests[expression["operator"]]

@@ -1,0 +1,175 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What the roles need of the pools together: tolerations, quotas, priority classes, validations."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import GPU
+
+Data = dict[str, t.Any]
+INSTANCE_TYPE: t.Final = "node.kubernetes.io/instance-type"
+OPERAND_TOLERATION: t.Final = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
+
+
+def tolerations(pools: t.Iterable[Data]) -> list[Data]:
+    """The operands' own toleration, and one for each taint that it does not cover."""
+    found: list[Data] = [dict(OPERAND_TOLERATION)]
+    for taint in (one for pool in pools for one in pool["taints"]):
+        if taint["key"] == GPU and taint["effect"] == "NoSchedule":
+            continue
+        toleration = (
+            {"key": taint["key"], "operator": "Equal", "value": taint["value"]}
+            if taint.get("value")
+            else {"key": taint["key"], "operator": "Exists"}
+        )
+        toleration["effect"] = taint["effect"]
+        if toleration not in found:
+            found.append(toleration)
+    return found
+
+
+def quotas(pools: t.Iterable[Data]) -> list[Data]:
+    """One a namespace and name; what several pools give the same resource is added up, since the resource is the same."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for quota in (one for pool in pools for one in pool.get("quota") or []):
+        hard = found.setdefault((quota["namespace"], quota.get("name") or "gpu-quota"), {})
+        for key, quantity in (quota.get("hard") or {f"requests.{GPU}": str(quota["gpus"])}).items():
+            hard[key] = str(int(hard.get(key, "0")) + int(quantity)) if quantity.isdigit() else quantity
+    return [
+        {"namespace": namespace, "name": name, "hard": dict(sorted(hard.items()))}
+        for (namespace, name), hard in found.items()
+    ]
+
+
+def priorities(pools: t.Iterable[Data]) -> list[Data]:
+    found: dict[str, Data] = {}
+    for priority in (one for pool in pools for one in pool.get("priority") or []):
+        found[priority["name"]] = {
+            "name": priority["name"],
+            "value": priority["value"],
+            "preemption_policy": priority.get("preemption_policy") or "PreemptLowerPriority",
+            "description": priority.get("description") or "",
+        }
+    return list(found.values())
+
+
+def groups(pools: t.Iterable[Data]) -> list[Data]:
+    """Nodes of one kind: a pool, or of a pool whose instance types offer different devices, those of each type."""
+    found = []
+    for pool in pools:
+        offers = {candidate["instance_type"]: candidate["expected"] for candidate in pool["candidates"]}
+        least = 1 if pool["existing"] else pool["min_replicas"]
+        models = sorted({candidate["gpu_model"] for candidate in pool["candidates"]})
+        more = {
+            **({"driver": pool["driver"]} if pool.get("driver") else {}),
+            **({"gpu_models": models} if models else {}),
+        }
+        if len({tuple(sorted(one.items())) for one in offers.values()}) < 2:
+            found.append(
+                {
+                    "name": pool["name"],
+                    "node_selector": pool["node_selector"],
+                    "expected": pool["expected"],
+                    "min_nodes": least,
+                    **more,
+                }
+            )
+            continue
+        found += [
+            {
+                "name": pool["name"],
+                "node_selector": {**pool["node_selector"], INSTANCE_TYPE: kind.partition("+")[0]},
+                "expected": expected,
+                "min_nodes": 0,
+                **more,
+            }
+            for kind, expected in offers.items()
+        ]
+    return found
+
+
+def stack(pools: t.Sequence[Data], backend: str | None = None) -> Data:
+    """One driver for all pools is the ClusterPolicy's; where they differ each has its own. backend: what the user wants instead."""
+    wanted = [pool.get("driver") or {} for pool in pools]
+    if all(one == wanted[0] for one in wanted):
+        return {"backend": backend or "clusterpolicy", "driver": wanted[0] if wanted else {}}
+    return {"backend": backend or "nvidiadriver", "driver": {}}
+
+
+def validations(pools: t.Iterable[Data], claims: bool = False) -> list[Data]:
+    """claims: pods claim the devices instead of requesting them."""
+    return [
+        {
+            "pool": pool["name"],
+            "node_selector": group["node_selector"],
+            "tolerations": tolerations([pool]),
+            "expected": group["expected"],
+            "min_nodes": group["min_nodes"],
+            "benchmark": pool["validate"]["benchmark"],
+            "image": pool["validate"].get("image") or "",
+            "claims": claims,
+        }
+        for pool in pools
+        for group in groups([pool])
+    ]
+
+
+def expected_labels(pools: t.Iterable[Data]) -> list[Data]:
+    """What node feature discovery must find on every node of a pool."""
+    return [
+        {
+            "node_selector": pool["node_selector"],
+            "labels": {"feature.node.kubernetes.io/pci-10de.present": "true"},
+            **({} if pool["existing"] else {"count": pool["min_replicas"]}),
+        }
+        for pool in pools
+    ]
+
+
+def are_nvidias(pool: Data) -> bool:
+    """Whether the pool's devices are what the GPU Operator drives."""
+    return all(candidate["vendor"] == "nvidia" for candidate in pool["candidates"])
+
+
+def drivers(pools: t.Iterable[Data]) -> list[str]:
+    """Remarks on devices that the GPU Operator's usual driver does not know."""
+    remarks = []
+    for pool in pools:
+        for candidate in pool["candidates"]:
+            of_pool = f"{candidate['instance_type']} of pool {pool['name']}"
+            if candidate["driver"] == "grid":
+                share = f"{candidate['gpu_share']} of " if candidate["gpu_share"] != "1" else ""
+                remarks.append(
+                    f"{of_pool} has {share}its {candidate['gpu_model']} as a vGPU: it needs NVIDIA's GRID guest driver and a licence"
+                )
+            elif candidate["vendor"] != "nvidia":
+                remarks.append(
+                    f"{of_pool} has {candidate['gpu_model']} devices ({candidate['vendor']}): its nodes are made, their driver and operator are not"
+                )
+    return remarks
+
+
+def most_nodes(pool: Data) -> int:
+    return int(pool["autoscale"].get("max", pool["replicas"]))
+
+
+def short_quotas(pools: t.Sequence[Data], quota: t.Iterable[Data]) -> list[str]:
+    """Remarks on devices that no namespace with a quota may use."""
+    limits: dict[str, int] = {}
+    for hard in (one["hard"] for one in quota):
+        for resource, number in (
+            (key.removeprefix("requests."), number) for key, number in hard.items() if "/" in key
+        ):
+            limits[resource] = limits.get(resource, 0) + int(number)
+    remarks = []
+    for resource, limit in limits.items():
+        supply = sum(pool["expected"].get(resource, 0) * most_nodes(pool) for pool in pools)
+        if supply > limit:
+            remarks.append(
+                f"the pools offer {supply} {resource}, the quotas together let {limit} be used: {supply - limit} can be used only by namespaces without a quota"
+            )
+    return remarks

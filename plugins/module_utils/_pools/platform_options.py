@@ -1,0 +1,215 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What a pool and its candidates say about the platform: markets, the platform's own options, patches of the provider's value."""
+
+from __future__ import annotations
+
+import difflib
+import typing as t
+from dataclasses import replace
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
+    InstanceType,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import read
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import patch_relations
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
+    BY_KEY,
+    UNTOLD,
+    Platform,
+    of_cloud,
+    unknown_fields,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.schema import MARKET, MARKETS
+
+Data = dict[str, t.Any]
+PATCH: t.Final = "provider_spec_patch"
+ON_DEMAND: t.Final = {"type": "on_demand"}
+
+
+def read_markets(pool: Data, path: str, problems: Problems) -> None:
+    """Puts mappings in the place of words; a candidate's own market is one too."""
+    for holder, where in [(pool, path), *_candidates(pool, path)]:
+        if "market" in holder:
+            holder["market"] = _market(holder["market"], f"{where}.market", problems)
+            _check_market(holder["market"], f"{where}.market", problems)
+
+
+def settle(pool: Data, path: str, cloud: str | None, problems: Problems) -> None:
+    """Hands the pool's options for the platform down to the candidates. cloud: None where it is not known yet."""
+    platform = of_cloud(cloud)
+    for holder, where in [(pool, path), *_candidates(pool, path)]:
+        for key in sorted(set(BY_KEY) & set(holder)):
+            if cloud is not None and key != cloud:
+                problems.add(
+                    "POOL-PLATFORM",
+                    f"{where}.{key}",
+                    f"is for {key}, but this cluster runs on {cloud}.",
+                    f"Remove {key}.",
+                )
+        if PATCH in holder:
+            _check_patch(holder[PATCH], f"{where}.{PATCH}", platform, problems)
+    for candidate, _where in _candidates(pool, path):
+        for key in [*BY_KEY, PATCH]:
+            mine, given = candidate.get(key) or {}, pool.get(key) or {}
+            if (key in pool or key in candidate) and isinstance(mine, dict) and isinstance(given, dict):
+                candidate[key] = {**given, **mine}
+
+
+def check(
+    pool: Data, kinds: t.Sequence[InstanceType | None], path: str, cloud: str | None, problems: Problems
+) -> None:
+    """Lets the platform check each candidate. kinds: what is known of each one's instance type."""
+    platform = of_cloud(cloud)
+    for (candidate, where), kind in zip(_candidates(pool, path), kinds, strict=True):
+        if platform is not None:
+            _check(platform, pool, candidate, kind, path, where, problems)
+    if (
+        platform is not None
+        and platform.KEY in UNTOLD
+        and pool.get("mixed")
+        and len({(kind.gpus, kind.gpu.model, kind.share) for kind in kinds if kind}) > 1
+    ):
+        message = "would mix candidates with different GPUs, and no node of this platform says which it is."
+        problems.add("POOL-CONFLICT", f"{path}.mixed", message, "Make a pool of each candidate.")
+
+
+def wanted(pool: Data, candidate: Data, key: str, zone: str = "", image: str = "") -> Wanted:
+    """What a platform is asked for. key: the platform's."""
+    return Wanted(
+        candidate["instance_type"],
+        zone,
+        pool.get("disk") or {},
+        candidate.get("market") or pool.get("market") or dict(ON_DEMAND),
+        image,
+        candidate.get(key) or {},
+        candidate.get(PATCH) or {},
+    )
+
+
+def own_options(candidate: Data) -> Data:
+    """What a candidate says of itself, to be read again later: its market, the platform's options, the patch."""
+    return {key: candidate[key] for key in ("market", *BY_KEY, PATCH) if candidate.get(key)}
+
+
+def _candidates(pool: Data, path: str) -> list[tuple[Data, str]]:
+    return [
+        (candidate, f"{path}.candidates[{index}]")
+        for index, candidate in enumerate(pool.get("candidates") or [])
+    ]
+
+
+def _check(
+    platform: Platform,
+    pool: Data,
+    candidate: Data,
+    kind: InstanceType | None,
+    path: str,
+    where: str,
+    problems: Problems,
+) -> None:
+    if platform.ZONED and not candidate.get("zones") and not problems.at(f"{where}.zones"):
+        problems.add(
+            "POOL-REQUIRED",
+            f"{where}.zones",
+            f"is required on {platform.KEY}.",
+            "Name the zones in which machines may be made.",
+        )
+    market, options, patch = (
+        (path if key in pool and not own else where) for key, own in _written(pool, candidate, platform.KEY)
+    )
+    if "instance_type" in candidate and isinstance(candidate.get(PATCH, {}), dict):
+        paths = Paths(
+            where, f"{market}.market", f"{path}.disk", f"{options}.{platform.KEY}", f"{patch}.{PATCH}"
+        )
+        asked = replace(
+            wanted(pool, candidate, platform.KEY), zones=tuple(candidate.get("zones") or ()), kind=kind
+        )
+        platform.check(asked, paths, problems)
+
+
+def _written(pool: Data, candidate: Data, key: str) -> list[tuple[str, bool]]:
+    """Each option, and whether the candidate itself says something about it that the pool does not."""
+    return [
+        ("market", "market" in candidate),
+        *((one, candidate.get(one) != pool.get(one)) for one in (key, PATCH)),
+    ]
+
+
+def _market(value: t.Any, path: str, problems: Problems) -> Data:
+    """A market is a word, or a mapping with its type and fields."""
+    if isinstance(value, str):
+        return {"type": read(value, MARKET.fields["type"], path, problems)}
+    if not isinstance(value, dict):
+        problems.add(
+            "POOL-TYPE",
+            path,
+            "must be a market's name, or a mapping with its type.",
+            f"Types: {', '.join(MARKETS)}.",
+        )
+        return {}
+    return t.cast(Data, read(value, MARKET, path, problems))
+
+
+def _check_market(market: Data, where: str, problems: Problems) -> None:
+    kind = market.get("type")
+    if kind == "spot" and "reservation" in market:
+        problems.add(
+            "POOL-MARKET",
+            f"{where}.reservation",
+            "a spot instance cannot use a capacity reservation.",
+            "Remove reservation, or use type on_demand.",
+        )
+    if kind == "capacity_block" and "reservation" not in market:
+        problems.add(
+            "POOL-MARKET",
+            f"{where}.reservation",
+            "a capacity block is used through its reservation.",
+            "Set reservation to the id of the block (cr-...).",
+        )
+    if kind in ("on_demand", "capacity_block") and "max_price" in market:
+        problems.add(
+            "POOL-MARKET",
+            f"{where}.max_price",
+            f"only spot has a highest price, not {kind}.",
+            "Remove max_price, or use type spot.",
+        )
+
+
+def _check_patch(patch: t.Any, path: str, platform: Platform | None, problems: Problems) -> None:
+    if not isinstance(patch, dict):
+        problems.add(
+            "POOL-TYPE",
+            path,
+            "must be a mapping, merged into the provider's value (RFC 7386).",
+            "Write {field: value}; null removes a field.",
+        )
+        return
+    for field in unknown_fields(platform, patch) if platform and platform.SHAPE else ():
+        near = (
+            difflib.get_close_matches(field.rpartition(".")[2], _names(platform.SHAPE), 1) if platform else []
+        )
+        remedy = f"Did you mean {near[0]}? " if near else ""
+        problems.add(
+            "POOL-PROVIDER-FIELD",
+            f"{path}.{field}",
+            "is no field of this platform's machines; the API would ignore it.",
+            f"{remedy}Correct or remove it.",
+        )
+    if not problems.at(path):
+        for one in patch_relations.broken(platform.KEY, patch) if platform else ():
+            problems.add("POOL-PROVIDER-VALUE", f"{path}.{one.path}", one.message, one.remedy)
+
+
+def _names(shape: t.Any) -> set[str]:
+    if isinstance(shape, list):
+        return _names(shape[0])
+    return (
+        set(shape) | {name for inner in shape.values() for name in _names(inner)}
+        if isinstance(shape, dict)
+        else set()
+    )

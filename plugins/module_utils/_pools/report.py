@@ -1,0 +1,189 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""What a run would do, from the plan of the pools and the dry runs of each step; nothing in it is guessed."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.predicted import (
+    CHANGE,
+    CREATE,
+    DELETE,
+    KEEP,
+)
+
+Data = dict[str, t.Any]
+Plan = t.Mapping[str, t.Any]
+# Objects at whose change an operator of OpenShift restarts nodes. Everything else is taken up by a node that runs; a driver is reloaded by its pod.
+_REBOOTING: t.Final = (
+    "MachineConfig",
+    "MachineConfigPool",
+    "KubeletConfig",
+    "ContainerRuntimeConfig",
+    "PerformanceProfile",
+    "SriovNetworkNodePolicy",
+    "Tuned",
+)
+_HEADING: t.Final = ("POOL", "INSTANCE TYPE", "NODES (now/then)", "GPUS", "COST/HOUR")
+_VERBS: t.Final = {CREATE: "make", CHANGE: "change", DELETE: "remove", KEEP: "keep"}
+
+_NO_REBOOT: t.Final = (
+    f"Nothing that would be written is a {', '.join(_REBOOTING[:-1])} or {_REBOOTING[-1]}. A driver is reloaded by its pod, "
+    "without a restart; the MIG manager restarts a node only where the ClusterPolicy sets its variable WITH_REBOOT."
+)
+
+
+def report(plan: Plan, steps: t.Mapping[str, t.Any]) -> Data:
+    """steps: the results of each step in check mode, by its name; a step's is one result, a loop's, or a list of them. Those of nodes are called nodes."""
+    parts = {name: list(_parts(result)) for name, result in steps.items()}
+    machines = {part["pool"]["name"]: part for part in parts.get("nodes", ()) if part.get("pool")}
+    costs = {one["pool"]: one for one in plan.get("costs") or []}
+    pools = [_pool(pool, machines.get(pool["name"]), costs.get(pool["name"])) for pool in plan["pools"]]
+    objects = [
+        {"step": name, **one}
+        for name, found in parts.items()
+        for part in found
+        for one in part.get("foreseen") or []
+    ]
+    rebooted = [one for found in parts.values() for part in found for one in _rebooted(part)]
+    told: Data = {
+        "pools": pools,
+        "objects": objects,
+        "drained": [one for part in machines.values() for one in _drained(part)],
+        "rebooted": rebooted,
+        "no_reboot": "" if rebooted else _NO_REBOOT,
+        "autoscaling": _autoscaling(plan["pools"], parts.get("care", ())),
+        "limits": list(plan.get("limits") or []),
+        "quotas": list(plan["quotas"]),
+        "cost": plan.get("cost"),
+        "warnings": list(
+            dict.fromkeys(
+                text for found in parts.values() for part in found for text in part.get("warnings") or []
+            )
+        ),
+    }
+    return {**told, "table": _table(told)}
+
+
+def _parts(result: t.Any) -> t.Iterator[Data]:
+    for one in result if isinstance(result, (list, tuple)) else [result]:
+        yield from (one or {}).get("results") or ([one] if one else [])
+
+
+def _pool(pool: Data, result: Data | None, cost: Data | None) -> Data:
+    """result: of the pool's machine sets; None for nodes that are there already."""
+    asked = (result or {}).get("pool") or pool
+    types = list(dict.fromkeys(one["instance_type"] for one in asked["candidates"]))
+    then = sum(one["replicas"] for one in result["machine_sets"]) if result else None
+    each = max(
+        (sum(one["expected"].values()) for one in asked["candidates"]), default=sum(pool["expected"].values())
+    )
+    return {
+        "name": pool["name"],
+        "instance_types": types,
+        "others": [one["instance_type"] for one in pool["candidates"] if one["instance_type"] not in types],
+        "nodes": {"now": len(result["nodes"]) if result else None, "then": then},
+        "devices": None if then is None else then * each,
+        "drift": list((result or {}).get("drift") or []),
+        "cost": cost,
+    }
+
+
+def _drained(result: Data) -> list[Data]:
+    """Machines that the pool loses, with their nodes (empty where it is none yet); a replaced one has a new one ready before."""
+    return [
+        {"pool": result["pool"]["name"], **one, "for": why}
+        for why in ("removed", "replaced")
+        for one in result.get(why) or []
+    ]
+
+
+def _rebooted(result: Data) -> list[Data]:
+    """Objects that restart nodes. nodes: as the step says; None where it does not know which."""
+    written = [one["object"] for one in result.get("foreseen") or [] if one["action"] != KEEP]
+    return [
+        {"by": one, "nodes": result.get("rebooted")} for one in written if one.partition(" ")[0] in _REBOOTING
+    ]
+
+
+def _autoscaling(pools: t.Iterable[Data], care: t.Iterable[Data]) -> Data:
+    """The bounds of each machine set, and the cluster's limits of the pools' GPUs."""
+    kinds = {one.get("accelerator") for pool in pools for one in (pool, *pool["candidates"])}
+    handed = [part for part in care if "autoscalers" in part]
+    return {
+        "machine_sets": [one for part in handed for one in part["autoscalers"]],
+        "gpu_limits": [one for part in handed for one in part["limits"] if one["type"] in kinds],
+    }
+
+
+def _table(told: Data) -> list[str]:
+    rows = [_HEADING, *map(_row, told["pools"])]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEADING))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    # Neither long nor with a colon: Ansible would fold or quote them.
+    lines += [_line(one) for action in _VERBS for one in told["objects"] if one["action"] == action]
+    scaling = told["autoscaling"]
+    lines += [
+        f"scale   {one['machine_set']} from {one['min']} to {one['max']} machines"
+        for one in scaling["machine_sets"]
+    ]
+    lines += [
+        f"scale   {one['type']} from {one['min']} to {one['max']} GPUs in the whole cluster"
+        for one in scaling["gpu_limits"]
+    ]
+    lines += [
+        f"drain   {one['node'] or 'no node'} ({one['for']}, machine {one['machine']})"
+        for one in told["drained"]
+    ]
+    lines += [
+        f"reboot  {', '.join(one['nodes']) if one['nodes'] else 'nodes that are not known'} ({one['by']})"
+        for one in told["rebooted"]
+    ]
+    lines += [] if told["rebooted"] else ["reboot  no node, as no machine configuration is written"]
+    lines += [
+        f"drift   {one['machine_set']} {one['field']}" for pool in told["pools"] for one in pool["drift"]
+    ]
+    lines += [
+        f"limit   {one['needs']} {one['unit']} of {one['limit']}{'' if one['is_name'] else ' (in words)'} ({', '.join(one['pools'])})"
+        for one in told["limits"]
+    ]
+    lines += [
+        f"quota   {one['namespace']}/{one['name']} {key} {number}"
+        for one in told["quotas"]
+        for key, number in one["hard"].items()
+    ]
+    if told["cost"] and told["cost"]["high"] is not None:
+        lines.append(f"cost    {_span(told['cost'])} an hour ({told['cost']['class']})")
+    elif told["cost"]:
+        lines.append(f"cost    not known, no price of {', '.join(told['cost']['unpriced'])}")
+    return lines
+
+
+def _line(one: Data) -> str:
+    fields = f" ({', '.join(one['fields'])})" if one["fields"] else ""
+    return f"{_VERBS[one['action']]:<6}  {one['object']}{fields}"
+
+
+def _row(pool: Data) -> tuple[str, ...]:
+    kinds = " and ".join(pool["instance_types"]) or "-"
+    others = f" (else {', '.join(pool['others'])})" if pool["others"] else ""
+    nodes = "/".join("-" if number is None else str(number) for number in pool["nodes"].values())
+    cost = pool["cost"]
+    price = f"{_span(cost)} {cost['class']}" if cost and cost["high"] is not None else "-"
+    return (
+        pool["name"],
+        f"{kinds}{others}",
+        nodes,
+        "-" if pool["devices"] is None else str(pool["devices"]),
+        price,
+    )
+
+
+def _span(cost: Data) -> str:
+    low, high = (f"{cost[end]:.2f}" for end in ("low", "high"))
+    return low if low == high else f"{low}-{high}"

@@ -1,0 +1,234 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Contradictions inside one pool."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_modules
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import counted_by
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import POOL
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import renames
+
+Data = dict[str, t.Any]
+ACCELERATOR: t.Final = "cluster-api/accelerator"
+# A machine set is called <infrastructure>-<pool>-<zone>; a machine of it has six characters more, and is a host of that name (63) on most platforms.
+LONGEST_SET: t.Final = 57
+# The infrastructure's name is the cluster's with six characters more. Where it is not known yet, only what no cluster could have is refused.
+_SHORTEST_PREFIX: t.Final = 7
+# What means machines that are made here.
+_MACHINES: t.Final = (
+    "candidates",
+    "replicas",
+    "min_replicas",
+    "autoscale",
+    "market",
+    "disk",
+    "labels",
+    "mixed",
+    "accelerator",
+    "health",
+    "pre_drain_hook",
+    "provider_spec_patch",
+)
+
+
+def check(pool: Data, path: str, problems: Problems, prefix: str | None) -> None:
+    """prefix: the cluster's infrastructure name, where known."""
+    _sizes(pool, path, problems)
+    _zones(pool, path, problems, prefix)
+    _taints(pool, path, problems)
+    _labels(pool, path, problems)
+    _sharing(pool, path, problems)
+    _quota(pool, path, problems)
+    _driver(pool, path, problems)
+
+
+def _sizes(pool: Data, path: str, problems: Problems) -> None:
+    if "existing" in pool:
+        _existing(pool["existing"], f"{path}.existing", problems)
+        for key in (*_MACHINES, *BY_KEY):
+            if key in pool:
+                problems.add(
+                    "POOL-CONFLICT",
+                    f"{path}.{key}",
+                    "means machines that are made here, but the pool consists of existing nodes.",
+                    f"Remove {key}, or existing.",
+                )
+        return
+    if not pool.get("candidates") and not problems.at(f"{path}.candidates"):
+        problems.add(
+            "POOL-REQUIRED",
+            f"{path}.candidates",
+            "is required (or existing, for nodes that are there already).",
+            "Give at least one instance_type with zones.",
+        )
+    if "replicas" in pool and "autoscale" in pool:
+        problems.add(
+            "POOL-CONFLICT",
+            f"{path}.autoscale",
+            "cannot be combined with replicas: both say how many nodes there are.",
+            "Keep one of them.",
+        )
+    elif not {"replicas", "autoscale"} & set(pool) and not problems.at(f"{path}.replicas"):
+        problems.add(
+            "POOL-REQUIRED",
+            f"{path}.replicas",
+            "is required (or autoscale).",
+            "Say how many nodes the pool has.",
+        )
+    replicas, least = pool.get("replicas"), pool.get("min_replicas")
+    if replicas is not None and least is not None and least > replicas:
+        problems.add(
+            "POOL-CONFLICT",
+            f"{path}.min_replicas",
+            f"{least} is more than the {replicas} replicas.",
+            f"Set it to at most {replicas}.",
+        )
+
+
+def _driver(pool: Data, path: str, problems: Problems) -> None:
+    models = {one["gpu_model"] for one in pool.get("resolved", [])}
+    wrong = driver_modules.contradiction((pool.get("driver") or {}).get("kernel_module_type"), models)
+    if wrong:
+        problems.add(
+            "POOL-DRIVER",
+            f"{path}.driver.kernel_module_type",
+            f"does not fit: {wrong}.",
+            "Remove it (auto), or take what the GPU takes.",
+        )
+
+
+def _existing(existing: Data, path: str, problems: Problems) -> None:
+    """An empty selector matches every node of the cluster, and a node that is to offer nothing is always as it should be."""
+    for key, example in (
+        ("node_selector", "{node-role.kubernetes.io/gpu: ''}"),
+        ("expected", "{nvidia.com/gpu: 1}"),
+    ):
+        if existing.get(key) == {} and not problems.at(f"{path}.{key}"):
+            problems.add("POOL-VALUE", f"{path}.{key}", "is empty.", f"For example {example}.")
+
+
+def _zones(pool: Data, path: str, problems: Problems, prefix: str | None) -> None:
+    for index, candidate in enumerate(pool.get("candidates") or []):
+        zones = candidate.get("zones") or []
+        where = f"{path}.candidates[{index}].zones"
+        if len(set(zones)) < len(zones):
+            problems.add(
+                "POOL-DUPLICATE",
+                where,
+                "names a zone twice.",
+                "Name each zone once; replicas are spread over them.",
+            )
+        for zone in dict.fromkeys(zones):
+            most = LONGEST_SET - (len(prefix) if prefix else _SHORTEST_PREFIX) - len(zone) - 2
+            if len(pool.get("name") or "") > most:
+                problems.add(
+                    "POOL-NAME",
+                    f"{path}.name",
+                    f"with zone {zone} the machine set's name would pass {LONGEST_SET} characters.",
+                    f"Use at most {most} characters.",
+                )
+                return
+
+
+def _taints(pool: Data, path: str, problems: Problems) -> None:
+    seen = set()
+    for index, taint in enumerate(pool.get("taints") or []):
+        where = f"{path}.taints[{index}]"
+        mark = (taint.get("key"), taint.get("effect"))
+        if None not in mark and mark in seen:
+            problems.add(
+                "POOL-DUPLICATE",
+                where,
+                f"{mark[0]}:{mark[1]} is there twice.",
+                "A node has one taint of each key and effect.",
+            )
+        seen.add(mark)
+        if taint.get("effect") == "NoExecute":
+            problems.add(
+                "POOL-TAINT",
+                f"{where}.effect",
+                "the workers of Node Feature Discovery tolerate no NoExecute taint: the nodes would never be labelled, and no operand would run on them.",
+                "Use NoSchedule.",
+            )
+
+
+def _labels(pool: Data, path: str, problems: Problems) -> None:
+    ours = {POOL: "the pool's name is put there", ACCELERATOR: "set accelerator instead"}
+    for key, why in ours.items():
+        if key in (pool.get("labels") or {}):
+            problems.add(
+                "POOL-LABEL", f"{path}.labels.{key}", f"is set by the collection: {why}.", "Remove it."
+            )
+
+
+def _sharing(pool: Data, path: str, problems: Problems) -> None:
+    sharing, where = pool.get("sharing"), f"{path}.sharing"
+    if sharing is None or problems.at(where):
+        return
+    if len(sharing) != 1:
+        problems.add(
+            "POOL-CONFLICT",
+            where,
+            f"must be exactly one of mig, time_slicing and mps, not {' and '.join(sharing) or 'empty'}.",
+            "Keep one.",
+        )
+    mig = sharing.get("mig")
+    if mig is None:
+        return
+    ways = sorted({"slices", "profile", "layout"} & set(mig))
+    if len(ways) != 1:
+        problems.add(
+            "POOL-CONFLICT",
+            f"{where}.mig",
+            f"must have exactly one of slices, profile and layout, not {' and '.join(ways) or 'none'}.",
+            "Keep one.",
+        )
+    if "layout" in mig and mig.get("strategy") == "single":
+        problems.add(
+            "POOL-CONFLICT",
+            f"{where}.mig.strategy",
+            "a layout of different partitions needs the strategy mixed.",
+            "Set strategy: mixed, or use slices.",
+        )
+    if "profile" in mig and not isinstance(mig["profile"], (str, dict)):
+        problems.add(
+            "POOL-TYPE",
+            f"{where}.mig.profile",
+            "must be a profile's name, or a mapping of instance type to profile.",
+            "For example 1g.5gb.",
+        )
+
+
+def _quota(pool: Data, path: str, problems: Problems) -> None:
+    renamed = renames(pool.get("sharing") or {}) if not problems.at(f"{path}.sharing") else False
+    for index, quota in enumerate(pool.get("quota") or []):
+        where = f"{path}.quota[{index}]"
+        if ("gpus" in quota) == ("hard" in quota):
+            problems.add(
+                "POOL-CONFLICT",
+                where,
+                "must have either gpus or hard.",
+                "gpus counts nvidia.com/gpu; hard names resources itself.",
+            )
+        for key in quota.get("hard") or {}:
+            if "/" in key and not key.startswith(("requests.", "count/")) and not counted_by(key):
+                problems.add(
+                    "QUOTA-KEY",
+                    f"{where}.hard.{key}",
+                    "is accepted by the API and never enforced: only requests. counts for extended resources.",
+                    f"Write requests.{key.removeprefix('limits.')}.",
+                )
+        if renamed and "gpus" in quota:
+            problems.add(
+                "POOL-QUOTA-RENAMED",
+                f"{where}.gpus",
+                "counts nvidia.com/gpu, but the pool's sharing gives the devices another name: nothing would be limited.",
+                "Use hard with the real names, for example {requests.nvidia.com/gpu.shared: 8}, or sharing that keeps the name.",
+            )

@@ -1,0 +1,150 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""The table of a pool's options."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.overrides import ENTRY, FACTS
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import (
+    key_fault,
+    name_fault,
+    value_fault,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import BY_KEY
+
+MARKETS: t.Final = ("on_demand", "spot", "capacity_block")
+BENCHMARKS: t.Final = ("vectoradd", "nvidia_smi", "matmul")
+EFFECTS: t.Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+def _price_fault(text: str) -> str:
+    return (
+        ""
+        if re.fullmatch(r"\d{1,6}(\.\d{1,5})?", text) and float(text)
+        else "is no price an hour, such as 1.25"
+    )
+
+
+_NAME: t.Final = Field("text", required=True, fault=name_fault)
+# What a pool says for all its candidates, and a candidate for itself.
+_PLATFORM: t.Final = {
+    **{key: Field("map", fields=platform.OPTIONS) for key, platform in BY_KEY.items()},
+    "provider_spec_patch": Field("any"),
+}
+_CANDIDATE: t.Final = {
+    "instance_type": Field("text", required=True),
+    "zones": Field("list", entry=Field("text")),
+    # For a type that the catalogue does not have.
+    **{key: ENTRY[key] for key in FACTS},
+    "market": Field("any"),
+    **_PLATFORM,
+}
+_MARKET: t.Final = {
+    "type": Field("text", required=True, choices=MARKETS),
+    "max_price": Field("text", fault=_price_fault),
+    "reservation": Field("text"),
+}
+_SHARES: t.Final = {"replicas": Field("integer", required=True, low=2, high=64), "rename": Field("flag")}
+_MIG: t.Final = {
+    "slices": Field("integer", low=1, high=7),
+    "profile": Field("any"),
+    "layout": Field("counts", low=1, high=7),
+    "strategy": Field("text", choices=("single", "mixed")),
+}
+
+POOL: t.Final[dict[str, Field]] = {
+    "name": _NAME,
+    "candidates": Field("list", required=False, fields=_CANDIDATE),
+    "existing": Field(
+        "map",
+        fields={
+            "node_selector": Field("labels", required=True),
+            "expected": Field("counts", required=True, low=1, high=1024),
+        },
+    ),
+    "replicas": Field("integer", low=0, high=1000),
+    "min_replicas": Field("integer", low=0, high=1000),
+    "autoscale": Field(
+        "map",
+        fields={
+            "min": Field("integer", required=True, low=0, high=1000),
+            "max": Field("integer", required=True, low=1, high=1000),
+        },
+    ),
+    "market": Field("any"),
+    "mixed": Field("flag"),
+    "pre_drain_hook": Field("flag"),
+    "taints": Field(
+        "list",
+        fields={
+            "key": Field("text", required=True, fault=key_fault),
+            "value": Field("text", fault=value_fault),
+            "effect": Field("text", required=True, choices=EFFECTS),
+        },
+    ),
+    "labels": Field("labels"),
+    "accelerator": Field("text", fault=value_fault),
+    "disk": Field(
+        "map",
+        fields={
+            "size_gib": Field("integer", low=16, high=65536),
+            "type": Field("text"),
+            "iops": Field("integer", low=100, high=256000),
+            "throughput_mib": Field("integer", low=125, high=2000),
+        },
+    ),
+    **_PLATFORM,
+    "tuning": Field("text", fault=name_fault),
+    "sharing": Field(
+        "map",
+        fields={
+            "mig": Field("map", fields=_MIG),
+            "time_slicing": Field("map", fields=_SHARES),
+            "mps": Field("map", fields=_SHARES),
+        },
+    ),
+    "driver": Field(
+        "map",
+        fields={
+            **{key: Field("text", required=True) for key in ("version", "repository", "image")},
+            "kernel_module_type": Field("text", choices=("auto", "open", "proprietary")),
+            "use_precompiled": Field("flag"),
+        },
+    ),
+    "cdi": Field("flag"),
+    "health": Field("any"),
+    "upgrade_policy": Field("any"),
+    "quota": Field(
+        "list",
+        fields={
+            "namespace": _NAME,
+            "name": Field("text", fault=name_fault),
+            "gpus": Field("integer", low=0, high=100000),
+            "hard": Field("quantities", low=0),
+        },
+    ),
+    "priority": Field(
+        "list",
+        fields={
+            "name": _NAME,
+            "value": Field("integer", required=True, low=-2147483648, high=1000000000),
+            "preemption_policy": Field("text", choices=("PreemptLowerPriority", "Never")),
+            "description": Field("text"),
+        },
+    ),
+    "validate": Field(
+        "map",
+        fields={
+            "benchmark": Field("text", choices=BENCHMARKS),
+            "image": Field("text"),
+            "image_archs": Field("list", entry=Field("text", choices=("amd64", "arm64"))),
+        },
+    ),
+}
+MARKET: t.Final = Field("map", fields=_MARKET)

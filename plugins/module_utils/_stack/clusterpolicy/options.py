@@ -1,0 +1,145 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""From the table of a ClusterPolicy: options, their documentation, and the spec that given values ask for."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.option_table import (
+    COMPONENTS,
+    DRIVER,
+    POLICY_DRIVER,
+)
+
+Data = dict[str, t.Any]
+
+_IMAGE: t.Final = """
+repository          str   Registry and path of the image.
+image               str   Name of the image.
+version             str   Tag or digest of the image.
+image_pull_policy   Always|IfNotPresent|Never  When nodes pull the image.
+image_pull_secrets  strs  Secrets in O(namespace) for the registry of the image.
+env                 maps  Environment variables, as in a container.
+"""
+RESOURCES: t.Final = """
+resources           map   Requests and limits, as in a container.
+"""
+SIDECAR: t.Final = f"""
+enabled             bool  Whether the operator deploys the component.
+{_IMAGE}
+args                strs  Arguments of the container.
+"""
+_COMPONENT: t.Final = f"""{SIDECAR}
+{RESOURCES}
+host_network        bool  Whether the pods use the host's network; GPU operator 26.7 and later.
+"""
+_MORE: t.Final = {
+    "component": _COMPONENT,
+    "sidecar": SIDECAR,
+    "image": _IMAGE,
+    "env": "env maps Environment variables, as in a container.",
+    "dict": "",
+}
+_TYPES: t.Final[dict[str, Data]] = {
+    "bool": {"type": "bool"},
+    "int": {"type": "int"},
+    "str": {"type": "str"},
+    "map": {"type": "dict"},
+    "maps": {"type": "list", "elements": "dict"},
+    "strs": {"type": "list", "elements": "str"},
+}
+# Words that are not written as camel case has it, and a key that is not in camel case at all.
+_WORDS: t.Final = {"crd": "CRD", "pci": "PCI", "pid": "PID", "uid": "UID", "fs": "FS"}
+_KEPT: t.Final = ("use_ocp_driver_toolkit",)
+
+
+def read(table: str) -> dict[str, Data]:
+    """The options of a table; each has a description beside what an argument spec has."""
+    options: dict[str, Data] = {}
+    for line in filter(None, table.splitlines()):
+        path, kind, description = line.split(None, 2)
+        *parents, name = path.split(".")
+        where = options
+        for parent in parents:
+            where = where[parent]["options"]
+        if "|" in kind:
+            where[name] = {"type": "str", "choices": kind.split("|"), "description": description}
+        elif kind in _MORE:
+            where[name] = {"type": "dict", "options": read(_MORE[kind]), "description": description}
+        else:
+            # names of Secrets are no secrets
+            where[name] = {
+                **_TYPES[kind],
+                **({"no_log": False} if "secret" in name else {}),
+                "description": description,
+            }
+    return options
+
+
+def plain(options: t.Mapping[str, Data]) -> dict[str, Data]:
+    """As an argument spec has them."""
+    return {
+        name: {
+            key: plain(value) if key == "options" else value
+            for key, value in one.items()
+            if key != "description"
+        }
+        for name, one in options.items()
+    }
+
+
+def documented(options: t.Mapping[str, Data]) -> dict[str, Data]:
+    """As documentation has them."""
+    return {
+        name: {
+            "suboptions" if key == "options" else key: documented(value) if key == "options" else value
+            for key, value in one.items()
+            if key != "no_log"
+        }
+        for name, one in options.items()
+    }
+
+
+def camel(name: str) -> str:
+    if name in _KEPT:
+        return name
+    first, *words = name.split("_")
+    return first + "".join(_WORDS.get(word, word.capitalize()) for word in words)
+
+
+def spec(values: t.Mapping[str, t.Any], options: t.Mapping[str, Data]) -> Data:
+    """What was given, by the API's own names; what was left out is left out, and maps are as their user wrote them."""
+    found: Data = {}
+    for name, value in (
+        (name, value) for name, value in values.items() if name in options and value is not None
+    ):
+        inner = options[name].get("options")
+        if not inner:
+            found[camel(name)] = value
+        elif below := spec(value, inner):
+            found[camel(name)] = below
+    return found
+
+
+_DRIVER: t.Final = (
+    "driver component The driver. Version, repository and image are given together or not at all.\n"
+    + "\n".join(f"driver.{line}" for line in (DRIVER + POLICY_DRIVER).splitlines() if line)
+)
+_SPEC: t.Final = read(_DRIVER + COMPONENTS)
+# What stands for fields of the spec, and what is no field itself.
+FIELDS: t.Final = plain(_SPEC)
+TABLE: t.Final[dict[str, Data]] = {
+    **_SPEC,
+    "registry": {
+        "type": "str",
+        "description": [
+            "Registry that mirrors the images of the driver and of every operand, such as V(mirror.example.com:5000/gpu).",
+            "It takes the place of each image's host; the path below it, and tag or digest, stay. What an ImageDigestMirrorSet or ImageTagMirrorSet of the "
+            "cluster covers is left as it is, since the nodes go to the mirror by themselves.",
+        ],
+    },
+}
+OPTIONS: t.Final = plain(TABLE)

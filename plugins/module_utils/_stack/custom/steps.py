@@ -1,0 +1,74 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Backend custom: any object of any operator, judged by the user's own expressions and by what the nodes offer."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    KindNotServedError,
+    NotReadyError,
+    WaitTimeoutError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import (
+    keep,
+    look,
+    remove,
+    told,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import common_selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
+    judge as custom_judge,
+)
+
+Data = dict[str, t.Any]
+# The definition says both.
+NAME: t.Final = ""
+NAMESPACE: t.Final = ""
+
+
+def check(params: Data) -> None:
+    custom_judge.check(params)
+    check_pools(params["pools"])
+
+
+def present(api: Api, params: Data) -> Data:
+    judge, definition = custom_judge.Judge(params, api.clock), params["custom"]["definition"]
+    try:
+        kind = api.resolve(definition["apiVersion"], definition["kind"])
+    except KindNotServedError:
+        if not api.check_mode:
+            raise
+        api.apply(custom_judge.build(params, bool(params["namespace"])))
+        return {**judge.summarize({"objects": [], "nodes": []}), **told(None)}
+    wanted = custom_judge.build(params, kind.namespaced)
+    stranger = keep(api, kind, wanted, params["adopt"], look(api, kind, wanted))
+    queries = {"objects": Query(kind, wanted["metadata"].get("namespace"), params["name"])}
+    if params["pools"]:
+        queries["nodes"] = Query(
+            known("Node"), labels=common_selector([pool["node_selector"] for pool in params["pools"]])
+        )
+    try:
+        snapshot = api.wait(queries, judge, f"{kind.kind} {params['name']}", params["settle"])
+    except (NotReadyError, WaitTimeoutError) as exc:
+        failed = exc.code if isinstance(exc, NotReadyError) else ""
+        if stranger:
+            stranger.blame(exc, {"GPU-CR-": ("spec.",), "GPU-ALLOC": ("spec.",)})
+        exc.facts["special_resource"] = {**judge.summarize(judge.seen, failed), **told(stranger)}
+        raise
+    return {**judge.summarize(snapshot), **told(stranger)}
+
+
+def absent(api: Api, params: Data) -> Data:
+    definition = params["custom"]["definition"]
+    with contextlib.suppress(KindNotServedError):
+        kind = api.resolve(definition["apiVersion"], definition["kind"])
+        remove(api, kind, params["name"], params["namespace"] or None if kind.namespaced else None)
+    return {"name": params["name"], "state": "absent", "reason": "", "message": "", "nodes": []}

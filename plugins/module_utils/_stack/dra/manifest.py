@@ -1,0 +1,62 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""GPUCluster: from options to a manifest."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    InputError,
+    NotReadyError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    manifest as clusterpolicy_manifest,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import (
+    spec as fields,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import options as dra_options
+
+Data = dict[str, t.Any]
+
+API_VERSION: t.Final = "nvidia.com/v1alpha1"
+NAME: t.Final = "gpu-cluster"
+
+
+def check(params: Data) -> None:
+    if params["name"] != NAME:
+        raise InputError(
+            "INPUT-VALUE",
+            f"name is {params['name']!r}: a GPUCluster has to be named {NAME}.",
+            f"Leave name out, or set {NAME}.",
+        )
+    for part in ("dra_driver", "dcgm", "dcgm_exporter"):
+        clusterpolicy_manifest.check_image(
+            (params.get("gpu_cluster") or {}).get(part) or {}, f"gpu_cluster.{part}", "INPUT-DRIVER-IMAGE"
+        )
+
+
+def refuse_policy(policies: t.Iterable[Data]) -> None:
+    """Told before the first write: beside a ClusterPolicy neither stack would run."""
+    names = sorted(str(one["metadata"]["name"]) for one in policies)
+    if names:
+        raise NotReadyError(
+            "GPU-CP-CONFLICT",
+            f"ClusterPolicy {names[0]} exists, and a GPUCluster beside it stops both; the operator moves no node from one stack to the other.",
+            "Take it away first (special_resource with state: absent, when no pod needs its GPUs any more), or keep backend clusterpolicy.",
+            [f"clusterpolicy/{name}" for name in names],
+        )
+
+
+def build(params: Data, example: Data, live: Data | None) -> Data:
+    wishes = fields({"gpu_cluster": params.get("gpu_cluster")}, dra_options.TABLE).get("gpuCluster") or {}
+    domains = (wishes.get("draDriver") or {}).get("computeDomains")
+    if domains is not None:
+        wishes["draDriver"]["computeDomains"] = {"enabled": domains}
+    spec = clusterpolicy_manifest.merge(example, clusterpolicy_manifest.merge(wishes, params["spec"]))
+    spec.setdefault("draDriver", {})
+    spec.setdefault("daemonsets", {})["tolerations"] = clusterpolicy_manifest.wanted_tolerations(params, live)
+    return {"apiVersion": API_VERSION, "kind": "GPUCluster", "metadata": {"name": NAME}, "spec": spec}

@@ -1,0 +1,255 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Whether a node's kernel, labels, Driver Toolkit, DaemonSet and driver image belong together, and where its driver is on the way to a new kernel."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, update
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import (
+    OSTREE,
+    System,
+    as_label,
+    contradictions,
+    system,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import toolkit
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
+
+Data = dict[str, t.Any]
+Snapshot = t.Mapping[str, t.Sequence[Data]]
+# Seen for a moment in every update, and a broken link when they last.
+PASSING: t.Final = (
+    "GPU-DTK-DAEMONSET",
+    "GPU-DTK-STALE",
+    "GPU-DTK-STREAM",
+    "GPU-DRV-NODTK",
+    "GPU-DRV-PRECOMPILED",
+    "GPU-KERNEL-STALE",
+    "GPU-NFD-KERNEL",
+    "GPU-NFD-OSTREE",
+    "GPU-NODE-DEGRADED",
+)
+# What has to follow one after the other when a node gets another kernel.
+LINKS: t.Final = ("node", "labels", "toolkit", "daemonset", "image", "driver", "device plugin")
+_PULLING: t.Final = ("ImagePullBackOff", "ErrImagePull", "InvalidImageName", "ErrImageNeverPull")
+
+
+class Misfit(t.NamedTuple):
+    """The first of the five that does not fit; link is the step of the chain that it breaks."""
+
+    link: str
+    code: str
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Match:
+    """The five facts of one node. source: where its driver comes from. daemonset: the driver's that selects the node, if any."""
+
+    node: Data
+    system: System
+    source: str
+    toolkit: str
+    daemonset: Data | None
+    misfit: Misfit | None
+    link: str
+    driver_ready: bool
+
+    def to_dict(self) -> Data:
+        found, wrong = self.system, self.misfit
+        return {
+            "running": found.kernel,
+            "labelled": found.labelled,
+            "os": {
+                "image": found.image,
+                "ostree": found.ostree,
+                "rhel": found.rhel,
+                "openshift": found.openshift,
+            },
+            "toolkit": self.toolkit,
+            "daemonset": self.daemonset["metadata"]["name"] if self.daemonset else "",
+            "image": toolkit.driver_image(self.daemonset) if self.daemonset else "",
+            "source": self.source,
+            "fits": wrong is None,
+            "misfit": {
+                "fact": wrong.link,
+                "code": wrong.code,
+                "message": wrong.message,
+                "remedy": wrong.remedy,
+            }
+            if wrong
+            else {},
+            "waits_at": self.link,
+        }
+
+
+def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
+    here = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], {})
+    driver = next((one for one in here if one.component == "driver"), None)
+    daemonset = next(
+        (one for one in snapshot["daemonsets"] if driver and one["metadata"]["name"] == driver.daemonset),
+        None,
+    )
+    source, found = toolkit.source(policy.get("spec") or {}, daemonset), system(node)
+    images = toolkit.images(snapshot.get("streams", ()))
+    pod = next((one for one in snapshot["pods"] if driver and one["metadata"]["name"] == driver.pod), None)
+    looks: tuple[t.Callable[[], Misfit | None], ...] = (
+        lambda: _kernel(node, found),
+        lambda: _release(found) if source == toolkit.BY_TOOLKIT else None,
+        lambda: _tag(found, images) if source == toolkit.BY_TOOLKIT else None,
+        lambda: _daemonset(node, found, source, daemonset, images, snapshot["daemonsets"]),
+        lambda: _image(found, daemonset, pod) if source == toolkit.BY_IMAGE and daemonset else None,
+    )
+    misfit = None if source == toolkit.BY_HOST else next((wrong for look in looks if (wrong := look())), None)
+    is_ready = source == toolkit.BY_HOST or bool(driver and driver.ready)
+    plugin = next((one for one in here if one.component == "device-plugin"), None)
+    link = (
+        ""
+        if is_ready and (plugin is None or plugin.ready)
+        else "device plugin"
+        if is_ready
+        else misfit.link
+        if misfit
+        else "driver"
+    )
+    if update.update(node).under_way or not devices.is_ready(node):
+        link = "node"
+    return Match(node, found, source, images.get(found.ostree, ""), daemonset, misfit, link, is_ready)
+
+
+def judge(node: Data, policy: Data, snapshot: Snapshot) -> Readiness | None:
+    """A driver that runs was made for this kernel somehow; only where none does is the misfit the cause."""
+    found = match(node, policy, snapshot)
+    if found.misfit is None or found.driver_ready:
+        return None
+    name, wrong = str(node["metadata"]["name"]), found.misfit
+    return pending(
+        f"Kernel:{name}",
+        f"Node {name}: {wrong.message}.",
+        code=wrong.code,
+        remedy=wrong.remedy,
+        details=(f"{name}: {wrong.message}",),
+    )
+
+
+def _worker(node: Data) -> str:
+    name = node["metadata"]["name"]
+    return f"Delete its nfd-worker pod: `oc delete pod -n openshift-nfd -l app=nfd-worker --field-selector spec.nodeName={name}`."
+
+
+def _kernel(node: Data, found: System) -> Misfit | None:
+    if not found.labelled and has_nvidia_pci(devices.labels(node)):
+        return Misfit(
+            "labels",
+            "GPU-NFD-KERNEL",
+            "no label feature.node.kubernetes.io/kernel-version.full",
+            _worker(node),
+        )
+    if found.labelled and found.kernel and found.labelled != as_label(found.kernel):
+        what = (
+            f"label kernel-version.full={found.labelled} is of another kernel than the running {found.kernel}"
+        )
+        return Misfit("labels", "GPU-KERNEL-STALE", what, _worker(node))
+    wrong = contradictions(found)
+    if wrong:
+        what = f"label {', '.join(wrong)} contradicts its osImage, which is RHCOS {found.image}"
+        return Misfit("labels", "GPU-DTK-STALE", what, f"The label is stale. {_worker(node)}")
+    return None
+
+
+def _release(found: System) -> Misfit | None:
+    if found.ostree or not found.coreos:
+        return None
+    what = "no label system-os_release.OSTREE_VERSION, by which the operator finds the Driver Toolkit"
+    return Misfit(
+        "labels",
+        "GPU-NFD-OSTREE",
+        what,
+        "Use Red Hat's operator nfd: upstream's node feature discovery does not write that label.",
+    )
+
+
+def _tag(found: System, images: t.Mapping[str, str]) -> Misfit | None:
+    if not found.ostree or found.ostree in images:
+        return None
+    there = f"it has {', '.join(sorted(images))}" if images else "it has none at all"
+    what = f"ImageStream openshift/driver-toolkit has no tag {found.ostree} ({there})"
+    remedy = "Compare `oc get imagestream driver-toolkit -n openshift -o yaml` with the history of the ClusterVersion, whose release brings the tag."
+    return Misfit("toolkit", "GPU-DTK-STREAM", what, remedy)
+
+
+def _daemonset(
+    node: Data,
+    found: System,
+    source: str,
+    live: Data | None,
+    images: t.Mapping[str, str],
+    every: t.Sequence[Data],
+) -> Misfit | None:
+    marks = (live or {"metadata": {}})["metadata"].get("labels") or {}
+    log = "Look at the log of the GPU operator."
+    if live is None:
+        others = [one for one in every if operands.is_operand(one) and operands.component(one) == "driver"]
+        # On a first start there is none anywhere yet, and on a node that the operator does not know none is to be expected.
+        if not others or not source or devices.labels(node).get(operands.DEPLOY + "driver") != "true":
+            return None
+        wanted = (
+            f"kernel {found.kernel}" if source == toolkit.BY_IMAGE else f"RHCOS {found.ostree or found.image}"
+        )
+        names = ", ".join(sorted(one["metadata"]["name"] for one in others))
+        return Misfit(
+            "daemonset",
+            "GPU-DTK-DAEMONSET",
+            f"the operator has no driver DaemonSet for {wanted}, only {names}",
+            log,
+        )
+    if source != toolkit.BY_TOOLKIT or not found.ostree:
+        return None
+    if marks.get(toolkit.USED) != "true":
+        what = f"DaemonSet {live['metadata']['name']} builds the driver without the Driver Toolkit, which needs RHEL entitlements"
+        return Misfit(
+            "daemonset",
+            "GPU-DRV-NODTK",
+            what,
+            "Repair the ImageStream openshift/driver-toolkit; do not deploy entitlements.",
+        )
+    selected = operands.selector(live).get(OSTREE)
+    version = marks.get(toolkit.VERSION) or selected
+    if version and (version != found.ostree or (selected and selected != version)):
+        what = f"DaemonSet {live['metadata']['name']} is of RHCOS {version}, and the node runs {found.ostree}"
+        return Misfit("daemonset", "GPU-DTK-DAEMONSET", what, log)
+    if marks.get(toolkit.WITHOUT_IMAGE) == "true" and images.get(found.ostree):
+        what = f"DaemonSet {live['metadata']['name']} was made before the ImageStream had tag {found.ostree}"
+        return Misfit("daemonset", "GPU-DTK-DAEMONSET", what, log)
+    return None
+
+
+def _image(found: System, daemonset: Data, pod: Data | None) -> Misfit | None:
+    image = toolkit.driver_image(daemonset)
+    remedy = f"Build and push {image}, or set driver.use_precompiled to false; `skopeo inspect docker://{image}` has to find it."
+    if found.kernel and as_label(found.kernel) not in image:
+        return Misfit(
+            "image",
+            "GPU-DRV-PRECOMPILED",
+            f"driver image {image} was not made for the running kernel {found.kernel}",
+            remedy,
+        )
+    wrong = trouble(pod) if pod else None
+    if wrong and wrong.reason in _PULLING:
+        said = f": {wrong.message}" if wrong.message else ""
+        return Misfit(
+            "image",
+            "GPU-DRV-PRECOMPILED",
+            f"no precompiled driver for kernel {found.kernel}: {image} is in {wrong.reason}{said}",
+            remedy,
+        )
+    return None

@@ -1,0 +1,55 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""How far a node has come that gets another kernel while somebody waits for its GPUs."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import short
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import system
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.kernel import (
+    LINKS,
+    Data,
+    Snapshot,
+    match,
+)
+
+
+class KernelChain:
+    """Remembers the kernel that each node had when it was first seen; a node whose kernel is another one now has a chain to go through."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+
+    def tell(
+        self, lines: t.Sequence[str], nodes: t.Iterable[Data], policy: Data, snapshot: Snapshot
+    ) -> tuple[str, ...]:
+        """The lines of the nodes, those of such nodes with their place in the chain."""
+        places = {
+            short(node["metadata"]["name"]): place
+            for node in nodes
+            if (place := self._place(node, policy, snapshot))
+        }
+        told = [
+            f"{name}: {places.pop(name)}: {phrase}" if name in places else line
+            for line in lines
+            for name, _colon, phrase in [line.partition(": ")]
+        ]
+        return (*told, *(f"{name}: {place}" for name, place in sorted(places.items())))
+
+    def _place(self, node: Data, policy: Data, snapshot: Snapshot) -> str:
+        kernel = system(node).kernel
+        first = self._first.setdefault(node["metadata"]["name"], kernel)
+        if kernel == first:
+            return ""
+        link = match(node, policy, snapshot).link
+        where = f"step {LINKS.index(link) + 1} of {len(LINKS)} ({link})" if link else "done"
+        return f"kernel {brief(first)} -> {brief(kernel)}, {where}"
+
+
+def brief(kernel: str) -> str:
+    """5.14.0-570.12.1.el9_6.x86_64 without what every kernel of a cluster has."""
+    return kernel.partition(".el")[0]

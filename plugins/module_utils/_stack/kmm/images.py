@@ -1,0 +1,180 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""How a node's image of a KMM Module comes about: a pod that pulls it, else Builds (or, without OpenShift, pods) that build and sign it."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import kernels
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
+
+Data = dict[str, t.Any]
+Snapshot = t.Mapping[str, t.Sequence[Data]]
+PREFIX: t.Final = "kmm.node.kubernetes.io"
+OWNER: t.Final = f"{PREFIX}/image-owner"
+POD_OF_BUILD: t.Final = "openshift.io/build.pod-name"
+# On OpenShift and elsewhere.
+_TYPES: t.Final = ("kmm.openshift.io/build.type", f"{PREFIX}/resource-type")
+_KERNEL: t.Final = f"{PREFIX}/target-kernel"
+# A pod that looks once whether the image is there, before it is built or signed, may fail.
+_PULL: t.Final = f"{PREFIX}/pull-pod-type"
+_ONCE: t.Final = "one-time-pull"
+STEPS: t.Final = {"BuildImage": ("build", "GPU-KMM-BUILD"), "SignImage": ("signing", "GPU-KMM-SIGN")}
+_ENDED: t.Final = ("Failed", "Error", "Cancelled")
+
+
+class Trouble(t.NamedTuple):
+    """step: image, build or signing."""
+
+    step: str
+    code: str
+    what: str
+    remedy: str
+
+
+def label_of(kernel: str) -> str:
+    """KMM writes a kernel so in labels."""
+    return re.sub(r"[^a-z0-9]", "-", kernel.lower()).strip("-")
+
+
+def step_of(one: Data) -> tuple[str, str] | None:
+    """Of a Build, or a pod that builds."""
+    marks = one["metadata"].get("labels") or {}
+    return next((STEPS[marks[key]] for key in _TYPES if marks.get(key) in STEPS), None)
+
+
+def is_for(one: Data, kernel: str) -> bool:
+    return (one["metadata"].get("labels") or {}).get(_KERNEL) in (kernel, label_of(kernel))
+
+
+def troubles(kernel: str, module: Data, snapshot: Snapshot) -> list[Trouble]:
+    """Of the image for this kernel, the first step first."""
+    image = kernels.image_for(module, kernel)
+    pulls = [
+        pod
+        for pod in snapshot.get("pulls", ())
+        if not image or pod["spec"]["containers"][0]["image"] == image
+    ]
+    pods = [pod for pod in snapshot["pods"] if step_of(pod) and is_for(pod, kernel)]
+    builds = [one for one in snapshot.get("builds", ()) if step_of(one) and is_for(one, kernel)]
+    found = [*map(_pull, pulls), *map(_build, builds), *map(_pod, pods)]
+    return [one for one in found if one is not None]
+
+
+def _pull(pod: Data) -> Trouble | None:
+    found = trouble(pod)
+    if found is None or (pod["metadata"].get("labels") or {}).get(_PULL) == _ONCE:
+        return None
+    metadata = pod["metadata"]
+    remedy = _remedy(found.message, f"oc describe pod -n {metadata['namespace']} {metadata['name']}")
+    return Trouble(
+        "image", "GPU-IMAGE", f"image: pod {metadata['name']} is in {found.reason}: {found.message}", remedy
+    )
+
+
+def _build(build: Data) -> Trouble | None:
+    metadata, status = build["metadata"], build.get("status") or {}
+    step = step_of(build)
+    if step is None or status.get("phase") not in _ENDED:
+        return None
+    said = str(status.get("message") or status.get("reason") or "").rstrip(".")
+    what = f"{step[0]}: Build {metadata['name']} is {status['phase']}: {said}"
+    return Trouble(
+        *step,
+        what,
+        _remedy(
+            status.get("logSnippet") or "", f"oc logs -n {metadata['namespace']} build/{metadata['name']}"
+        ),
+    )
+
+
+def _pod(pod: Data) -> Trouble | None:
+    found, step = trouble(pod), step_of(pod)
+    if found is None or step is None:
+        return None
+    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+    return Trouble(
+        *step,
+        f"{step[0]}: pod {name} is in {found.reason}: {found.message}",
+        _remedy(found.message, f"oc logs -n {namespace} {name}"),
+    )
+
+
+def _remedy(said: str, otherwise: str) -> str:
+    known = recognise(said)
+    return known.remedy if known else otherwise
+
+
+def progress(kernel: str, snapshot: Snapshot) -> str:
+    """What KMM is doing about the image, in brackets."""
+    mine = _making(kernel, snapshot)
+    steps = [
+        f"{step[0]} {one['metadata']['name']} is {(one.get('status') or {}).get('phase', 'New')}"
+        for one in mine
+        if (step := step_of(one))
+    ]
+    return f" ({steps[-1]})" if steps else ""
+
+
+def _making(kernel: str, snapshot: Snapshot) -> list[Data]:
+    return [
+        one
+        for one in (*snapshot.get("builds", ()), *snapshot["pods"])
+        if step_of(one) and is_for(one, kernel)
+    ]
+
+
+def current(kernel: str, snapshot: Snapshot) -> str:
+    """build or signing; empty while the image is only looked for."""
+    found = [step[0] for one in _making(kernel, snapshot) if (step := step_of(one))]
+    return found[-1] if found else ""
+
+
+def steps(module: Data, kernel: str) -> list[str]:
+    """What the Module asks for where there is no image for this kernel."""
+    container = ((module.get("spec") or {}).get("moduleLoader") or {}).get("container") or {}
+    mapping = next(
+        (one for one in container.get("kernelMappings") or [] if kernels.fits(one, kernel)),
+        dict[str, t.Any](),
+    )
+    return [
+        title
+        for key, title in (("build", "build"), ("sign", "signing"))
+        if mapping.get(key) or container.get(key)
+    ]
+
+
+def as_part(node: str, found: Trouble) -> Readiness:
+    message = f"Node {node}: {found.what}."
+    return pending(
+        f"Pod:{found.step}:{node}",
+        message,
+        code=found.code,
+        remedy=found.remedy,
+        details=(f"{node}: {found.what}",),
+    )
+
+
+def pods_of_builds(builds: t.Iterable[Data]) -> list[tuple[str, str]]:
+    """Namespace and name of the pods whose logs tell why a Build failed."""
+    ended = [one["metadata"] for one in builds if (one.get("status") or {}).get("phase") in _ENDED]
+    return [
+        (one["namespace"], (one.get("annotations") or {}).get(POD_OF_BUILD) or f"{one['name']}-build")
+        for one in ended
+    ]
+
+
+def are_made(module: Data) -> bool:
+    """Whether an image may be built or signed in the cluster."""
+    container = ((module.get("spec") or {}).get("moduleLoader") or {}).get("container") or {}
+    return any(
+        place.get(key)
+        for place in (container, *(container.get("kernelMappings") or []))
+        for key in ("build", "sign")
+    )

@@ -1,0 +1,75 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Kernel mappings of a KMM Module: which image a node's kernel gets."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+
+Data = dict[str, t.Any]
+# Go's regular expressions have neither; Python would take them.
+_NOT_GO: t.Final = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]|\(\?P=")
+
+
+class Fit(t.NamedTuple):
+    """A node, its kernel, and the places of the mappings that fit it; KMM takes the first."""
+
+    node: str
+    kernel: str
+    mappings: tuple[int, ...]
+
+
+def kernel_of(node: Data) -> str:
+    """As KMM compares it."""
+    return str((node.get("status", {}).get("nodeInfo") or {}).get("kernelVersion") or "").removesuffix("+")
+
+
+def check(mappings: t.Sequence[Data], path: str) -> None:
+    for index, mapping in enumerate(mappings):
+        here = f"{path}[{index}]"
+        if bool(mapping.get("literal")) == bool(mapping.get("regexp")):
+            raise InputError(
+                "INPUT-VALUE",
+                f"{here} needs either literal or regexp.",
+                "literal is one kernel, regexp fits many: '^5\\.14\\.0-.*\\.el9_6\\.x86_64$'.",
+            )
+        if pattern := mapping.get("regexp"):
+            try:
+                re.compile(pattern)
+            except re.error as exc:
+                raise InputError(
+                    "INPUT-VALUE",
+                    f"{here}.regexp {pattern!r} is no regular expression: {exc}.",
+                    "Correct it; KMM reads Go's syntax.",
+                ) from exc
+            if found := _NOT_GO.search(pattern):
+                message = f"{here}.regexp {pattern!r} has {found.group(0)!r}, which Go's regular expressions do not know."
+                raise InputError("INPUT-VALUE", message, "Write it without look-around and back-references.")
+
+
+def fits(mapping: Data, kernel: str) -> bool:
+    """mapping: as the API has it."""
+    if mapping.get("literal"):
+        return bool(mapping["literal"] == kernel)
+    return bool(mapping.get("regexp") and re.search(mapping["regexp"], kernel))
+
+
+def survey(nodes: t.Iterable[Data], mappings: t.Sequence[Data]) -> list[Fit]:
+    kernels = [(str(node["metadata"]["name"]), kernel_of(node)) for node in nodes]
+    return [
+        Fit(name, kernel, tuple(at for at, one in enumerate(mappings) if fits(one, kernel)))
+        for name, kernel in sorted(kernels)
+    ]
+
+
+def image_for(module: Data, kernel: str) -> str:
+    """The image that a node with this kernel is to load from; empty where no mapping fits, or where it holds a variable that only KMM knows."""
+    container = ((module.get("spec") or {}).get("moduleLoader") or {}).get("container") or {}
+    images = [one.get("containerImage") for one in container.get("kernelMappings") or [] if fits(one, kernel)]
+    image = str(images[0] if images else "").replace("${KERNEL_FULL_VERSION}", kernel)
+    return "" if "$" in image else image

@@ -1,0 +1,149 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""A KMM Module stage by stage: its operator, the Module, and on each node the selector, the image, the kernel module, the plugin, the devices."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import replace
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, Readiness
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages, table
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+    devices,
+    images,
+    judge as kmm_judge,
+    kernels,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Chain, Stage
+
+Data = dict[str, t.Any]
+Snapshot = t.Mapping[str, t.Sequence[Data]]
+PACKAGE: t.Final = "kernel-module-management"
+SELECTOR, IMAGE, BUILD, SIGNING = "selector", "image", "build", "signing"
+_MAKING: t.Final = (IMAGE, BUILD, SIGNING)
+_UNASKED: t.Final = "nothing of it is asked for"
+_OF_CODE: t.Final = {
+    "GPU-NODES": SELECTOR,
+    "GPU-NODE-NOTREADY": SELECTOR,
+    "GPU-KMM-SELECTOR": SELECTOR,
+    "GPU-TAINT": SELECTOR,
+    "GPU-KMM-KERNEL": SELECTOR,
+    "GPU-IMAGE": IMAGE,
+    "GPU-KMM-BUILD": BUILD,
+    "GPU-KMM-SIGN": SIGNING,
+    "GPU-KMM-VERSION": stages.DRIVER,
+    "GPU-KMM-LOAD": stages.DRIVER,
+    "GPU-KMM-PLUGIN": stages.PLUGIN,
+    "GPU-ALLOC": stages.ALLOCATABLE,
+    "GPU-DRA-SLICES": stages.ALLOCATABLE,
+}
+
+
+def chain(params: Data) -> Chain:
+    """Every later stage of a node waits for every earlier one. The device plugin's place is the DRA driver's where there is one."""
+    order = (
+        SELECTOR,
+        *_MAKING,
+        stages.DRIVER,
+        stages.DRA if devices.driver(params) else stages.PLUGIN,
+        stages.ALLOCATABLE,
+    )
+    return stages.chain({one: (*reversed(order[:at]), stages.CRD) for at, one in enumerate(order)}, PACKAGE)
+
+
+def summarize(params: Data, snapshot: Snapshot, failed: str = "") -> Data:
+    """pools, stages and lines, as of every stack. failed: the code that lasted for too long."""
+    live = next(iter(snapshot.get("modules") or ()), dict[str, t.Any]())
+    full = {"nodes": (), "configs": (), "pods": (), **snapshot}
+    found, parts = chain(params), judge(params, live, full) if live else []
+    parts = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in parts]
+    return table.summarize(
+        found, full, live, params["pools"], parts, lambda node: seen(node, live, full, found)
+    )
+
+
+def judge(params: Data, live: Data, snapshot: Snapshot) -> list[Part]:
+    parts, name = [], devices.driver(params)
+    for pool in params["pools"]:
+        parts.append(_part(pool_nodes.judge_size(snapshot["nodes"], pool), SELECTOR, pool["name"]))
+        for node in pool_nodes.nodes_of(snapshot["nodes"], pool):
+            at, where = pool["name"], str(node["metadata"]["name"])
+            now = _current(node, live, snapshot)
+            own = kmm_judge.judge_node(node, live, snapshot)
+            causes = [one for one in own if one.code != "GPU-KMM-PENDING"] or own
+            parts += [_part(one, _OF_CODE.get(one.code, now), at, where) for one in causes]
+            parts += [
+                _part(one, _OF_CODE[one.code], at, where)
+                for one in devices.judge([node], pool, name, snapshot.get("slices", ()))
+            ]
+    parts.append(_part(kmm_judge.judge_numbers(live), stages.CRD))
+    plugin = stages.DRA if name else stages.PLUGIN
+    return [one if one.stage != stages.PLUGIN else _part(one, plugin, one.pool, one.node) for one in parts]
+
+
+def _part(one: Readiness, stage: str, pool: str = "", node: str = "") -> Part:
+    """What merely is not there yet, and numbers and devices, may be the consequence of something earlier."""
+    waits = one.code in ("GPU-KMM-PENDING", "GPU-ALLOC", "GPU-DRA-SLICES") and not one.is_failed
+    return Part(
+        one.verdict,
+        one.reason,
+        one.message,
+        one.code,
+        one.remedy,
+        one.details,
+        stage,
+        pool,
+        node,
+        waits=waits,
+    )
+
+
+def _current(node: Data, live: Data, snapshot: Snapshot) -> str:
+    """Where the kernel module is on its way to a node."""
+    if not kmm_judge.behind(node, live, snapshot):
+        return stages.DRIVER
+    return images.current(kernels.kernel_of(node), snapshot) or IMAGE
+
+
+def seen(node: Data, live: Data, snapshot: Snapshot, of: Chain) -> dict[str, Stage]:
+    """What is not asked for, and what has not begun."""
+    if not live:
+        return stages.waiting(of)
+    made = images.steps(live, kernels.kernel_of(node))
+    unasked = [one for one in (BUILD, SIGNING) if one not in made]
+    spec = live.get("spec") or {}
+    unasked += [
+        one
+        for one in (stages.PLUGIN, stages.DRA)
+        if one in of.needs and not (spec.get("devicePlugin") or spec.get("dra"))
+    ]
+    found = {one: Stage(one, evidence=(_UNASKED,)) for one in unasked}
+    now = _current(node, live, snapshot)
+    is_loaded = now == stages.DRIVER and not any(
+        one.code == "GPU-KMM-PENDING" for one in kmm_judge.judge_node(node, live, snapshot)
+    )
+    open_ones = (
+        of.of_nodes[of.of_nodes.index(now) :]
+        if not is_loaded
+        else ()
+        if _runs(node, snapshot)
+        else of.of_nodes[-2:-1]
+    )
+    return {one: Stage(one, stages.WAITING) for one in open_ones} | found
+
+
+def _runs(node: Data, snapshot: Snapshot) -> bool:
+    """Whether the plugin's pod on the node is Ready."""
+    here = [
+        pod
+        for pod in snapshot["pods"]
+        if pod["spec"].get("nodeName") == node["metadata"]["name"]
+        and kmm_judge.ROLE in (pod["metadata"].get("labels") or {})
+    ]
+    conditions = [one for pod in here for one in (pod.get("status") or {}).get("conditions") or []]
+    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)

@@ -1,0 +1,237 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Backend kmm: a Module of Kernel Module Management, and its check of a kernel to come."""
+
+from __future__ import annotations
+
+import contextlib
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    AcceleratorError,
+    KindNotServedError,
+    NotReadyError,
+    WaitTimeoutError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import (
+    keep,
+    look,
+    remove,
+    told,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import by_name, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import (
+    check_pools,
+    nodes_of,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+    devices,
+    images,
+    judge as kmm_judge,
+    kernels,
+    manifest as kmm_manifest,
+    parts,
+    preflight as kmm_preflight,
+    result as kmm_result,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm.verification import verify
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm.versions import (
+    Versions,
+    refuse_claimed,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
+
+Data = dict[str, t.Any]
+NAME: t.Final = ""
+NAMESPACE: t.Final = "openshift-kmm"
+MODULE: t.Final = known("Module")
+# A Module has no observedGeneration: numbers and nodes may be those of before for a moment.
+_REACTION: t.Final = 2.0
+BUILD: t.Final = known("Build")
+_OF_IMAGES: t.Final = ("GPU-KMM-BUILD", "GPU-KMM-SIGN")
+_SECURE_BOOT: t.Final = (
+    "Set kmm.sign, with a key whose certificate the nodes' firmware trusts (mokutil --import), and another container_image, as KMM signs none that is"
+    " there already; or turn Secure Boot off."
+)
+
+
+def check(params: Data) -> None:
+    check_pools(params["pools"])
+    kmm_manifest.check(params)
+
+
+def present(api: Api, params: Data) -> Data:
+    done: Data = {"name": params["name"], "state": "ready", "reason": "", "nodes": []}
+    if not kmm_manifest.is_preflight_only(params):
+        done = _load(api, params)
+    if (params["kmm"] or {}).get("preflight"):
+        done["preflight"] = verify(api, params)
+    return done
+
+
+def _load(api: Api, params: Data) -> Data:
+    wanted, options = kmm_manifest.build(params), params["kmm"] or {}
+    if devices.driver(params):
+        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra.steps import (
+            refuse_old_cluster,
+        )
+
+        refuse_old_cluster(api, "kmm.device_plugin")
+    nodes = api.list(known("Node"), labels=selector(wanted["spec"]["selector"]))
+    _survey(api, params, wanted, nodes)
+    _require(api, params)
+    try:
+        live = look(api, MODULE, wanted)
+    except KindNotServedError as exc:
+        diagnose.explain_absent(api, params["name"], NAMESPACE, kmm_result.chain(params), exc)
+        raise
+    ours = live is None or owned(live) or params["adopt"] == "take"
+    versions = Versions(api, params, nodes if ours else [])
+    versions.begin()
+    for one in parts.own(options, params["name"], params["namespace"]) if ours else ():
+        api.apply(one, force_conflicts=True)
+    stranger = keep(api, MODULE, wanted, params["adopt"], live)
+    judge = kmm_judge.Judge(params, api.clock)
+    rolled = versions.roll(
+        lambda name: _wait(api, params, wanted, kmm_judge.Judge(params, api.clock, name), f"node {name}")
+    )
+    settle = max(params["settle"], _REACTION if live is not None and api.changes else 0)
+    try:
+        snapshot = _wait(api, params, wanted, judge, f"Module {params['name']}", settle)
+    except (NotReadyError, WaitTimeoutError) as exc:
+        exc.facts["special_resource"] |= told(stranger)
+        if stranger:
+            stranger.blame(
+                exc,
+                {
+                    "GPU-TAINT": ("spec.tolerations",),
+                    "GPU-KMM-": ("spec.",),
+                    "GPU-ALLOC": ("spec.devicePlugin",),
+                },
+            )
+        raise
+    return {
+        **judge.summarize(snapshot),
+        **kmm_result.summarize(params, snapshot),
+        **told(stranger),
+        "rolled": rolled,
+    }
+
+
+def _survey(api: Api, params: Data, wanted: Data, nodes: list[Data]) -> None:
+    """Every kernel that runs now has to have its mapping before anything is written."""
+    mappings = ((wanted["spec"].get("moduleLoader") or {}).get("container") or {}).get("kernelMappings") or []
+    pooled = (
+        [node for pool in params["pools"] for node in nodes_of(nodes, pool)] if params["pools"] else nodes
+    )
+    ours = {node["metadata"]["name"] for node in pooled}
+    fits = kernels.survey(nodes, mappings)
+    lacking = [f"{one.node} (kernel {one.kernel})" for one in fits if not one.mappings and one.node in ours]
+    if lacking:
+        message = f"No kernel mapping fits {len(lacking)} of {len(ours)} nodes: {', '.join(lacking[:5])}."
+        raise NotReadyError(
+            "GPU-KMM-KERNEL",
+            message,
+            "Add a mapping for that kernel to kmm.kernel_mappings.",
+            evidence=lacking,
+        )
+    for one in fits:
+        if not one.mappings:
+            api.warn(
+                f"Node {one.node} is selected, and no kernel mapping fits its kernel {one.kernel}: KMM leaves it out. It is in none of the pools."
+            )
+        elif one.mappings[1:]:
+            places = ", ".join(f"kmm.kernel_mappings[{at}]" for at in one.mappings)
+            api.warn(f"Node {one.node}: {places} fit its kernel {one.kernel}; KMM takes the first.")
+
+
+def _require(api: Api, params: Data) -> None:
+    """Metadata is all that is read of Secrets."""
+    for need in parts.needs(params["kmm"] or {}):
+        if api.list(known(need.kind), params["namespace"], fields=by_name(need.name), metadata_only=True):
+            continue
+        message = f"{need.path}: there is no {need.kind} {need.name} in namespace {params['namespace']}."
+        remedy = (
+            "Create it first."
+            if need.kind != "ServiceAccount"
+            else "Create it first, or set kmm.create_service_accounts."
+        )
+        if not api.check_mode:
+            raise NotReadyError("GPU-KMM-MISSING", message, remedy)
+        api.warn(f"{message} {remedy}")
+
+
+def _wait(
+    api: Api, params: Data, wanted: Data, judge: kmm_judge.Judge, stage: str, settle: float = 0.0
+) -> dict[str, list[Data]]:
+    name, namespace = params["name"], params["namespace"]
+    queries = {
+        "modules": Query(MODULE, namespace, name),
+        "nodes": Query(known("Node"), labels=selector(wanted["spec"]["selector"])),
+        "configs": Query(known("NodeModulesConfig")),
+        "pods": Query(known("Pod"), namespace, labels=f"{kmm_manifest.PREFIX}/module.name={name}"),
+        "pulls": Query(known("Pod"), namespace, labels=f"{images.OWNER}={name}"),
+    }
+    if images.are_made(wanted) and api.served(BUILD):
+        queries["builds"] = Query(BUILD, namespace, labels=f"{kmm_manifest.PREFIX}/module.name={name}")
+    if devices.driver(params):
+        queries["slices"] = Query(known("ResourceSlice"))
+    try:
+        return api.wait(queries, judge, stage, settle)
+    except (NotReadyError, WaitTimeoutError) as exc:
+        failed = "" if isinstance(exc, WaitTimeoutError) else exc.code
+        _explain(api, exc, judge.seen)
+        olm = diagnose.operator(api, NAMESPACE, kmm_result.PACKAGE) if judge.seen else {}
+        exc.facts["special_resource"] = {
+            **judge.summarize(judge.seen),
+            **kmm_result.summarize(params, {**judge.seen, **olm}, failed),
+        }
+        raise
+
+
+def _explain(api: Api, exc: AcceleratorError, seen: t.Mapping[str, t.Sequence[Data]]) -> None:
+    """Logs of up to three pods that failed, of the step that is the cause first; a known text brings its code and remedy."""
+    broken = [pod["metadata"] for pod in (*seen.get("pods", ()), *seen.get("pulls", ())) if trouble(pod)]
+    made, others = (
+        images.pods_of_builds(seen.get("builds", ())),
+        [(one["namespace"], one["name"]) for one in broken],
+    )
+    cause = [*made, *(place for place in others if not made)] if exc.code in _OF_IMAGES else others
+    for place in dict.fromkeys([*cause, *made, *others][:3]):
+        with contextlib.suppress(AcceleratorError):
+            lines = [line for line in api.log(*place, tail_lines=60).splitlines() if line.strip()]
+            exc.evidence += [f"{place[1]}: {line}" for line in lines[-10:]]
+            found = next(((line, known_text) for line in lines if (known_text := recognise(line))), None)
+            if found and place in cause and exc.code in (*_OF_IMAGES, "GPU-KMM-LOAD", "GPU-KMM-PLUGIN"):
+                line, text = found
+                exc.message += f" Its log says that {text.meaning}: {line.strip()}"
+                exc.code, exc.remedy = text.code, _SECURE_BOOT if text.code == "GPU-DRV-SIGN" else text.remedy
+
+
+def absent(api: Api, params: Data) -> Data:
+    """The kernel module is unloaded everywhere before the Module is gone; what was made for it goes after it."""
+    asked = (params["kmm"] or {}).get("preflight")
+    gone = {"name": params["name"], "state": "absent", "reason": "", "nodes": []}
+    with contextlib.suppress(KindNotServedError):
+        if asked:
+            api.delete(known(kmm_preflight.kind_of(asked)), kmm_preflight.name_of(asked))
+        live = api.get(MODULE, params["name"], params["namespace"]) if params["name"] else None
+        if live is not None and owned(live):
+            refuse_claimed(api, live)
+        if not params["name"] or (
+            live is not None and not remove(api, MODULE, params["name"], params["namespace"])
+        ):
+            return gone
+        Versions(api, params, []).forget()
+        for kind in ("ConfigMap", "RoleBinding", "ServiceAccount"):
+            for one in api.list(
+                known(kind), params["namespace"], labels=f"{kmm_manifest.PART_OF}={params['name']}"
+            ):
+                api.delete(known(kind), one["metadata"]["name"], params["namespace"])
+    return gone

@@ -1,0 +1,46 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Matrix multiplication in half precision: a figure in TFLOPS that tells a healthy device from a slow one."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks import devices
+
+IMAGE: t.Final = "nvcr.io/nvidia/pytorch:24.12-py3"
+_PROGRAM: t.Final = """\
+import time, torch
+size, rounds = 8192, 50
+left, right = (torch.randn(size, size, device="cuda", dtype=torch.float16) for _ in range(2))
+left @ right
+torch.cuda.synchronize()
+start = time.perf_counter()
+for _ in range(rounds):
+    product = left @ right
+torch.cuda.synchronize()
+seconds = time.perf_counter() - start
+finite = bool(torch.isfinite(product).all())
+print(f"matmul device={torch.cuda.get_device_name().replace(' ', '-')} size={size} dtype=float16 rounds={rounds} seconds={seconds:.3f} "
+      f"tflops={2 * size ** 3 * rounds / seconds / 1e12:.1f} finite={str(finite).lower()}")
+"""
+SCRIPT: t.Final = f"{devices.LIST}\npython3 - <<'PROGRAM'\n{_PROGRAM}PROGRAM"
+_LINE = re.compile(
+    r"^matmul device=(?P<device>\S+) size=(?P<size>\d+) .*seconds=(?P<seconds>[\d.]+) tflops=(?P<tflops>[\d.]+) finite=(?P<finite>\w+)",
+    re.MULTILINE,
+)
+
+
+def parse(log: str) -> dict[str, t.Any]:
+    line = _LINE.search(log)
+    return {
+        "passed": line is not None and line["finite"] == "true" and float(line["tflops"]) > 0,
+        "device": line["device"] if line else "",
+        "size": int(line["size"]) if line else None,
+        "seconds": float(line["seconds"]) if line else None,
+        "tflops": float(line["tflops"]) if line else None,
+        "uuids": devices.uuids(log),
+    }

@@ -1,0 +1,35 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Benchmarks: one file each, with its image, its command and the parser of its output."""
+
+from __future__ import annotations
+
+import typing as t
+from dataclasses import dataclass
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks import (
+    matmul,
+    nvidia_smi,
+    vectoradd,
+)
+
+Result = dict[str, t.Any]
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """image: the default one. script: what a shell in the container runs. parse: from the log to C(passed) and figures."""
+
+    image: str
+    script: str
+    parse: t.Callable[[str], Result]
+    memory: str
+
+
+BENCHMARKS: t.Final = {
+    "vectoradd": Benchmark(vectoradd.IMAGE, vectoradd.SCRIPT, vectoradd.parse, "512Mi"),
+    "nvidia_smi": Benchmark(nvidia_smi.IMAGE, nvidia_smi.SCRIPT, nvidia_smi.parse, "512Mi"),
+    "matmul": Benchmark(matmul.IMAGE, matmul.SCRIPT, matmul.parse, "8Gi"),
+}

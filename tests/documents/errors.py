@@ -1,0 +1,46 @@
+"""Write docs/errors.md from the registry of error codes."""
+
+from __future__ import annotations
+
+import typing as t
+from pathlib import Path
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.code import Code
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import SECTIONS
+
+PAGE: t.Final = Path(__file__).resolve().parents[2] / "docs/errors.md"
+COMMAND: t.Final = "make docs"
+_INTRO: t.Final = """\
+# Error codes
+
+<!-- Do not edit this page: change plugins/module_utils/_core/codes, then run `make docs`. -->
+
+A failed task returns `code`, `layer`, `message`, `remedy` and `evidence`. A code keeps its meaning in every
+release, and always has the same layer, which says where to look first.
+
+The remedy that a task returns names your nodes, namespaces and values. The tables below give the general form:
+
+- A setting is an option of the module that failed, or a key of a pool in `gpu_pools`. A role has most options as
+  variables that begin with the role's name: `adopt` is `gpu_operator_adopt` in the role `gpu_operator`.
+- Replace words in capitals, such as NAME. The commands use the default namespaces.
+"""
+
+
+def page() -> str:
+    """Return docs/errors.md as the registry describes it."""
+    return "\n".join((_INTRO, *(_section(title, codes) for title, codes in SECTIONS)))
+
+
+def _section(title: str, codes: t.Iterable[Code]) -> str:
+    rows = (_row(one.code, one.layer, one.when, one.remedy) for one in codes)
+    return "\n".join(
+        (f"## {title}", "", _row("Code", "Layer", "When", "Remedy"), "|---|---|---|---|", *rows, "")
+    )
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

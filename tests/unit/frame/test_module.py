@@ -1,0 +1,118 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The frame of every module: what comes out, whatever goes wrong inside."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from unit.fake_server import FakeServer
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
+
+MAP = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "a", "namespace": "x"},
+    "data": {"k": "v"},
+}
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> FakeServer:
+    server = FakeServer()
+    monkeypatch.setattr(secrets, "_seen", set())
+    monkeypatch.setattr(
+        credentials, "connect", lambda _params, **_more: Connection("https://a", server, False, list)
+    )
+    return server
+
+
+def run(
+    ensure: t.Callable[[Api, t.Any], t.Any], check_mode: bool = False, diff: bool = True
+) -> dict[str, t.Any]:
+    return module.execute("some_module", ensure, {"wait": True, "wait_timeout": 5}, check_mode, diff)
+
+
+def test_what_was_written_is_the_change_and_the_diff(server: FakeServer) -> None:
+    result = run(lambda api, _params: {"map": api.apply(MAP)["data"]})
+    assert (result["changed"], result["map"]) == (True, {"k": "v"})
+    assert [(one["before_header"], one["before"], one["after"]["data"]) for one in result["diff"]] == [
+        ("ConfigMap x/a", {}, {"k": "v"})
+    ]
+    assert "anyone in between can read the token" in result["warnings"][0]
+    assert run(lambda api, _params: {"map": api.apply(MAP)["data"]})["changed"] is False
+    assert len(server.writes()) == 1
+
+
+def test_an_error_keeps_what_had_changed_and_its_facts(server: FakeServer) -> None:
+    def ensure(api: Api, _params: t.Any) -> t.Any:
+        api.apply(MAP)
+        raise InputError("INPUT-X", "it is wrong", "mend it", evidence=["line"], facts={"seen": 1})
+
+    result = run(ensure)
+    assert (result["failed"], result["changed"], result["seen"], result["code"]) == (True, True, 1, "INPUT-X")
+    assert result["msg"] == "INPUT-X: it is wrong. Remedy: mend it"
+    assert len(server.objects) == 1
+
+
+def test_a_bug_is_called_a_bug_with_its_place_and_no_secret(server: FakeServer) -> None:
+    secrets.register("token-of-test")
+
+    def ensure(_api: Api, _params: t.Any) -> t.Any:
+        raise KeyError("token-of-test")
+
+    result = run(ensure)
+    assert (result["failed"], result["code"]) == (True, "INTERNAL")
+    assert "test_module.py:" in result["msg"]
+    assert "token-of-test" not in str(result)
+
+
+def test_a_line_of_progress_shows_no_secret(server: FakeServer) -> None:
+    secrets.register("token-of-test")
+    lines: list[str] = []
+
+    def ensure(api: Api, _params: t.Any) -> dict[str, t.Any]:
+        api.progress("waiting, with token-of-test")
+        return {}
+
+    module.execute("some_module", ensure, {}, check_mode=False, diff=False, show=lines.append)
+    assert lines == ["waiting, with VALUE_SPECIFIED_IN_NO_LOG_PARAMETER"]
+
+
+def test_wrong_input_is_told_before_credentials_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def connect(_params: t.Any, **_more: t.Any) -> t.NoReturn:
+        raise AssertionError("credentials were looked for")
+
+    def ensure(_api: Api, _params: t.Any) -> t.Any:
+        raise InputError("INPUT-X", "it is wrong")
+
+    monkeypatch.setattr(credentials, "connect", connect)
+    assert run(ensure)["code"] == "INPUT-X"
+
+
+@pytest.mark.parametrize("seconds", [0, -5])
+def test_no_time_is_no_default_time(seconds: int) -> None:
+    result = module.execute(
+        "some_module", lambda _api, _params: {}, {"wait_timeout": seconds}, check_mode=False, diff=False
+    )
+    assert (result["failed"], result["code"], f"wait_timeout is {seconds}" in result["message"]) == (
+        True,
+        "INPUT-VALUE",
+        True,
+    )
+
+
+def test_a_misspelt_option_is_named_with_its_nearest() -> None:
+    result = module.complaint("gpu_quota", ["gpus", "namespace"], ["gpsu"], ["one of gpus, hard is missing"])
+    assert result["msg"].startswith(
+        "Unsupported parameters for (gpu_quota) module: gpsu (did you mean gpus?)."
+    )
+    assert module.complaint("gpu_quota", ["gpus"], [], ["gpus is missing"])["msg"] == "gpus is missing"

@@ -1,0 +1,74 @@
+"""What the API server made of a machine set that was sent."""
+
+from __future__ import annotations
+
+import copy
+import typing as t
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import dropped_fields
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import MachineError
+
+Data = dict[str, t.Any]
+VALUE: t.Final = ".spec.template.spec.providerSpec.value."
+
+
+def machine_set(**value: t.Any) -> Data:
+    return {
+        "metadata": {"name": "demo-gpu-a"},
+        "spec": {"template": {"spec": {"providerSpec": {"value": copy.deepcopy(value)}}}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("sent", "answer", "lost"),
+    [
+        ({"a": 1}, {"a": 1, "deviceIndex": 0, "metadata": {}}, []),
+        ({"a": 1, "b": {"c": 1}}, {"b": {}}, ["a", "b.c"]),
+        ({"gpus": [{"type": "x", "cnt": 2}]}, {"gpus": [{"type": "x", "count": 1}]}, ["gpus[0].cnt"]),
+        ({"spotMarketOptions": {}}, {}, ["spotMarketOptions"]),
+        ({"tags": {}, "iops": 0, "on": False, "names": [], "text": "", "none": None}, {}, []),
+        ({"price": "0.5"}, {"price": "500m"}, []),
+    ],
+    ids=str,
+)
+def test_what_was_dropped(sent: Data, answer: Data, lost: list[str]) -> None:
+    assert dropped_fields.dropped(sent, answer) == lost
+
+
+@pytest.mark.parametrize(
+    ("field", "patch", "remedy"),
+    [
+        ("provisioningModel", {}, "Remove market: spot without gcp.preemptible: true"),
+        ("networkInterfaceType", {}, "Remove aws.efa"),
+        ("somethingNew", {"somethingNew": 1}, "Remove provider_spec_patch.somethingNew"),
+    ],
+)
+def test_the_option_behind_it_is_named(field: str, patch: Data, remedy: str) -> None:
+    with pytest.raises(MachineError, match=f"does not know {field}: the machine set demo-gpu-a") as caught:
+        dropped_fields.check(machine_set(a=1), machine_set(a=1, **{field: "x"}), patch)
+    assert caught.value.code == "MACH-UNKNOWN-FIELD"
+    assert caught.value.remedy.startswith(remedy)
+
+
+def test_nothing_was_dropped() -> None:
+    dropped_fields.check(machine_set(a=1, b=2), machine_set(a=1), {})
+
+
+@pytest.mark.parametrize(
+    ("conflicts", "is_about_images"),
+    [
+        ([f'{VALUE}disks: conflict with "machine-config-controller"'], True),
+        (
+            [f'{VALUE}ami.id: conflict with "machine-config-controller"', f'{VALUE}image: conflict with "x"'],
+            True,
+        ),
+        ([f'{VALUE}disks: conflict with "x"', '.spec.replicas: conflict with "x"'], False),
+        ([f'{VALUE}instanceType: conflict with "x"'], False),
+        ([], False),
+    ],
+    ids=str,
+)
+def test_which_conflicts_are_overcome(conflicts: list[str], is_about_images: bool) -> None:
+    assert dropped_fields.is_about_images(conflicts) is is_about_images

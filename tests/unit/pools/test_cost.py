@@ -1,0 +1,121 @@
+"""What pools cost by the user's own prices."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost, plan as pool_plan
+
+PRICES = {"g4dn.xlarge": 0.526, "g4dn.2xlarge": "0.752", "p4d.24xlarge": 21.96}
+
+
+def pool(*types: str, **more: t.Any) -> dict[str, t.Any]:
+    return {
+        "name": "a",
+        "candidates": [{"instance_type": name} for name in types],
+        "existing": False,
+        "replicas": 2,
+        **more,
+    }
+
+
+def of(one: dict[str, t.Any], **more: t.Any) -> dict[str, t.Any]:
+    return cost.cost(one, cost.read_prices(PRICES), **more)
+
+
+def test_one_candidate() -> None:
+    found = of(pool("g4dn.xlarge"))
+    assert (found["low"], found["high"], found["class"], found["unpriced"]) == (1.052, 1.052, "low", [])
+    assert found["candidates"] == [{"instance_type": "g4dn.xlarge", "price": 0.526}]
+
+
+def test_which_candidate_wins_is_not_known_before() -> None:
+    found = of(pool("g4dn.xlarge", "p4d.24xlarge"))
+    assert (found["low"], found["high"], found["class"]) == (1.052, 43.92, "medium")
+
+
+def test_a_candidate_that_has_won() -> None:
+    found = of(pool("g4dn.xlarge", "p4d.24xlarge"), chosen="p4d.24xlarge")
+    assert (found["low"], found["high"]) == (43.92, 43.92)
+
+
+def test_an_autoscaler_decides_between_its_limits() -> None:
+    found = of(pool("p4d.24xlarge", autoscale={"min": 0, "max": 8}))
+    assert (found["low"], found["high"], found["class"]) == (0.0, 175.68, "high")
+
+
+def test_a_missing_price_is_no_price_of_zero() -> None:
+    found = of(pool("g4dn.xlarge", "g5.xlarge"))
+    assert (found["low"], found["high"], found["class"], found["unpriced"]) == (
+        None,
+        None,
+        None,
+        ["g5.xlarge"],
+    )
+
+
+def test_existing_nodes_cost_nothing_here() -> None:
+    found = of(pool(existing=True, replicas=0))
+    assert (found["low"], found["high"], found["class"]) == (0.0, 0.0, "low")
+
+
+def test_a_pool_of_the_plan() -> None:
+    planned = pool_plan.plan(
+        [
+            {
+                "name": "a",
+                "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["us-east-2a"]}],
+                "replicas": 3,
+            }
+        ],
+        cloud="aws",
+    )
+    assert of(planned["pools"][0])["high"] == 1.578
+
+
+def test_azure_prices_with_and_without_the_prefix() -> None:
+    prices = cost.read_prices({"nc24ads_A100_v4": 3.67})
+    assert cost.cost(pool("Standard_NC24ads_A100_v4"), prices)["high"] == 7.34
+
+
+def test_all_pools_together() -> None:
+    whole = cost.total([of(pool("g4dn.xlarge")), of(pool("p4d.24xlarge", autoscale={"min": 0, "max": 8}))])
+    assert whole == {"low": 1.052, "high": 176.732, "class": "high", "unpriced": []}
+    assert cost.total([of(pool("g4dn.xlarge")), of(pool("g5.xlarge"))]) == {
+        "low": None,
+        "high": None,
+        "class": None,
+        "unpriced": ["g5.xlarge"],
+    }
+
+
+def test_classes_of_ones_own() -> None:
+    classes = cost.read_classes({"small": 0, "board": "40"})
+    assert of(pool("p4d.24xlarge"), classes=classes)["class"] == "board"
+    assert of(pool("g4dn.xlarge"), classes=classes)["class"] == "small"
+
+
+@pytest.mark.parametrize(
+    ("prices", "code", "path"),
+    [
+        ([1], "INPUT-TYPE", "prices:"),
+        ({"p4d.24xlarge": "$3"}, "INPUT-TYPE", "prices.p4d.24xlarge:"),
+        ({"p4d.24xlarge": True}, "INPUT-TYPE", "prices.p4d.24xlarge:"),
+        ({"p4d.24xlarge": "nan"}, "INPUT-TYPE", "prices.p4d.24xlarge:"),
+        ({"p4d.24xlarge": -1}, "INPUT-VALUE", "prices.p4d.24xlarge:"),
+    ],
+)
+def test_prices_that_are_none(prices: t.Any, code: str, path: str) -> None:
+    with pytest.raises(InputError) as caught:
+        cost.read_prices(prices)
+    assert caught.value.code == code
+    assert caught.value.message.startswith(path)
+
+
+@pytest.mark.parametrize("classes", [{}, {"high": 100}, {"low": 0, "none": 0}])
+def test_classes_that_do_not_cover_everything(classes: t.Any) -> None:
+    with pytest.raises(InputError, match="must begin at 0"):
+        cost.read_classes(classes)

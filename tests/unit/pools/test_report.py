@@ -1,0 +1,345 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What plan.yml tells: the objects of each step, limits of the provider's account, costs, and the table of all that."""
+
+from __future__ import annotations
+
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.predicted import foreseen
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.writes import Change
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost, plan as pool_plan
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.provider_limits import limits
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.report import report
+
+Data = dict[str, t.Any]
+ROOT = Path(__file__).resolve().parents[3]
+POOLS: list[Data] = [
+    {
+        "name": "training",
+        "candidates": [
+            {"instance_type": "p4d.24xlarge", "zones": ["us-east-2a"]},
+            {"instance_type": "g4dn.12xlarge", "zones": ["us-east-2b"]},
+        ],
+        "replicas": 2,
+        "quota": [{"namespace": "team-a", "gpus": 8}],
+    },
+    {"name": "own", "existing": {"node_selector": {"gpu": "own"}, "expected": {"nvidia.com/gpu": 2}}},
+]
+SET = "MachineSet openshift-machine-api/demo-training-us-east-2a"
+
+
+def planned(pools: list[Data] | None = None, cloud: str = "aws") -> Data:
+    plan = pool_plan.plan(pools or POOLS, cloud=cloud)
+    return {**plan, "limits": limits(plan["pools"], cloud)}
+
+
+def obtained(pool: Data, replicas: int, machines: int, **more: t.Any) -> Data:
+    made = [
+        {"name": f"m{number}", "machine_set": "demo-training-us-east-2a", "phase": "Running"}
+        for number in range(machines)
+    ]
+    sets = [{"name": "demo-training-us-east-2a", "replicas": replicas}]
+    return {
+        "pool": {**pool, "candidates": pool["candidates"][:1]},
+        "machine_sets": sets,
+        "machines": made,
+        "nodes": made,
+        **more,
+    }
+
+
+def test_an_object_is_told_once_from_its_first_state_to_its_last() -> None:
+    changes = [
+        Change("Node a", {"spec": {"x": 1}}, {"spec": {"x": 2}}),
+        Change("Node a", {"spec": {"x": 2}}, {"spec": {"x": 2, "taints": [{"key": "k"}]}}),
+        Change("Node b", {}, {"spec": {}}),
+        Change("Node c", {"spec": {}}, {}),
+    ]
+    assert foreseen(changes, ["Node d", "Node a", "Node d"]) == [
+        {"action": "change", "object": "Node a", "fields": ["spec.taints", "spec.x"]},
+        {"action": "create", "object": "Node b", "fields": []},
+        {"action": "delete", "object": "Node c", "fields": []},
+        {"action": "keep", "object": "Node d", "fields": []},
+    ]
+
+
+def test_a_new_pool() -> None:
+    plan = planned()
+    told = report(
+        plan,
+        {
+            "nodes": {
+                "results": [
+                    obtained(
+                        plan["pools"][0], 2, 0, foreseen=[{"action": "create", "object": SET, "fields": []}]
+                    )
+                ]
+            },
+            "skipped": {},
+        },
+    )
+    assert told["objects"] == [{"step": "nodes", "action": "create", "object": SET, "fields": []}]
+    assert (told["drained"], told["rebooted"], told["cost"]) == ([], [], None)
+    assert [line.split() for line in told["table"]] == [
+        ["POOL", "INSTANCE", "TYPE", "NODES", "(now/then)", "GPUS", "COST/HOUR"],
+        ["training", "p4d.24xlarge", "(else", "g4dn.12xlarge)", "0/2", "16", "-"],
+        ["own", "-", "-/-", "-", "-"],
+        ["make", *SET.split()],
+        ["reboot", "no", "node,", "as", "no", "machine", "configuration", "is", "written"],
+        ["limit", "96", "vCPUs", "of", "Running", "On-Demand", "G", "and", "VT", "instances", "(training)"],
+        ["limit", "192", "vCPUs", "of", "Running", "On-Demand", "P", "instances", "(training)"],
+        ["quota", "team-a/gpu-quota", "requests.nvidia.com/gpu", "8"],
+    ]
+
+
+def test_a_pool_that_changes() -> None:
+    plan = planned()
+    drift = [
+        {
+            "machine_set": "demo-training-us-east-2a",
+            "field": "providerSpec.blockDevices",
+            "live": 1,
+            "wanted": 2,
+            "machines": ["m0"],
+        }
+    ]
+    done = [
+        {"action": "change", "object": SET, "fields": ["spec.replicas"]},
+        {"action": "delete", "object": f"{SET}-2", "fields": []},
+        {"action": "keep", "object": "Namespace x", "fields": []},
+    ]
+    gone = [
+        {"machine": f"m{number}", "machine_set": "demo-training-us-east-2a-2", "node": node}
+        for number, node in ((9, "n9"), (8, ""))
+    ]
+    other = [{"machine": "m0", "machine_set": "demo-training-us-east-2a", "node": "n0"}]
+    nodes = obtained(
+        plan["pools"][0], 1, 3, foreseen=done, drift=drift, warnings=["careful"], removed=gone, replaced=other
+    )
+    told = report(plan, {"nodes": nodes, "stack": [{}, {"foreseen": []}]})
+    assert [(one["pool"], one["for"], one["node"], one["machine_set"][-2:]) for one in told["drained"]] == [
+        ("training", "removed", "n9", "-2"),
+        ("training", "removed", "", "-2"),
+        ("training", "replaced", "n0", "2a"),
+    ]
+    assert told["warnings"] == ["careful"]
+    assert told["table"][3:11] == [
+        f"change  {SET} (spec.replicas)",
+        f"remove  {SET}-2",
+        "keep    Namespace x",
+        "drain   n9 (removed, machine m9)",
+        "drain   no node (removed, machine m8)",
+        "drain   n0 (replaced, machine m0)",
+        "reboot  no node, as no machine configuration is written",
+        "drift   demo-training-us-east-2a providerSpec.blockDevices",
+    ]
+
+
+@pytest.mark.parametrize(("nodes", "line"), [(["n1", "n2"], "n1, n2"), (None, "nodes that are not known")])
+def test_which_nodes_restart_follows_from_what_is_written(nodes: list[str] | None, line: str) -> None:
+    written = [
+        {"action": "create", "object": "MachineConfig 50-hugepages", "fields": []},
+        {"action": "keep", "object": "KubeletConfig cpu-manager", "fields": []},
+        {"action": "change", "object": "ClusterPolicy gpu-cluster-policy", "fields": ["spec.driver.version"]},
+    ]
+    told = report(planned(), {"tuning": {"foreseen": written, **({"rebooted": nodes} if nodes else {})}})
+    assert (told["rebooted"], told["no_reboot"]) == (
+        [{"by": "MachineConfig 50-hugepages", "nodes": nodes}],
+        "",
+    )
+    assert [one for one in told["table"] if one.startswith("reboot")] == [
+        f"reboot  {line} (MachineConfig 50-hugepages)"
+    ]
+    assert "KubeletConfig" in report(planned(), {"stack": {"foreseen": written[1:]}})["no_reboot"]
+
+
+def test_what_the_autoscaler_may_do() -> None:
+    bounds = [{"name": "demo-a", "pool": "training", "machine_set": "demo-a", "min": 0, "max": 4}]
+    plan = planned()
+    limits_now = [
+        {"type": plan["pools"][0]["accelerator"], "min": 0, "max": 32},
+        {"type": "of-others", "min": 0, "max": 8},
+    ]
+    told = report(plan, {"care": [{"health_check": {}}, {"autoscalers": bounds, "limits": limits_now}]})
+    assert told["autoscaling"] == {"machine_sets": bounds, "gpu_limits": limits_now[:1]}
+    assert [one for one in told["table"] if one.startswith("scale")] == [
+        "scale   demo-a from 0 to 4 machines",
+        f"scale   {plan['pools'][0]['accelerator']} from 0 to 32 GPUs in the whole cluster",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("prices", "row", "last"),
+    [
+        (
+            {"p4d.24xlarge": 21.96, "g4dn.12xlarge": 3.912},
+            "7.82-43.92 medium",
+            "cost    7.82-43.92 an hour (medium)",
+        ),
+        ({"p4d.24xlarge": 21.96}, "-", "cost    not known, no price of g4dn.12xlarge"),
+    ],
+)
+def test_what_it_costs(prices: Data, row: str, last: str) -> None:
+    plan = planned()
+    costs = [cost.cost(pool, cost.read_prices(prices)) for pool in plan["pools"]]
+    told = report(
+        {**plan, "costs": costs, "cost": cost.total(costs)}, {"nodes": obtained(plan["pools"][0], 2, 0)}
+    )
+    assert told["table"][1].endswith(f"16    {row}")
+    assert told["table"][-1] == last
+
+
+@pytest.mark.parametrize(
+    ("cloud", "candidate", "market", "expected"),
+    [
+        (
+            "aws",
+            {"instance_type": "g4dn.xlarge", "zones": ["a"]},
+            "spot",
+            [("All G and VT Spot Instance Requests", "vCPUs", 8)],
+        ),
+        (
+            "aws",
+            {"instance_type": "p4d.24xlarge", "zones": ["a"]},
+            {"type": "capacity_block", "reservation": "cr-0123456789abcdef0"},
+            [],
+        ),
+        (
+            "azure",
+            {"instance_type": "Standard_NC4as_T4_v3", "zones": ["1"]},
+            "on_demand",
+            [
+                ("Total Regional vCPUs", "vCPUs", 8),
+                ("vCPUs of the family of Standard_NC4as_T4_v3", "vCPUs", 8),
+            ],
+        ),
+        (
+            "azure",
+            {"instance_type": "Standard_NC4as_T4_v3", "zones": ["1"]},
+            "spot",
+            [("Total Regional Spot vCPUs", "vCPUs", 8)],
+        ),
+        (
+            "gcp",
+            {
+                "instance_type": "n1-standard-8",
+                "zones": ["us-central1-a"],
+                "gcp": {"gpus": {"type": "nvidia-tesla-t4", "count": 2}},
+            },
+            "spot",
+            [
+                ("GPUS_ALL_REGIONS of the project", "GPUs", 4),
+                ("PREEMPTIBLE_NVIDIA_T4_GPUS of the region", "GPUs", 4),
+            ],
+        ),
+        (
+            "gcp",
+            {"instance_type": "a3-highgpu-8g", "zones": ["us-central1-a"]},
+            "on_demand",
+            [("GPUS_ALL_REGIONS of the project", "GPUs", 16), ...],
+        ),
+        ("other", {"instance_type": "gpu.large", "gpus": 1}, "on_demand", []),
+    ],
+)
+def test_limits_of_the_account(cloud: str, candidate: Data, market: t.Any, expected: list[t.Any]) -> None:
+    found = [
+        (one["limit"], one["unit"], one["needs"])
+        for one in planned(
+            [{"name": "a", "candidates": [candidate], "replicas": 2, "market": market}], cloud
+        )["limits"]
+    ]
+    if ... in expected:
+        assert (found[0], len(found), "GPUs of the region" in found[1][0]) == (expected[0], 2, True)
+    else:
+        assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("cloud", "candidate", "market", "limit", "is_name"),
+    [
+        (
+            "aws",
+            {"instance_type": "p4d.24xlarge", "zones": ["a"]},
+            "spot",
+            "All P4, P3 and P2 Spot Instance Requests",
+            True,
+        ),
+        (
+            "aws",
+            {"instance_type": "p5.48xlarge", "zones": ["a"]},
+            "spot",
+            "All P5 Spot Instance Requests",
+            True,
+        ),
+        (
+            "aws",
+            {"instance_type": "p6-b200.48xlarge", "zones": ["a"]},
+            "spot",
+            "Spot vCPUs of p6-b200",
+            False,
+        ),
+        (
+            "aws",
+            {"instance_type": "p6-b200.48xlarge", "zones": ["a"]},
+            "on_demand",
+            "Running On-Demand P instances",
+            True,
+        ),
+        (
+            "azure",
+            {"instance_type": "Standard_NC4as_T4_v3", "zones": ["1"]},
+            "on_demand",
+            "vCPUs of the family of Standard_NC4as_T4_v3",
+            False,
+        ),
+        (
+            "gcp",
+            {"instance_type": "a3-highgpu-8g", "zones": ["us-central1-a"]},
+            "spot",
+            "Spot H100 GPUs of the region",
+            False,
+        ),
+    ],
+)
+def test_what_is_no_name_is_told_as_words(
+    cloud: str, candidate: Data, market: str, limit: str, is_name: bool
+) -> None:
+    plan = planned([{"name": "a", "candidates": [candidate], "replicas": 1, "market": market}], cloud)
+    found = {one["limit"]: one["is_name"] for one in plan["limits"]}
+    assert found[limit] is is_name
+    (line,) = [line for line in report(plan, {})["table"] if f" of {limit} (" in line]
+    assert (" (in words) " in line) is not is_name
+
+
+def test_two_pools_count_towards_one_limit() -> None:
+    two = [
+        {"name": name, "candidates": [{"instance_type": "g4dn.xlarge", "zones": ["a"]}], "replicas": 3}
+        for name in ("a", "b")
+    ]
+    assert planned(two)["limits"] == [
+        {
+            "limit": "Running On-Demand G and VT instances",
+            "is_name": True,
+            "unit": "vCPUs",
+            "needs": 24,
+            "pools": ["a", "b"],
+        }
+    ]
+
+
+def test_the_plan_is_of_the_very_steps_that_are_run() -> None:
+    """plan.yml has every role of enable_gpus.yml with the same inputs, and tells of the same results."""
+    runs, tells = (
+        yaml.safe_load((ROOT / f"playbooks/{name}.yml").read_text())[0] for name in ("enable_gpus", "plan")
+    )
+    assert tells["roles"] == runs["roles"]
+    assert tells["check_mode"] is True
+    assert tells["vars"] == runs["vars"]
+    assert tells["vars_files"] == runs["vars_files"]
+    assert tells["post_tasks"][0]["ansible.builtin.debug"] == runs["post_tasks"][-1]["ansible.builtin.debug"]

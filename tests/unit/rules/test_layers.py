@@ -1,0 +1,255 @@
+"""The packages of plugins/module_utils: a package imports only packages before it, and only some files do I/O."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+PLUGINS = ROOT / "plugins"
+UTILS = PLUGINS / "module_utils"
+PREFIX = "ansible_collections.accelerators.openshift.plugins.module_utils"
+
+# A package imports only itself and packages before it. A folder inside a package is a package too.
+ORDER = (
+    "_core",
+    "_core/codes",
+    "_kube",
+    "_catalogue",
+    "_platforms",
+    "_frame",
+    "_nodes",
+    "_pools",
+    "_machines",
+    "_machines/csr",
+    "_machines/autoscaler",
+    "_machines/steps",
+    "_nfd",
+    "_olm",
+    "_stack",
+    "_stack/drivers",
+    "_stack/clusterpolicy",
+    "_stack/nvidiadriver",
+    "_stack/dra",
+    "_stack/nic",
+    "_stack/kmm",
+    "_stack/custom",
+    "_stack/sro",
+    "_update",
+    "_quota",
+    "_workload/benchmarks",
+    "_workload",
+)
+# A registry stands above what it lists: it may import every folder of its package.
+REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
+
+# Files that do steps: they work on an Api. All other files outside _kube and _frame build, judge and summarize.
+STEPS = {
+    "_machines/csr/steps",
+    "_machines/steps/autoscaling",
+    "_machines/steps/bare_metal",
+    "_machines/steps/health",
+    "_machines/steps/machines",
+    "_machines/steps/nodes",
+    "_machines/steps/propagation",
+    "_machines/steps/provision",
+    "_machines/steps/queries",
+    "_machines/steps/removal",
+    "_machines/steps/replacement",
+    "_machines/steps/writes",
+    "_nfd/groups",
+    "_nfd/removal",
+    "_nfd/steps",
+    "_nodes/drain_steps",
+    "_olm/driver_change_steps",
+    "_olm/elsewhere",
+    "_olm/offers",
+    "_olm/operators",
+    "_olm/removal_steps",
+    "_olm/unpack",
+    "_quota/steps",
+    "_stack/backend",
+    "_stack/clusterpolicy/diagnose",
+    "_stack/clusterpolicy/steps",
+    "_stack/custom/steps",
+    "_stack/diagnose",
+    "_stack/dra/steps",
+    "_stack/drivers/lookup_steps",
+    "_stack/drivers/mirrored",
+    "_stack/drivers/precompiled",
+    "_stack/kmm/steps",
+    "_stack/kmm/verification",
+    "_stack/kmm/versions",
+    "_stack/nic/steps",
+    "_stack/nvidiadriver/migration_steps",
+    "_stack/nvidiadriver/steps",
+    "_stack/preconditions",
+    "_stack/sro/steps",
+    "_update/steps",
+    "_workload/steps",
+}
+CLIENTS = {"kubernetes", "openshift"}
+CLIENT_FILE = "_kube/credentials_package"
+IMPURE = CLIENTS | {
+    "ansible",
+    "http",
+    "os",
+    "pathlib",
+    "requests",
+    "socket",
+    "ssl",
+    "subprocess",
+    "threading",
+    "time",
+    "urllib3",
+}
+
+
+def util(path: Path) -> str:
+    """Return the name of a file below module_utils, such as `_core/errors`."""
+    return path.relative_to(UTILS).with_suffix("").as_posix()
+
+
+FILES = {util(path): path for path in sorted(UTILS.rglob("*.py"))}
+NOUNS = sorted(
+    name
+    for name in FILES
+    if not name.startswith(("_kube/", "_frame/")) and name not in STEPS and not name.endswith("__init__")
+)
+
+
+# Arrows that still go up, to be turned round; a new one is a failure.
+UP = {
+    ("_stack/clusterpolicy/steps", "_stack/nvidiadriver/migration_steps"),
+    ("_stack/outside_nodes", "_stack/clusterpolicy/manifest"),
+}
+
+
+def package(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+@functools.cache
+def imports(path: Path) -> frozenset[str]:
+    """Return every module that a file imports: at its top, in functions, and for types alone."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: import by full name"
+            found |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return frozenset(found)
+
+
+@functools.cache
+def own(path: Path) -> frozenset[str]:
+    """Return the utils that a file imports, such as `_core/errors`."""
+    names = {name.removeprefix(f"{PREFIX}.").replace(".", "/") for name in imports(path) if PREFIX in name}
+    return frozenset(name for name in names if name in FILES)
+
+
+def packed(path: Path) -> set[Path]:
+    """Return what Ansible packs with a module: all utils it imports, theirs, and the `__init__` of their packages."""
+    found: set[Path] = set()
+    ahead = [path]
+    while ahead:
+        for name in own(ahead.pop()):
+            parents = [UTILS / parent / "__init__.py" for parent in Path(name).parents if parent != Path()]
+            new = {FILES[name], *parents} - found
+            found |= new
+            ahead += new
+    return found
+
+
+def test_every_package_has_its_place() -> None:
+    assert {package(name) for name in FILES} == set(ORDER)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_package_imports_only_packages_before_it(name: str) -> None:
+    here = ORDER.index(package(name))
+    after = {other for other in own(FILES[name]) if ORDER.index(package(other)) > here}
+    if name in REGISTRIES:
+        after = {other for other in after if not other.startswith(package(name))}
+    after -= {to for start, to in UP if start == name}
+    assert not after, f"{package(name)} must not import {sorted(after)}"
+
+
+def test_no_circles() -> None:
+    done: set[str] = set()
+
+    def walk(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, " -> ".join((*trail[trail.index(name) :], name))
+        if name not in done:
+            for other in sorted(own(FILES[name])):
+                if package(name) == package(other) in ("_kube", "_update") or (name, other) in UP:
+                    continue
+                walk(other, (*trail, name))
+            done.add(name)
+
+    for name in FILES:
+        walk(name, ())
+    assert done == set(FILES)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(PLUGINS.rglob("*.py")), ids=lambda path: str(path.relative_to(PLUGINS))
+)
+def test_a_private_file_is_imported_only_by_its_package(path: Path) -> None:
+    here = package(util(path)) if path.is_relative_to(UTILS) else ""
+    private = {name for name in own(path) if name.rpartition("/")[2].startswith("_")}
+    assert {name for name in private if package(name) != here} == set()
+
+
+@pytest.mark.parametrize("name", [name for name in FILES if name.endswith("__init__")])
+def test_a_package_itself_holds_only_its_docstring(name: str) -> None:
+    """Ansible packs the `__init__` of a package with each of its files, and with all that it imports."""
+    body = ast.parse(FILES[name].read_text()).body
+    assert len(body) == 1
+    assert isinstance(body[0], ast.Expr)
+    assert isinstance(body[0].value, ast.Constant)
+
+
+@pytest.mark.parametrize("name", NOUNS)
+def test_nouns_are_pure(name: str) -> None:
+    heads = {one.partition(".")[0] for one in imports(FILES[name])} & IMPURE
+    assert not heads, "a noun builds, judges and summarizes: no I/O, no clock, no client, no Ansible"
+    assert "_kube/client" not in own(FILES[name]), "only a file of STEPS works on an Api"
+
+
+def test_every_file_of_steps_works_on_an_api() -> None:
+    assert {name for name in STEPS if "_kube/client" not in own(FILES[name])} == set()
+
+
+@pytest.mark.parametrize(
+    "path", sorted(PLUGINS.rglob("*.py")), ids=lambda path: str(path.relative_to(PLUGINS))
+)
+def test_only_one_file_imports_the_client(path: Path) -> None:
+    clients = {name.partition(".")[0] for name in imports(path)} & CLIENTS
+    assert not clients or path == FILES[CLIENT_FILE]
+
+
+def test_the_one_fail_json() -> None:
+    users = [path.relative_to(PLUGINS) for path in PLUGINS.rglob("*.py") if "fail_json(" in path.read_text()]
+    assert users in ([], [Path("module_utils/_frame/module.py")])
+
+
+@pytest.mark.parametrize(
+    ("module", "files_at_most", "kib"),
+    [
+        ("manifests", 42, 190),
+        ("special_resource", 160, 730),
+        *((path.stem, 160, 730) for path in sorted((PLUGINS / "modules").glob("*.py"))),
+    ],
+)
+def test_a_module_packs_few_files(module: str, files_at_most: int, kib: int) -> None:
+    """Ansible packs and reads each file in every task that runs as a module; `manifests` shows the engine alone."""
+    found = packed(PLUGINS / "modules" / f"{module}.py")
+    size = sum(path.stat().st_size for path in found)
+    assert {FILES["_frame/module"], FILES["_kube/http"]} <= found
+    assert len(found) <= files_at_most
+    assert size <= kib * 1024

@@ -1,0 +1,108 @@
+"""What must be said twice is said the same way twice."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[3]
+MODULES = sorted(path.stem for path in (ROOT / "plugins/modules").glob("*.py"))
+ROLES = sorted(path.parent.parent for path in (ROOT / "roles").glob("*/meta/argument_specs.yml"))
+
+
+def read(path: str) -> object:
+    return yaml.safe_load((ROOT / path).read_text())
+
+
+def test_the_action_group_has_every_module() -> None:
+    runtime = read("meta/runtime.yml")
+    assert isinstance(runtime, dict)
+    group = runtime["action_groups"]["gpu"]
+    assert sorted(entry for entry in group if isinstance(entry, str)) == MODULES
+    assert {"metadata": {"extend_group": ["kubernetes.core.k8s"]}} in group
+
+
+def test_every_module_can_run_in_process() -> None:
+    assert sorted(path.stem for path in (ROOT / "plugins/action").glob("*.py")) == MODULES
+
+
+def test_the_python_floor_is_what_is_tested() -> None:
+    assert read("tests/config.yml") == {"modules": {"python_requires": ">=3.11"}}
+    assert "ansible-core==2.19." in (ROOT / "requirements-dev.txt").read_text()
+    runtime = read("meta/runtime.yml")
+    assert isinstance(runtime, dict)
+    assert runtime["requires_ansible"] == ">=2.19.0"
+
+
+def entry_points(role: Path) -> dict[str, t.Any]:
+    specs: dict[str, t.Any] = yaml.safe_load((role / "meta/argument_specs.yml").read_text())["argument_specs"]
+    return {name: specs[name]["options"] for name in specs}
+
+
+def tasks(path: Path) -> list[dict[str, t.Any]]:
+    return yaml.safe_load(path.read_text()) or []
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_defaults_equal_the_argument_specs(role: Path) -> None:
+    main, *others = entry_points(role).values()
+    defaults = yaml.safe_load((role / "defaults/main.yml").read_text()) or {}
+    assert {name: option["default"] for name, option in main.items() if "default" in option} == defaults
+    assert all(name.startswith(f"{role.name}_") for name in main)
+    assert not [name for name, option in main.items() if not option.get("description")]
+    for options in others:
+        assert options == {name: main[name] for name in options}
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_an_entry_point_reads_exactly_the_variables_of_its_specs(role: Path) -> None:
+    results = {
+        task["register"]
+        for path in (role / "tasks").glob("*.yml")
+        for task in tasks(path)
+        if "register" in task
+    }
+    private = (
+        yaml.safe_load((role / "vars/main.yml").read_text()) if (role / "vars/main.yml").exists() else {}
+    )
+    for name, options in entry_points(role).items():
+        phases = ["present", "absent", "main"] if name == "main" else [name]
+        text = "\n".join((role / f"tasks/{phase}.yml").read_text() for phase in phases)
+        text += "\n".join(str(value) for key, value in private.items() if key in text)
+        read = (
+            set(re.findall(rf"(?<![\w]){role.name}_\w+", text))
+            - results
+            - {f"{role.name}_present", f"{role.name}_absent"}
+        )
+        assert read == set(options), name
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_an_entry_point_of_specs_has_tasks(role: Path) -> None:
+    names = {path.stem for path in (role / "tasks").glob("*.yml")}
+    assert names == {*entry_points(role), "present", "absent"}
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_a_role_has_its_phases(role: Path) -> None:
+    for path in (role / "tasks").glob("*.yml"):
+        for task in tasks(path):
+            assert path.stem == "main" or task["name"].startswith(f"{path.stem} | "), (
+                f"{path}: {task['name']}"
+            )
+
+
+@pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
+def test_a_tag_of_a_state_selects_the_tasks_of_no_other(role: Path) -> None:
+    """Included tasks are selected by the tags that the include applies, so these name the state that it includes."""
+    state = f"{{{{ {role.name}_state }}}}"
+    (task,) = tasks(role / "tasks/main.yml")
+    included = task["ansible.builtin.include_tasks"]
+    assert included["file"] == f"{state}.yml"
+    assert included["apply"] == {"tags": [role.name, f"{role.name}_{state}"]}
+    assert task["tags"] == [role.name, f"{role.name}_present", f"{role.name}_absent"]
+    assert entry_points(role)["main"][f"{role.name}_state"]["choices"] == ["present", "absent"]

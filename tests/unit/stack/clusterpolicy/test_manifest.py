@@ -1,0 +1,353 @@
+"""ClusterPolicy: never an empty spec, options over examples, raw spec over options, nobody's toleration taken away."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import difference
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    InputError,
+    NotReadyError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import references
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    manifest as clusterpolicy_manifest,
+    options as clusterpolicy_options,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
+    DEFAULT,
+    REQUIRED,
+    example,
+)
+from openshift_sandbox.catalogue.crds import overlaid
+
+GPU = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+CRDS = Path(__file__).resolve().parents[4] / ".build/crds/gpu-operator-certified.json"
+NEWEST = {"version": "595.91.07", "repository": "nvcr.io/nvidia", "image": "driver"}
+GDS = {
+    "enabled": True,
+    "version": "2.20.5",
+    "repository": "nvcr.io/nvidia/cloud-native",
+    "image": "nvidia-fs",
+}
+REFERENCE = Path(__file__).resolve().parents[5] / "shared/crds/gpu-operator-clusterpolicies.yaml"
+# Fields that no option stands for: what the API itself calls deprecated, or reads no more, and tolerations, which have an option of their own.
+RAW = {
+    "daemonsets.tolerations",
+    "driver.licensingConfig.configMapName",
+    "driver.useOpenKernelModules",
+    "operator.defaultRuntime",
+    "psa.enabled",
+    "psp.enabled",
+}
+TEAM = {"key": "team", "operator": "Equal", "value": "a", "effect": "NoSchedule"}
+
+
+def params(**given: t.Any) -> dict[str, t.Any]:
+    return {"name": "gpu-cluster-policy", "tolerations": [], "spec": {}, **given}
+
+
+def version(examples: t.Any) -> dict[str, t.Any]:
+    return {
+        "metadata": {
+            "name": "gpu-operator-certified.v26.7.0",
+            "annotations": {"alm-examples": examples if isinstance(examples, str) else json.dumps(examples)},
+        }
+    }
+
+
+def test_the_default_is_complete() -> None:
+    spec = clusterpolicy_manifest.build(params(), DEFAULT, None)["spec"]
+    assert set(REQUIRED) <= set(spec)
+    assert spec["daemonsets"]["tolerations"] == [GPU]
+    assert DEFAULT["daemonsets"].get("tolerations") is None
+
+
+def test_the_installed_operator_gives_the_base() -> None:
+    installed = version(
+        [
+            {"kind": "NVIDIADriver", "spec": {"a": 1}},
+            {"kind": "ClusterPolicy", "spec": {"driver": {"enabled": True}, "mig": {"strategy": "mixed"}}},
+        ]
+    )
+    base = example([version([]), installed])
+    assert base["mig"] == {"strategy": "mixed"}
+    assert set(REQUIRED) <= set(base)
+
+
+@pytest.mark.parametrize("examples", ["no json", "{}", "[1]", [], [{"kind": "ClusterPolicy", "spec": {}}]])
+def test_a_useless_example_falls_back_to_the_default(examples: t.Any) -> None:
+    assert example([version(examples)]) is DEFAULT
+    assert example([]) is DEFAULT
+
+
+def test_options_become_camel_case_and_lose_to_the_raw_spec() -> None:
+    given = params(
+        driver={
+            "enabled": None,
+            "kernel_module_type": "open",
+            "use_precompiled": True,
+            "rdma": {"enabled": True, "use_host_mofed": None},
+            "upgrade_policy": {"max_unavailable": "2", "auto_upgrade": None, "drain": {}},
+            "use_nvidia_driver_crd": False,
+        },
+        operator={"use_ocp_driver_toolkit": False},
+        host_paths={"root_fs": "/"},
+        validator={"vfio_pci": {"env": [{"name": "some_name"}]}},
+        dcgm_exporter={
+            "service_monitor": {"enabled": False, "additional_labels": {"a_b": "c_d"}},
+            "enable_pod_uid": True,
+        },
+        device_plugin={"config": {"name": "sharing", "default": None}},
+        mig={"strategy": "single"},
+        spec={"mig": {"strategy": "mixed"}, "validator": {"plugin": {"env": []}}},
+    )
+    spec = clusterpolicy_manifest.build(given, DEFAULT, None)["spec"]
+    assert spec["driver"]["kernelModuleType"] == "open"
+    assert spec["driver"]["usePrecompiled"] is True
+    assert spec["driver"]["rdma"] == {"enabled": True}
+    assert spec["driver"]["upgradePolicy"] == DEFAULT["driver"]["upgradePolicy"] | {"maxUnavailable": 2}
+    assert spec["operator"]["use_ocp_driver_toolkit"] is False
+    assert (spec["hostPaths"], spec["validator"]["vfioPCI"]) == (
+        {"rootFS": "/"},
+        {"env": [{"name": "some_name"}]},
+    )
+    assert spec["dcgmExporter"]["enablePodUID"] is True
+    assert spec["devicePlugin"]["config"] == {"name": "sharing", "default": ""}
+    assert spec["dcgmExporter"]["serviceMonitor"] == {"enabled": False, "additionalLabels": {"a_b": "c_d"}}
+    assert spec["mig"]["strategy"] == "mixed"
+    assert spec["validator"]["plugin"]["env"] == []
+
+
+def test_tolerations_are_a_union() -> None:
+    live = {"spec": {"daemonsets": {"tolerations": [{"key": "theirs", "operator": "Exists"}]}}}
+    given = params(
+        tolerations=[{**TEAM, "tolerationSeconds": None}, GPU],
+        spec={"daemonsets": {"tolerations": [{"key": "raw", "operator": "Exists"}]}},
+    )
+    wanted = clusterpolicy_manifest.build(given, DEFAULT, live)["spec"]["daemonsets"]["tolerations"]
+    assert wanted == [
+        {"key": "theirs", "operator": "Exists"},
+        GPU,
+        TEAM,
+        {"key": "raw", "operator": "Exists"},
+    ]
+
+
+def test_taints_of_pools_are_tolerated() -> None:
+    pools = [{"name": "a", "taints": [{"key": "team", "value": "a", "effect": "NoSchedule"}]}, {"name": "b"}]
+    assert clusterpolicy_manifest.wanted_tolerations(params(pools=pools, tolerations=[TEAM]), None) == [
+        GPU,
+        TEAM,
+    ]
+
+
+def test_a_second_run_builds_the_same() -> None:
+    first = clusterpolicy_manifest.build(params(tolerations=[TEAM]), DEFAULT, None)
+    assert clusterpolicy_manifest.build(params(tolerations=[TEAM]), DEFAULT, first) == first
+
+
+def test_a_foreign_policy_gets_only_what_was_asked_and_differs() -> None:
+    live = {
+        "spec": {
+            "driver": {"enabled": True, "version": "x"},
+            "mig": {"strategy": "single"},
+            "daemonsets": {"tolerations": [GPU]},
+        }
+    }
+
+    def patch(**given: t.Any) -> dict[str, t.Any]:
+        return difference(clusterpolicy_manifest.wished(params(**given), live), live["spec"])
+
+    assert patch(mig={"strategy": "single"}) == {}
+    assert patch(mig={"strategy": "mixed"}, driver={"enabled": True}) == {"mig": {"strategy": "mixed"}}
+    assert patch(tolerations=[TEAM]) == {"daemonsets": {"tolerations": [GPU, TEAM]}}
+    assert patch(spec={"gds": {}, "gdrcopy": {"enabled": False}}) == {"gdrcopy": {"enabled": False}}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"version": "595.91.07"}, {"version": "595.91.07", "repository": "nvcr.io/nvidia"}, {"image": "driver"}],
+)
+def test_half_a_driver_image_is_refused(given: dict[str, str]) -> None:
+    with pytest.raises(InputError) as caught:
+        clusterpolicy_manifest.check(params(driver=given))
+    assert caught.value.code == "INPUT-DRIVER-IMAGE"
+    assert "driver." in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "path"),
+    [
+        ({"toolkit": {"version": "v1.20.0"}}, "INPUT-IMAGE", "toolkit.repository and toolkit.image"),
+        ({"registry": "https://mirror.example.com"}, "INPUT-VALUE", "registry"),
+        (
+            {"driver": {"upgrade_policy": {"max_unavailable": "many"}}},
+            "INPUT-VALUE",
+            "driver.upgrade_policy.max_unavailable",
+        ),
+        (
+            {"driver": {"use_precompiled": True, "version": "sha256:0", "repository": "r", "image": "i"}},
+            "INPUT-VALUE",
+            "driver.version",
+        ),
+        (
+            {"driver": {"kernel_module_type": "proprietary"}, "gds": GDS},
+            "INPUT-VALUE",
+            "gds.version 2.20.5 works with open kernel modules only",
+        ),
+        ({"gds": GDS, "pools": [{"name": "old", "gpu_models": ["V100"]}]}, "INPUT-VALUE", "(pool old: V100)"),
+        (
+            {"driver": NEWEST, "pools": [{"name": "old", "gpu_models": ["T4", "P100"]}]},
+            "INPUT-VALUE",
+            "580 is the last branch with a driver for P100 GPUs",
+        ),
+    ],
+)
+def test_values_are_checked_by_their_path(given: dict[str, t.Any], code: str, path: str) -> None:
+    with pytest.raises(InputError) as caught:
+        clusterpolicy_manifest.check(params(**given))
+    assert (caught.value.code, path in caught.value.message) == (code, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "fits"),
+    [("open", "V100", False), ("proprietary", "B200", False), ("auto", "V100", True), ("open", "T4", True)],
+)
+def test_modules_have_to_fit_the_gpus(kind: str, model: str, fits: bool) -> None:
+    given = params(
+        driver={"kernel_module_type": kind},
+        pools=[{"name": "a", "gpu_models": ["A10"]}, {"name": "b", "gpu_models": [model]}],
+    )
+    if fits:
+        clusterpolicy_manifest.check(given)
+        return
+    with pytest.raises(InputError) as caught:
+        clusterpolicy_manifest.check(given)
+    assert "driver.kernel_module_type" in caught.value.message
+    assert "pool b" in caught.value.message
+    assert "nvidiadriver" in caught.value.remedy
+
+
+def test_the_switch_back_is_asked_for_by_name() -> None:
+    live = {"spec": {"driver": {"useNvidiaDriverCRD": True}}}
+    built = clusterpolicy_manifest.build(params(), DEFAULT, live)
+    with pytest.raises(NotReadyError) as caught:
+        clusterpolicy_manifest.refuse_switch(params(), live, built)
+    assert caught.value.code == "GPU-NVD-MODE"
+    clusterpolicy_manifest.refuse_switch(params(driver={"use_nvidia_driver_crd": False}), live, built)
+    clusterpolicy_manifest.refuse_switch(params(), None, built)
+
+
+def test_secrets_and_maps_that_options_name() -> None:
+    driver = {"licensing_config": {"secret_name": "licence", "nls_enabled": None}, "cert_config": None}
+    given = params(
+        driver=driver,
+        mig_manager={"config": {"name": "default-mig-parted-config"}},
+        nvidia_drivers=[{"repo_config": {"name": "repos"}}],
+    )
+    assert [tuple(one) for one in references.named(given)] == [
+        ("driver.licensing_config.secret_name", "Secret", "licence"),
+        ("nvidia_drivers[0].repo_config.name", "ConfigMap", "repos"),
+    ]
+
+
+def paths(options: t.Mapping[str, t.Any], prefix: str = "") -> t.Iterator[tuple[str, str]]:
+    for name, one in options.items():
+        path = f"{prefix}.{clusterpolicy_options.camel(name)}"
+        yield path, one["type"]
+        yield from paths(one.get("options") or {}, path)
+
+
+@pytest.mark.skipif(
+    not CRDS.is_file(), reason="the CRDs of the GPU operator were not built yet (sandbox build)"
+)
+def test_every_option_is_a_field_of_the_api() -> None:
+    crd = overlaid(
+        next(
+            one
+            for one in json.loads(CRDS.read_text())
+            if one["metadata"]["name"] == "clusterpolicies.nvidia.com"
+        )
+    )
+    schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    kinds = {"dict": "object", "str": "string", "bool": "boolean", "int": "integer", "list": "array"}
+    for path, kind in paths(clusterpolicy_options.FIELDS):
+        field = schema
+        for key in path[1:].split("."):
+            field = (field.get("properties") or {}).get(key) or pytest.fail(f"{path} is not there")
+        assert field.get("type", "string") == kinds[kind], path
+
+
+@pytest.mark.skipif(not REFERENCE.is_file(), reason="no reference CRD is here")
+def test_every_field_of_the_newest_api_is_an_option_or_has_a_reason() -> None:
+    (version,) = yaml.safe_load(REFERENCE.read_text())["spec"]["versions"]
+    typed = {path[1:] for path, _kind in paths(clusterpolicy_options.FIELDS)}
+    assert set(untyped(version["schema"]["openAPIV3Schema"]["properties"]["spec"], "", typed)) == RAW
+
+
+def untyped(schema: dict[str, t.Any], path: str, typed: set[str]) -> t.Iterator[str]:
+    """Fields that are neither an option nor inside one that takes a whole map."""
+    below = schema.get("properties") or {}
+    if path in typed and not any(one.startswith(f"{path}.") for one in typed):
+        return
+    if not below and path not in typed:
+        yield path
+    for name, inner in below.items():
+        yield from untyped(inner, f"{path}.{name}" if path else name, typed)
+
+
+@pytest.mark.parametrize(
+    ("given", "installed", "said"),
+    [
+        ({"kata_manager": {"enabled": True}}, (26, 7), ["kata_manager is ignored"]),
+        ({"kata_manager": {"enabled": True}}, (26, 3), []),
+        (
+            {"pools": [{"name": "old", "gpu_models": ["V100"]}]},
+            (26, 7),
+            ["of branch 595, and 580 is the last branch with a driver for V100 GPUs (pool old)"],
+        ),
+        ({"pools": [{"name": "old", "gpu_models": ["V100"]}]}, (26, 3), []),
+        (
+            {
+                "pools": [{"name": "old", "gpu_models": ["V100"]}],
+                "driver": NEWEST | {"version": "580.126.20"},
+            },
+            (26, 7),
+            [],
+        ),
+        (
+            {"pools": [{"name": "old", "gpu_models": ["V100"]}], "driver": {"use_nvidia_driver_crd": True}},
+            (26, 7),
+            [],
+        ),
+        ({"pools": [{"name": "old", "gpu_models": ["V100"]}]}, (), []),
+    ],
+)
+def test_what_the_operator_makes_of_it(
+    given: dict[str, t.Any], installed: tuple[int, ...], said: list[str]
+) -> None:
+    found = clusterpolicy_manifest.remarks(
+        params(**given), clusterpolicy_manifest.asked(params(**given)), installed
+    )
+    assert len(found) == len(said)
+    assert all(part in remark for part, remark in zip(said, found, strict=True))
+
+
+def test_a_whole_driver_image_is_taken() -> None:
+    clusterpolicy_manifest.check(
+        params(driver={"version": "595.91.07", "repository": "nvcr.io/nvidia", "image": "driver"})
+    )
+
+
+def test_a_second_policy_is_refused() -> None:
+    with pytest.raises(NotReadyError) as caught:
+        clusterpolicy_manifest.refuse_second([{"metadata": {"name": "older"}}], "gpu-cluster-policy")
+    assert (caught.value.code, "name=older" in caught.value.remedy) == ("GPU-CP-IGNORED", True)
+    clusterpolicy_manifest.refuse_second([], "gpu-cluster-policy")
+    clusterpolicy_manifest.refuse_second([{"metadata": {"name": "gpu-cluster-policy"}}], "gpu-cluster-policy")

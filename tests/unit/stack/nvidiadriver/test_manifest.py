@@ -1,0 +1,347 @@
+"""NVIDIADriver: one a pool, its fields from the ClusterPolicy on, selectors that overlap, and `ready` that is said of nothing."""
+
+from __future__ import annotations
+
+import json
+import typing as t
+from pathlib import Path
+
+import pytest
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    InputError,
+    NotReadyError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import camel
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
+    judge as nvidiadriver_judge,
+    manifest as nvidiadriver_manifest,
+    options as nvidiadriver_options,
+)
+from openshift_sandbox.catalogue.crds import overlaid
+
+Data = dict[str, t.Any]
+CRDS = Path(__file__).resolve().parents[4] / ".build/crds/gpu-operator-certified.json"
+POOL = "accelerators.openshift/pool"
+PCI = {"feature.node.kubernetes.io/pci-10de.present": "true"}
+TRIPLE = {"repository": "nvcr.io/nvidia", "image": "driver", "version": "595.91.07"}
+OLDER = TRIPLE | {"version": "580.82.07"}
+
+
+def pool(name: str, **more: t.Any) -> Data:
+    return {"name": name, "node_selector": {POOL: name}, **more}
+
+
+def params(*pools: Data, **given: t.Any) -> Data:
+    return {"state": "present", "tolerations": [], "spec": {}, "pools": list(pools), **given}
+
+
+def entry(name: str, **more: t.Any) -> Data:
+    return {"name": name, "state": "present", **more}
+
+
+def driver(name: str, **selector: str) -> Data:
+    return {"metadata": {"name": name}, "spec": {"nodeSelector": selector}}
+
+
+def node(name: str, **labels: str) -> Data:
+    return {"metadata": {"name": name, "labels": PCI | labels}}
+
+
+def test_one_for_each_pool() -> None:
+    policy = {
+        "enabled": True,
+        **TRIPLE,
+        "repoConfig": {"configMapName": "repos"},
+        "certConfig": {"name": ""},
+        "rdma": {"enabled": True},
+    }
+    parts = [
+        pool("b") | {"node_selector": {POOL: "b", "node.kubernetes.io/instance-type": kind}}
+        for kind in ("x", "y")
+    ]
+    one, two = nvidiadriver_manifest.build(
+        params(pool("a", driver=OLDER), *parts), policy, {"driverType": "gpu", "version": "0", "manager": {}}
+    )
+    assert one["metadata"] == {"name": "a"}
+    assert one["spec"] == {
+        "driverType": "gpu",
+        "manager": {},
+        **OLDER,
+        "repoConfig": {"name": "repos"},
+        "rdma": {"enabled": True},
+        "nodeSelector": {POOL: "a"},
+        "tolerations": [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}],
+    }
+    assert (two["spec"]["version"], two["spec"]["nodeSelector"]) == ("595.91.07", {POOL: "b"})
+
+
+def test_entries_win_over_pools_and_the_raw_spec_over_entries() -> None:
+    given = [
+        entry("a", kernel_module_type="open", spec={"kernelModuleType": "auto", "labels": {"a_b": "c"}}),
+        entry("rest", default=True),
+    ]
+    one, rest = nvidiadriver_manifest.build(
+        params(pool("a", driver=TRIPLE), nvidia_drivers=[*given, entry("old", state="absent")]), {}, {}
+    )
+    assert (one["spec"]["kernelModuleType"], one["spec"]["labels"], one["spec"]["version"]) == (
+        "auto",
+        {"a_b": "c"},
+        "595.91.07",
+    )
+    assert (rest["spec"]["default"], "nodeSelector" in rest["spec"]) == (True, False)
+
+
+def test_a_driver_that_is_to_go_alone_leaves_those_of_the_pools() -> None:
+    """A pool's driver is removed by name; that says nothing of the others."""
+    wanted = params(
+        pool("a", driver=TRIPLE), pool("gone"), nvidia_drivers=[entry("gone") | {"state": "absent"}]
+    )
+    assert [nvidiadriver_manifest.name(one) for one in nvidiadriver_manifest.build(wanted, {}, {})] == ["a"]
+
+
+def test_ours_that_nothing_asks_for_any_more() -> None:
+    ours = {"labels": {"app.kubernetes.io/managed-by": "accelerators.openshift"}}
+    live = [
+        {"metadata": {"name": title} | (ours if title != "theirs" else {}), "spec": {}}
+        for title in ("a", "old", "leaving", "theirs")
+    ]
+    given = {"nvidia_drivers": [entry("leaving") | {"state": "absent"}]}
+    assert [
+        nvidiadriver_manifest.name(one) for one in nvidiadriver_manifest.unlisted(given, [driver("a")], live)
+    ] == ["old"]
+
+
+def test_a_leaving_driver_goes_first_where_its_nodes_are_wanted() -> None:
+    leaving = [driver("renamed", x="1"), driver("elsewhere", x="2")]
+    assert nvidiadriver_manifest.clashing([driver("new", x="1")], leaving, [node("n", x="1")]) == ["renamed"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "fits"),
+    [("auto", "2.20.5", False), ("auto", "v2.16.1", True), ("open", "2.20.5", True), ("auto", "", True)],
+)
+def test_gpudirect_storage_wants_open_modules(kind: str, version: str, fits: bool) -> None:
+    given = params(
+        pool("a"),
+        nvidia_drivers=[entry("a", kernel_module_type=kind, gds={"enabled": True, "version": version})],
+    )
+    if fits:
+        assert nvidiadriver_manifest.build(given, {}, {})
+        return
+    with pytest.raises(InputError, match="open kernel modules only"):
+        nvidiadriver_manifest.build(given, {}, {})
+
+
+def test_a_version_that_nobody_named_has_to_fit_as_well() -> None:
+    with pytest.raises(InputError, match="NVIDIADriver a would have version 595"):
+        nvidiadriver_manifest.build(params(pool("a", gpu_models=["V100"])), {}, {"version": "595.91.07"})
+
+
+@pytest.mark.parametrize(
+    ("version", "serves"), [("26.3.2", False), ("25.10.1", False), ("26.7.0", True), ("27.1.0", True)]
+)
+def test_an_operator_that_knows_no_owners_is_refused(version: str, serves: bool) -> None:
+    csvs = [
+        {"metadata": {"name": f"gpu-operator-certified.v{version}"}, "spec": {"version": version}},
+        {"metadata": {"name": "nfd.4.20"}, "spec": {"version": "4.20"}},
+    ]
+    if serves:
+        nvidiadriver_manifest.refuse_release(csvs)
+        return
+    with pytest.raises(NotReadyError) as caught:
+        nvidiadriver_manifest.refuse_release(csvs)
+    assert caught.value.code == "GPU-NVD-RELEASE"
+
+
+def test_going_over_keeps_the_policys_driver() -> None:
+    wanted = {"metadata": {"name": "a"}, "spec": OLDER | {"nodeSelector": {}}}
+    assert nvidiadriver_manifest.as_before(wanted, TRIPLE | {"kernelModuleType": "open"})[
+        "spec"
+    ] == TRIPLE | {
+        "kernelModuleType": "open",
+        "nodeSelector": {},
+    }
+    assert nvidiadriver_manifest.as_before(wanted, {"enabled": True}) is wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ({"driver": {"use_nvidia_driver_crd": False}}, "driver.use_nvidia_driver_crd"),
+        ({"nvidia_drivers": [entry("a", version="1")]}, "nvidia_drivers[0].version"),
+        ({"nvidia_drivers": [entry("a"), entry("a")]}, "nvidia_drivers[0].name"),
+        ({"nvidia_drivers": [entry("a"), entry("b")]}, "nvidia_drivers[1]"),
+        ({"nvidia_drivers": [entry("a", default=True, node_selector={"a": "b"})]}, "nvidia_drivers[0]"),
+        ({"nvidia_drivers": [entry("a", use_precompiled=True, gds={"enabled": True})]}, "nvidia_drivers[0]"),
+        (
+            {"nvidia_drivers": [entry("a", upgrade_policy={"max_unavailable": "x"})]},
+            "nvidia_drivers[0].upgrade_policy.max_unavailable",
+        ),
+        ({"pools": []}, "nvidia_drivers nor pools"),
+        ({"pools": [pool("a", driver={"version": "1"})]}, "pools[0].driver.version"),
+        (
+            {"pools": [pool("a", driver=TRIPLE, gpu_models=["V100"])]},
+            "pools[0].driver.version is 595.91.07, and 580 is the last branch",
+        ),
+        (
+            {"pools": [pool("a", gpu_models=["V100"])], "nvidia_drivers": [entry("a", **TRIPLE)]},
+            "nvidia_drivers[0].version is 595.91.07, and 580",
+        ),
+    ],
+)
+def test_what_cannot_work_is_refused_by_its_path(given: Data, path: str) -> None:
+    with pytest.raises(InputError) as caught:
+        nvidiadriver_manifest.check({**params(pool("a")), **given})
+    assert path in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("wanted", "others", "nodes"),
+    [
+        ([driver("a", x="1"), driver("b", y="1")], [], [node("n", x="1", y="1")]),
+        ([driver("a", x="1"), driver("b", x="1", y="1")], [], []),
+        ([driver("a", x="1")], [driver("theirs")], []),
+        (
+            [driver("a", x="1")],
+            [driver("theirs", y="1")],
+            [{"metadata": {"name": "no-gpu", "labels": {"x": "1", "y": "1"}}}],
+        ),
+        ([driver("a", x="1")], [driver("theirs", y="1")], [node("n", x="1", y="1")]),
+        ([{"metadata": {"name": name}, "spec": {"default": True}} for name in "ab"], [], []),
+    ],
+)
+def test_overlaps_are_refused(wanted: list[Data], others: list[Data], nodes: list[Data]) -> None:
+    with pytest.raises(NotReadyError) as caught:
+        nvidiadriver_manifest.refuse_overlap(wanted, others, nodes)
+    assert caught.value.code == "GPU-NVD-OVERLAP"
+
+
+def test_selectors_that_no_node_has_both_of() -> None:
+    wanted = [
+        driver("a", x="1"),
+        driver("b", x="2"),
+        {"metadata": {"name": "rest"}, "spec": {"default": True}},
+    ]
+    nvidiadriver_manifest.refuse_overlap(wanted, [driver("a", x="1")], [node("n", x="1"), node("m", x="2")])
+    assert nvidiadriver_manifest.undecided(wanted) == []
+    assert "a and c both" in nvidiadriver_manifest.undecided([driver("a", x="1"), driver("c", y="1")])[0]
+
+
+OWNED = {
+    POOL: "a",
+    nvidiadriver_judge.PRESENT: "true",
+    nvidiadriver_judge.OWNER: "a",
+    nvidiadriver_judge.MAJOR: "9",
+    nvidiadriver_judge.UPGRADE: "upgrade-done",
+}
+
+
+def snapshot(
+    state: str = "ready",
+    error: str = "",
+    image: str = "nvcr.io/nvidia/driver:595.91.07",
+    **labels: str | None,
+) -> dict[str, list[Data]]:
+    conditions = [
+        {
+            "type": "Ready",
+            "status": "False" if error else "True",
+            "reason": "Error" if error else "Reconciled",
+        }
+    ]
+    conditions += [
+        {
+            "type": "Error",
+            "status": "True" if error else "False",
+            "reason": error or "Ready",
+            "message": error,
+        }
+    ]
+    live = {
+        "metadata": {"name": "a"},
+        "spec": TRIPLE | {"nodeSelector": {POOL: "a"}},
+        "status": {"state": state, "conditions": conditions},
+    }
+    template = {"spec": {"nodeSelector": {nvidiadriver_judge.OWNER: "a"}, "containers": [{"image": image}]}}
+    daemonset = {
+        "metadata": {"name": "d", "ownerReferences": [{"kind": "NVIDIADriver", "name": "a"}]},
+        "spec": {"template": template},
+    }
+    marks = {key: value for key, value in {**OWNED, **labels}.items() if value is not None}
+    return {"drivers": [live], "nodes": [node("n", **marks)], "daemonsets": [daemonset] if image else []}
+
+
+def test_the_truth() -> None:
+    assert nvidiadriver_judge.judge(snapshot(), [driver("a")]) == []
+    (found,) = nvidiadriver_judge.summarize(snapshot(), [driver("a")])
+    assert found == {
+        "name": "a",
+        "state": "ready",
+        "reason": "Reconciled",
+        "version": "595.91.07",
+        "node_selector": {POOL: "a"},
+        "nodes": ["n"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("seen", "verdict", "code", "text"),
+    [
+        (snapshot("notReady", "ConflictingNodeSelector"), "failed", "GPU-NVD-OVERLAP", "notReady"),
+        (snapshot("notReady", "ReconcileFailed"), "pending", "GPU-NVD-FAILED", "ReconcileFailed"),
+        (snapshot("notReady", "DriverNotReady"), "pending", "GPU-NVD-NOTREADY", "DriverNotReady"),
+        (
+            snapshot(image="", **{nvidiadriver_judge.MAJOR: None}),
+            "pending",
+            "GPU-NVD-EMPTY",
+            "a is ready all the same",
+        ),
+        (snapshot(image=""), "pending", "GPU-NVD-EMPTY", "has no DaemonSet"),
+        (snapshot(**{nvidiadriver_judge.OWNER: "b"}), "pending", "GPU-NVD-OWNER", "owner is b"),
+        (snapshot(**{nvidiadriver_judge.OWNER: None}), "pending", "GPU-NVD-OWNER", "does not own it yet"),
+        (
+            snapshot(image="nvcr.io/nvidia/driver:580.82.07"),
+            "pending",
+            "GPU-NVD-NOTREADY",
+            "version 595.91.07",
+        ),
+        (
+            snapshot(**{nvidiadriver_judge.UPGRADE: "cordon-required"}),
+            "pending",
+            "GPU-UPG-RUNNING",
+            "cordon-required",
+        ),
+        ({**snapshot(), "drivers": []}, "pending", "GPU-NVD-NOTREADY", "is not there"),
+    ],
+)
+def test_every_way_not_to_be_ready(seen: dict[str, list[Data]], verdict: str, code: str, text: str) -> None:
+    part = nvidiadriver_judge.judge(seen, [driver("a")])[0]
+    assert (part.verdict, part.code) == (verdict, code)
+    assert text in part.message
+    assert part.remedy
+
+
+def paths(options: t.Mapping[str, t.Any], prefix: str = "") -> t.Iterator[str]:
+    for name, one in options.items():
+        path = f"{prefix}.{camel(name)}"
+        yield path
+        yield from paths(one.get("options") or {}, path)
+
+
+@pytest.mark.skipif(
+    not CRDS.is_file(), reason="the CRDs of the GPU operator were not built yet (sandbox build)"
+)
+def test_every_option_is_a_field_of_the_api() -> None:
+    crd = overlaid(
+        next(
+            one
+            for one in json.loads(CRDS.read_text())
+            if one["metadata"]["name"] == "nvidiadrivers.nvidia.com"
+        )
+    )
+    schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    for path in paths(nvidiadriver_options.FIELDS):
+        field = schema
+        for key in path[1:].split("."):
+            field = (field.get("properties") or {}).get(key) or pytest.fail(f"{path} is not there")

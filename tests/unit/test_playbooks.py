@@ -1,0 +1,237 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which variables the playbooks read, what they are called, and where the user guide has them."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import re
+import typing as t
+from pathlib import Path
+
+import jinja2
+import pytest
+import yaml
+
+Data = dict[str, t.Any]
+
+ROOT: t.Final = Path(__file__).resolve().parents[2]
+PLAYBOOKS: t.Final = ROOT / "playbooks"
+NAMES: t.Final = sorted(path.stem for path in PLAYBOOKS.glob("*.yml"))
+MODULES: t.Final = sorted(path.stem for path in (ROOT / "plugins/modules").glob("*.py"))
+ROLES: t.Final = sorted(path.name for path in (ROOT / "roles").iterdir())
+# Names that Ansible itself defines.
+ANSIBLE: t.Final = {"ansible_check_mode", "ansible_playbook_python", "lookup", "loop", "omit"}
+PLUGINS: t.Final = "ansible_collections.accelerators.openshift.plugins"
+EXPRESSIONS: t.Final = {"when", "that"}
+REFUSES: t.Final = "tasks/refuse_old_names.yml"
+# Options that a playbook computes from the variable, instead of passing it on.
+COMPUTED: t.Final = {"gpu_instance_types_catalogue", "gpu_pools", "gpu_pool", "gpu_replicas"}
+
+
+@functools.cache
+def read(path: Path) -> t.Any:
+    return yaml.safe_load(path.read_text())
+
+
+def play(name: str) -> Data:
+    (found,) = read(PLAYBOOKS / f"{name}.yml")
+    assert isinstance(found, dict)
+    return found
+
+
+def steps(of: Data) -> t.Iterator[Data]:
+    """Every task of a play, and those of the files that it imports."""
+    for section in ("pre_tasks", "tasks", "post_tasks", "block", "always", "rescue"):
+        for task in of.get(section, ()):
+            yield task
+            yield from steps(task)
+            if imported := task.get("ansible.builtin.import_tasks"):
+                yield from read(PLAYBOOKS / imported)
+
+
+def files(of: Data) -> Data:
+    """The variables of the play's vars_files."""
+    return {name: value for path in of["vars_files"] for name, value in read(PLAYBOOKS / path).items()}
+
+
+def names(value: t.Any, is_expression: bool = False) -> set[str]:
+    """Names that the templates in a value read."""
+    if isinstance(value, dict):
+        return set().union(*(names(one, key in EXPRESSIONS) for key, one in value.items()), set())
+    if isinstance(value, list):
+        return set().union(*(names(one, is_expression) for one in value), set())
+    text = f"{{{{ {value} }}}}" if is_expression else str(value)
+    found = list(jinja2.Environment(autoescape=True).parse(text).find_all(jinja2.nodes.Name))
+    return {one.name for one in found if one.ctx == "load"} - {one.name for one in found if one.ctx != "load"}
+
+
+def specs(role: str) -> Data:
+    found: Data = read(ROOT / f"roles/{role}/meta/argument_specs.yml")["argument_specs"]
+    return found
+
+
+def run_by(of: Data) -> set[str]:
+    return {role["role"].rpartition(".")[2] for role in of.get("roles", ())}
+
+
+def role_variables(roles: t.Iterable[str]) -> set[str]:
+    return {name for role in roles for name in specs(role)["main"]["options"]}
+
+
+def registered() -> set[str]:
+    """What tasks of roles and playbooks leave behind."""
+    tasks = [task for path in (ROOT / "roles").glob("*/tasks/*.yml") for task in read(path)]
+    tasks += [task for name in NAMES for task in steps(play(name))]
+    return {task["register"] for task in tasks if "register" in task}
+
+
+@functools.cache
+def asked(name: str) -> set[str]:
+    """Variables that a playbook reads and only its user can set, those of its roles left out."""
+    of = play(name)
+    own = {*of["vars"], *files(of), *(one for task in steps(of) for one in task.get("vars", ()))}
+    used = names([of, list(steps(of)), files(of)])
+    return used - own - registered() - role_variables(run_by(of)) - ANSIBLE
+
+
+def table() -> list[Data]:
+    """Rows of the guide's table, one for each playbook and variable."""
+    row = re.compile(r"^\| ([^|]+) \| `(\w+)` \| ([^|]+) \| ([^|]+) \| [^|]+ \|$", re.MULTILINE)
+    section = (ROOT / "docs/guide.md").read_text().partition("## Variables of the playbooks\n")[2]
+    found = row.findall(section.partition("\n## ")[0])
+    return [
+        {"playbook": name, "variable": variable, "type": kind, "default": default}
+        for playbooks, variable, kind, default in found
+        for name in (NAMES if playbooks == "all" else re.findall(r"`(\w+)`", playbooks))
+    ]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_guide_has_every_variable_and_no_other(name: str) -> None:
+    told = [row["variable"] for row in table() if row["playbook"] == name]
+    assert sorted(told) == sorted(asked(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_variable_is_ours_by_name(name: str) -> None:
+    of = play(name)
+    own = {*of["vars"], *files(of), *(one for task in steps(of) for one in task.get("vars", ()))}
+    private = own - role_variables(ROLES) - old_names_hidden() - {"ansible_python_interpreter"}
+    assert [one for one in private if not one.startswith("__gpu_")] == []
+    assert [one for one in asked(name) if not one.startswith("gpu_")] == []
+
+
+def options(module: str) -> Data:
+    """The options that a module documents, those of its fragments included."""
+    doc = yaml.safe_load(importlib.import_module(f"{PLUGINS}.modules.{module}").DOCUMENTATION)
+    found: Data = dict(doc["options"])
+    for fragment in doc["extends_documentation_fragment"]:
+        if fragment.startswith("accelerators.openshift."):
+            shared = importlib.import_module(f"{PLUGINS}.doc_fragments.{fragment.rpartition('.')[2]}")
+            found |= yaml.safe_load(shared.ModuleDocFragment.DOCUMENTATION).get("options", {})
+    return found
+
+
+def passed_on(name: str) -> t.Iterator[tuple[str, Data]]:
+    """Variables that go into an option of a module as they are, with that option's documentation."""
+    for task in steps(play(name)):
+        for module in MODULES:
+            for option, value in task.get(f"accelerators.openshift.{module}", {}).items():
+                found = re.match(r"\{\{ (gpu_\w+) (\| (mandatory|default)|\}\})", str(value))
+                if found and found[1] not in COMPUTED:
+                    yield found[1], options(module)[option]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_guide_has_the_types_and_defaults_of_the_modules(name: str) -> None:
+    rows = {row["variable"]: row for row in table() if row["playbook"] == name}
+    for variable, option in passed_on(name):
+        row = rows[variable]
+        default = option.get("default")
+        expected = "none" if default is None else f"`{str(default).lower()}`"
+        expected = "required" if option.get("required") or variable == "gpu_pool" else expected
+        if isinstance(default, list):
+            expected = "of the module"
+        assert (row["type"], row["default"]) == (option["type"], expected), variable
+
+
+def test_the_plan_becomes_inputs_of_roles_in_one_place() -> None:
+    """A role's variable is set in role_inputs.yml, or says which state is wanted; its default is said in the role alone."""
+    variables = role_variables(ROLES)
+    inputs = read(PLAYBOOKS / "vars/role_inputs.yml")
+    assert {name for name in inputs if not name.startswith("__gpu_")} <= variables
+    for path in [*PLAYBOOKS.glob("*.yml"), *PLAYBOOKS.glob("*/*.yml")]:
+        text = path.read_text()
+        set_here = set(re.findall(r"^\s*[-{\s]*(?:vars: \{)?(\w+):", text, re.MULTILINE)) & variables
+        if path.stem != "role_inputs":
+            assert [name for name in set_here if not name.endswith("_state")] == [], path
+        restated = re.findall(r"\b(\w+) \| default\((?!omit\))", text)
+        assert set(restated) & variables == set(), path
+
+
+def test_every_preflight_of_a_role_runs_before_the_first_role() -> None:
+    found = [
+        task["ansible.builtin.import_role"]
+        for task in play("enable_gpus")["pre_tasks"]
+        if "ansible.builtin.import_role" in task
+    ]
+    assert all(one["tasks_from"] == "preflight" for one in found)
+    roles = [role for role in ROLES if "preflight" in specs(role)]
+    assert sorted(one["name"].rpartition(".")[2] for one in found) == roles
+
+
+def test_the_gpu_operator_is_removed_whatever_its_backend() -> None:
+    text = (ROOT / "roles/gpu_operator/tasks/absent.yml").read_text()
+    assert "gpu_operator_backend" not in text
+    removed = {
+        task["accelerators.openshift.special_resource"]["backend"] for task in yaml.safe_load(text)[:2]
+    }
+    # nvidiadriver removes the ClusterPolicy too
+    assert removed | {"clusterpolicy"} == set(
+        specs("gpu_operator")["main"]["options"]["gpu_operator_backend"]["choices"]
+    )
+
+
+def old_names() -> Data:
+    found: Data = read(PLAYBOOKS / "vars/old_names.yml")["__gpu_old_names"]
+    return found
+
+
+def old_names_hidden() -> set[str]:
+    (task,) = read(PLAYBOOKS / REFUSES)
+    return {name for name in task["vars"] if not name.startswith("__")}
+
+
+def test_old_names_hide_what_an_inventory_may_call_so() -> None:
+    """cluster_connection belongs into an inventory, so it is refused from there, too."""
+    everything = {name for group in old_names().values() for name in group}
+    ours = {name for name in everything if name.startswith("gpu_")}
+    assert old_names_hidden() == everything - ours - set(old_names()["cluster"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_playbook_refuses_old_names_first_and_reads_the_new_ones(name: str) -> None:
+    of = play(name)
+    first = [*of.get("pre_tasks", ()), *of.get("tasks", ())][0]
+    assert first["ansible.builtin.import_tasks"] == REFUSES
+    group = first["vars"]["__gpu_old_names_of"]
+    sharing = {other for other in NAMES if next(steps(play(other)))["vars"]["__gpu_old_names_of"] == group}
+    known = {one for other in sharing for one in asked(other) | role_variables(run_by(play(other)))}
+    new = {**old_names()["cluster"], **old_names()[group]}
+    assert set(new.values()) <= known
+    assert not asked(name) & set(new)
+
+
+def test_yaml_that_a_user_gets_is_narrow() -> None:
+    folders = ("roles", "playbooks", "examples", "molecule")
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.yml")]
+    wide = [
+        f"{path}:{number}"
+        for path in paths
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if len(line) > 110
+    ]
+    assert wide == []
