@@ -81,7 +81,7 @@ ACCELERATORS: t.Final = {
 
 
 def description(machine_type: str, accelerator: str, count: int) -> str | None:
-    """Return the hardware of an N1 with GPUs attached, as a text;
+    """Return the hardware of an N1 with GPUs attached, as a text.
 
     None when type or accelerator is unknown.
     """

@@ -86,7 +86,7 @@ class View:
 
 
 def group(machine_set: Object, view: View) -> Group | None:
-    """Return the node group;
+    """Return the node group.
 
     None for a set without bounds, or at zero with annotations that describe nothing.
     """

@@ -144,7 +144,7 @@ class Cloud(abc.ABC):
         return None
 
     def scale_from_zero(self, value: Object) -> InstanceType | None:
-        """Return what the provider's machine-set controller tells the autoscaler;
+        """Return what the provider's machine-set controller tells the autoscaler.
 
         None where it writes nothing.
         """
