@@ -16,8 +16,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.names
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given, full
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import FEATURE, text
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    FEATURE,
+    labels,
+    text,
+)
 
 API_VERSION: t.Final = "nfd.k8s-sigs.io/v1alpha1"
 # Tells nfd-master whose features these are.

@@ -22,7 +22,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
     label_difference,
     labels as node_labels,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 
 _CONTROL_PLANE: t.Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 

@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
     devices as node_devices,
     slices as node_slices,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 
 Data = dict[str, t.Any]
 
@@ -70,7 +71,7 @@ def offering(node: Data, slices: t.Iterable[Data]) -> Data:
     driver = {node_devices.DRIVER: node_slices.attribute(devices[0], "driverVersion")} if devices else {}
     return {
         **node,
-        "metadata": {**node["metadata"], "labels": {**node_devices.labels(node), **driver}},
+        "metadata": {**node["metadata"], "labels": {**labels(node), **driver}},
         "status": {**status, "allocatable": {**others, **offered}},
     }
 

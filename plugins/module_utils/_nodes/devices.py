@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+
 VENDORS: t.Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
 DRIVER: t.Final = "nvidia.com/cuda.driver-version.full"
 _DRIVER_PARTS: t.Final = (
@@ -15,10 +17,6 @@ _DRIVER_PARTS: t.Final = (
     "nvidia.com/cuda.driver.minor",
     "nvidia.com/cuda.driver.rev",
 )
-
-
-def labels(node: dict[str, t.Any]) -> dict[str, str]:
-    return node["metadata"].get("labels") or {}
 
 
 def count(quantity: t.Any) -> int:
@@ -59,11 +57,6 @@ def is_shared(node: dict[str, t.Any]) -> bool:
         or count(marks.get("nvidia.com/gpu.replicas", 1)) > 1
         or any(name.endswith(".shared") for name in resources(node))
     )
-
-
-def is_ready(node: dict[str, t.Any]) -> bool:
-    conditions = node.get("status", {}).get("conditions") or []
-    return any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
 
 
 def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str, int]:

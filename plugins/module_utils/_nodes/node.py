@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+
 Node = t.Mapping[str, t.Any]
 
 
@@ -21,10 +24,6 @@ def short(full_name: str) -> str:
     return f"{host}…" if dot and not host.isdigit() else full_name
 
 
-def labels(node: Node) -> dict[str, str]:
-    return dict(node["metadata"].get("labels") or {})
-
-
 def zone(node: Node) -> str:
     return labels(node).get("topology.kubernetes.io/zone", "")
 
@@ -34,16 +33,13 @@ def instance_type(node: Node) -> str:
 
 
 def is_ready(node: Node) -> bool:
-    return any(
-        one.get("type") == "Ready" and one.get("status") == "True"
-        for one in node.get("status", {}).get("conditions") or []
-    )
+    """Return True if the node's Ready condition is True."""
+    return conditions.is_true(node, "Ready")
 
 
 def why_not_ready(node: Node) -> str:
-    """The Ready condition in words."""
-    conditions = node.get("status", {}).get("conditions") or []
-    ready: dict[str, t.Any] = next((one for one in conditions if one.get("type") == "Ready"), {})
+    """Return `not Ready` with the text of the Ready condition."""
+    ready = conditions.find(node, "Ready")
     text = ready.get("message") or ready.get("reason") or "no Ready condition yet"
     return f"not Ready: {text}"
 

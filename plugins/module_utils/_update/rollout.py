@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.update import update
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.node import UPGRADE
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (

@@ -16,7 +16,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     Readiness,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, update
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    has_nvidia_pci,
+    labels,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import is_ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches, untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
@@ -66,7 +70,7 @@ def _name(node: dict[str, t.Any]) -> str:
 
 
 def judge_alive(node: dict[str, t.Any]) -> Part | None:
-    if devices.is_ready(node):
+    if is_ready(node):
         return None
     since = next(
         (
@@ -96,7 +100,7 @@ def _judge_taints(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Sn
         operands.component(one)
         for one in snapshot["daemonsets"]
         if operands.is_operand(one)
-        and matches(operands.selector(one), devices.labels(node))
+        and matches(operands.selector(one), labels(node))
         and untolerated(node, operands.tolerations(one))
     ]
     if not for_good and not blocked:
@@ -116,7 +120,7 @@ def _judge_taints(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Sn
 
 def _judge_features(node: dict[str, t.Any], policy: dict[str, t.Any]) -> Part | None:
     """Without GPU nodes that it knows of, the operator has nothing to do and calls itself ready."""
-    if has_nvidia_pci(devices.labels(node)):
+    if has_nvidia_pci(labels(node)):
         return None
     what = "no label feature.node.kubernetes.io/pci-10de.present"
     remedy = f"`oc get pods -A -o wide --field-selector spec.nodeName={_name(node)}` has to show a running nfd-worker; pci_classes of nfd_labels need 03."
@@ -130,7 +134,7 @@ def _judge_features(node: dict[str, t.Any], policy: dict[str, t.Any]) -> Part | 
 
 
 def _judge_opt_out(node: dict[str, t.Any]) -> Part | None:
-    marks = devices.labels(node)
+    marks = labels(node)
     if marks.get(operands.DEPLOY + "operands") == "false":
         remedy = f"oc label node {_name(node)} {operands.DEPLOY}operands-"
         what = f"label {operands.DEPLOY}operands=false keeps every operand away"
@@ -170,7 +174,7 @@ def _judge_left(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snap
     """The DaemonSet of an NVIDIADriver that the policy has switched off keeps the policy's driver away, and nobody takes it away."""
     if ((policy.get("spec") or {}).get("driver") or {}).get("useNvidiaDriverCRD"):
         return None
-    here = [one for one in snapshot["daemonsets"] if matches(operands.selector(one), devices.labels(node))]
+    here = [one for one in snapshot["daemonsets"] if matches(operands.selector(one), labels(node))]
     names = [
         owner["name"]
         for one in here
@@ -212,7 +216,7 @@ def _judge_operands(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: 
 
 
 def judge_upgrade(node: dict[str, t.Any]) -> Part | None:
-    state = devices.labels(node).get(UPGRADE, "")
+    state = labels(node).get(UPGRADE, "")
     if state == "upgrade-failed":
         remedy = f"Look at the driver pod of the node, then `oc label node {_name(node)} {UPGRADE}=upgrade-required --overwrite`."
         what = "the driver upgrade failed, the node stays cordoned"
@@ -233,7 +237,7 @@ def judge_upgrade(node: dict[str, t.Any]) -> Part | None:
 
 def judge_paused(node: dict[str, t.Any], snapshot: Snapshot, upgrade: Part | None) -> Part | None:
     """Paused operands are wanted by no DaemonSet, so the operator calls them ready; once the driver runs again nothing may be paused."""
-    marks = devices.labels(node)
+    marks = labels(node)
     paused = [
         key.removeprefix(operands.DEPLOY)
         for key, value in sorted(marks.items())
