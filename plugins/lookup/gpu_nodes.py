@@ -74,6 +74,7 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU_PRESENT
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
@@ -139,7 +140,7 @@ def is_gpu_node(node: dict[str, t.Any]) -> bool:
     return (
         bool(pool_of(node))
         or has_nvidia_pci(marks)
-        or marks.get("nvidia.com/gpu.present") == "true"
+        or marks.get(GPU_PRESENT) == "true"
         or bool(devices.resources(node))
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import FEATURE
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import (
     key_fault,
@@ -17,7 +18,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.names
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given, full
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    FEATURE,
     labels,
     text,
 )

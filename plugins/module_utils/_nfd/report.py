@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    CONTROL_PLANE,
+    FEATURE,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
@@ -24,7 +28,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 
-_CONTROL_PLANE: t.Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+_CONTROL_PLANE: t.Final = (CONTROL_PLANE, "node-role.kubernetes.io/master")
 
 
 def check(params: dict[str, t.Any]) -> None:
@@ -88,7 +92,7 @@ def summarize(
 
 def _node(node: KubeObject) -> dict[str, t.Any]:
     marks = labels(node)
-    found = {key: value for key, value in sorted(marks.items()) if key.startswith(node_labels.FEATURE)}
+    found = {key: value for key, value in sorted(marks.items()) if key.startswith(FEATURE)}
     return {"name": node["metadata"]["name"], "labels": found, "families": label_difference.families(marks)}
 
 

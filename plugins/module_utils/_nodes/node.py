@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    INSTANCE_TYPE,
+    ZONE,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import taints as taints_of
 
 Node = t.Mapping[str, t.Any]
 
@@ -25,11 +30,11 @@ def short(full_name: str) -> str:
 
 
 def zone(node: Node) -> str:
-    return labels(node).get("topology.kubernetes.io/zone", "")
+    return labels(node).get(ZONE, "")
 
 
 def instance_type(node: Node) -> str:
-    return labels(node).get("node.kubernetes.io/instance-type", "")
+    return labels(node).get(INSTANCE_TYPE, "")
 
 
 def is_ready(node: Node) -> bool:
@@ -47,10 +52,7 @@ def why_not_ready(node: Node) -> str:
 def lacks(node: Node, wanted: t.Mapping[str, str], taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[str]:
     """Labels and taints of the pool that are not on the node yet."""
     have = labels(node)
-    marks = {
-        (taint.get("key"), taint.get("value") or "", taint.get("effect"))
-        for taint in (node.get("spec") or {}).get("taints") or []
-    }
+    marks = {(taint.get("key"), taint.get("value") or "", taint.get("effect")) for taint in taints_of(node)}
     missing = [f"label {key}={value}" for key, value in wanted.items() if have.get(key) != value]
     return missing + [
         f"taint {taint['key']}:{taint['effect']}"

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    GPU,
+    GPU_COUNT,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
@@ -72,8 +76,8 @@ def _running(node: dict[str, t.Any], snapshot: Snapshot) -> list[operands.Operan
 
 def _counted(node: dict[str, t.Any]) -> str:
     """GPU feature discovery counts what is in the node, the device plugin what is healthy: the difference was withdrawn."""
-    present = devices.count(labels(node).get("nvidia.com/gpu.count", 0))
-    offered = devices.offered(node, "nvidia.com/gpu")
+    present = devices.count(labels(node).get(GPU_COUNT, 0))
+    offered = devices.offered(node, GPU)
     withdrawn = present - offered if 0 < offered < present and not devices.is_shared(node) else 0
     return f" ({present} GPUs are in the node, {withdrawn} of them withdrawn)" if withdrawn else ""
 

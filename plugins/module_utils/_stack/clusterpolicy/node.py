@@ -9,6 +9,10 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+    GPU_PRESENT,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     FAILED,
@@ -39,7 +43,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods
 
 # What a ClusterPolicy that is `ready` says while it knows of no GPU node.
 BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
-UPGRADE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
 # While the driver is replaced its manager writes this over the labels that call for the other operands, and takes it back afterwards.
 PAUSED: t.Final = "paused-"
 
@@ -150,7 +153,7 @@ def _judge_opt_out(node: dict[str, t.Any]) -> Part | None:
             f"oc label node {_name(node)} {operands.MODE}-",
             stage=stages.LABELS,
         )
-    if has_nvidia_pci(marks) and marks.get("nvidia.com/gpu.present") != "true":
+    if has_nvidia_pci(marks) and marks.get(GPU_PRESENT) != "true":
         what = f"the operator has not labelled it nvidia.com/gpu.present=true (it is {marks.get('nvidia.com/gpu.present', 'absent')})"
         remedy = "Look at the log of the GPU operator."
         return on_node(
@@ -216,9 +219,9 @@ def _judge_operands(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: 
 
 
 def judge_upgrade(node: dict[str, t.Any]) -> Part | None:
-    state = labels(node).get(UPGRADE, "")
+    state = labels(node).get(DRIVER_UPGRADE, "")
     if state == "upgrade-failed":
-        remedy = f"Look at the driver pod of the node, then `oc label node {_name(node)} {UPGRADE}=upgrade-required --overwrite`."
+        remedy = f"Look at the driver pod of the node, then `oc label node {_name(node)} {DRIVER_UPGRADE}=upgrade-required --overwrite`."
         what = "the driver upgrade failed, the node stays cordoned"
         return on_node(FAILED, node, "UpgradeFailed", what, "GPU-UPG-FAILED", remedy, stage=stages.DRIVER)
     if state in ("", "upgrade-done"):

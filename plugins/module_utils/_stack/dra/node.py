@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import NVIDIA_PCI
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, slices, update
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    NVIDIA_PCI,
     has_nvidia_pci,
     labels,
 )

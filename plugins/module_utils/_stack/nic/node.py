@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import FEATURE
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
@@ -31,7 +32,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sign
 
 Data = dict[str, t.Any]
 
-PRESENT: t.Final = f"feature.node.kubernetes.io/pci-{nic_manifest.VENDOR}.present"
+PRESENT: t.Final = f"{FEATURE}pci-{nic_manifest.VENDOR}.present"
 WAITS: t.Final = "network.nvidia.com/operator.mofed.wait"
 UPGRADE: t.Final = "nvidia.com/ofed-driver-upgrade-state"
 DRIVER: t.Final = "nvidia.com/ofed-driver"
