@@ -11,6 +11,7 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import device_class
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import quantity
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
@@ -24,7 +25,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims as node_claims
 
-GPU: t.Final = "nvidia.com/gpu"
 REQUESTS: t.Final = "requests."
 STANDARD: t.Final = (
     *(

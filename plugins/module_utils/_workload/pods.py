@@ -16,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
     claims,
     devices as node_devices,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
     GPU_TOLERATION,
@@ -40,7 +41,7 @@ def namespace(name: str) -> KubeObject:
 
 def selected(nodes: t.Iterable[KubeObject], selector: t.Mapping[str, str]) -> list[KubeObject]:
     return sorted(
-        (node for node in nodes if matches(selector, node_devices.labels(node))),
+        (node for node in nodes if matches(selector, labels(node))),
         key=lambda node: str(node["metadata"]["name"]),
     )
 
@@ -204,7 +205,7 @@ def leftovers(
 
 
 def host_of(node: KubeObject) -> str:
-    return node_devices.labels(node).get(HOSTNAME) or str(node["metadata"]["name"])
+    return labels(node).get(HOSTNAME) or str(node["metadata"]["name"])
 
 
 def requested(pod_: KubeObject, resource: str) -> int:
