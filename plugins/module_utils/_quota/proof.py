@@ -52,7 +52,7 @@ def _over(live: KubeObject, limits: t.Mapping[str, str], key: str) -> int:
 
 
 def pod(live: KubeObject, name: str, over: int) -> KubeObject:
-    """Return a pod that requests too much, and a little cpu and memory, since another quota may require them."""
+    """Return a pod that requests too much, with cpu and memory, since another quota may require them."""
     amounts = {"cpu": "1m", "memory": "1Mi", name: str(over)}
     container = {
         "name": "proof",

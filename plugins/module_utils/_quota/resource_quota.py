@@ -20,7 +20,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota import keys
 
 Limits = t.Mapping[str, str]
-_COUNT_REMEDY: t.Final = "Look at the kube-controller-manager, which counts usage: `oc get clusteroperator kube-controller-manager`."
+_COUNT_REMEDY: t.Final = (
+    "The kube-controller-manager counts usage: look at `oc get clusteroperator kube-controller-manager`."
+)
 
 
 def build(name: str, namespace: str, limits: Limits) -> KubeObject:
