@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGED_BY,
@@ -200,7 +200,7 @@ def _until_gone(api: Api, params: Params, given: Given, instances: list[KubeObje
             f"No nfd-master is Available, so nothing takes {what} off the nodes; it is done when NFD runs again."
         )
         return
-    patience = Patience(api.clock, params["grace"], ("NFD-LABEL-LEFT",))
+    patience = Grace(api.clock, params["grace"], ("NFD-LABEL-LEFT",))
 
     def judge(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         return (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -109,7 +109,7 @@ class Judge:
 
     def __init__(self, params: Data, clock: t.Callable[[], float]) -> None:
         self._pools = params["pools"]
-        self._patience = Patience(clock, params["grace"], ("GPU-SRO-ERRORED", "GPU-ALLOC"))
+        self._patience = Grace(clock, params["grace"], ("GPU-SRO-ERRORED", "GPU-ALLOC"))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
