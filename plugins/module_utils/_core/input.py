@@ -91,7 +91,7 @@ def read(value: t.Any, spec: Field, path: str, problems: Problems) -> t.Any:
 
 
 def read_map(value: t.Any, fields: t.Mapping[str, Field], path: str, problems: Problems) -> dict[str, t.Any]:
-    """Return the known keys with their values. For an unknown key it adds a problem that names the nearest one."""
+    """Return the known keys with their values. The problem of an unknown key names the nearest known one."""
     if not isinstance(value, t.Mapping):
         problems.add(
             "POOL-TYPE",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
@@ -125,7 +126,11 @@ def settle(entry: Entry, namespaced: bool, default: str | None) -> Entry:
 
 def judge_established(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
     """Ready when the API server serves every CustomResourceDefinition of the snapshot (one a key)."""
-    waiting = [name for name, found in snapshot.items() if not any(map(_is_established, found))]
+    waiting = [
+        name
+        for name, found in snapshot.items()
+        if not any(conditions.is_true(one, "Established") for one in found)
+    ]
     if waiting:
         text = f"CustomResourceDefinition {', '.join(waiting)} is not served yet"
         return pending(
@@ -135,11 +140,6 @@ def judge_established(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readi
             remedy="oc describe crd: the conditions say what is wrong with it.",
         )
     return ready("Established", "all are served")
-
-
-def _is_established(crd: KubeObject) -> bool:
-    conditions = (crd.get("status") or {}).get("conditions") or []
-    return any(one.get("type") == "Established" and one.get("status") == "True" for one in conditions)
 
 
 def _items(objects: t.Any, path: str) -> t.Iterator[tuple[str, t.Any]]:
