@@ -99,7 +99,7 @@ def disconnect(api: Api, agent: str) -> None:
 def execute(
     name: str, ensure: Ensure, params: Params, check_mode: bool, diff: bool, show: Show = _silent
 ) -> Result:
-    """Return the module's result, with secrets masked. It never raises: a failure has C(failed) and a code."""
+    """Return the module's result, with secrets masked. Never raises: a failure has C(failed) and a code."""
     started = time.monotonic()
     api: Api | None = None
     try:

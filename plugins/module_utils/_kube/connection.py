@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A connection to one API server: address, pool of sockets, headers. `credentials` makes it, `http` uses it."""
+"""A connection to one API server: address, pool of sockets and headers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ os.register_at_fork(after_in_child=_drop_sockets)
 class Connection:
     """Where requests go, and with which credentials.
 
-    host: URL without a trailing slash. pool: a urllib3 PoolManager. verified: the server's certificate is checked.
+    host: URL without a trailing slash. pool: a urllib3 PoolManager. verified: the server's certificate is
+    checked.
     headers: returns the credentials of this moment as pairs; a token may have been refreshed.
     renew: reads the credentials again, after the server did not accept them.
     tokens: returns the tokens that were issued for this connection, to be revoked at its end.
@@ -111,7 +112,7 @@ def tls_context(configuration: t.Any) -> ssl.SSLContext | None:
         return None
     context = ssl.create_default_context(cafile=configuration.ssl_ca_cert or None)
     if hasattr(ssl, "VERIFY_X509_STRICT"):
-        # CAs of older installers lack extensions that a strict check requires, the default from Python 3.13 on.
+        # CAs of older installers lack extensions that a strict check (the default from Python 3.13) needs.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if not configuration.verify_ssl:
         context.check_hostname = False

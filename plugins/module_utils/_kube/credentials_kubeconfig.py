@@ -129,7 +129,8 @@ class Reader:
     def _refresh_oidc(self, provider: t.Any) -> None:
         """Renew the token in limited time; a refusal is an error.
 
-        The system's authorities verify an issuer for which none is named; a client without a secret needs none.
+        The system's authorities verify an issuer for which none is named; a client without a secret needs
+        none.
         """
         config: Fields = provider.value["config"]
         known = {
@@ -174,8 +175,8 @@ def run_plugin(
 ) -> Fields:
     """Return the status of the ExecCredential that the plugin prints.
 
-    folder: where a relative command starts. cluster: passed on to a plugin that wants it. seconds: how long the
-    plugin may take, at most EXEC_SECONDS. Raises CredentialsError.
+    folder: where a relative command starts. cluster: passed on to a plugin that wants it. seconds: how long
+    the plugin may take, at most EXEC_SECONDS. Raises CredentialsError.
     """
     command, version = str(plugin.get("command") or ""), str(plugin.get("apiVersion") or "")
     if not command or not version:

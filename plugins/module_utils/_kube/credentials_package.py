@@ -38,7 +38,7 @@ _LOGIN_SECONDS = 30.0
 
 
 def configuration(wanted: Params, seconds: float = math.inf) -> t.Any:
-    """Return the credentials as files, plugins and servers give them now. seconds: how long these may take."""
+    """Return the credentials of this moment. seconds: how long files, plugins and servers may take."""
     made = kubernetes.client.Configuration()
     made.retries, made.seconds = False, seconds
     _load(made, wanted)

@@ -40,7 +40,7 @@ def wait(
     settle: float = 0.0,
     on_timeout_code: str = "WAIT-TIMEOUT",
 ) -> Seen:
-    """Return what each query found when the judge said ready; in check mode or without wait, at the first look.
+    """Return what each query found when the judge said ready; in check mode or without wait, look once.
 
     Raises NotReadyError on a failed verdict, WaitTimeoutError at the deadline, with what was last seen.
     """
@@ -91,7 +91,7 @@ class Waiting:
         return snapshot
 
     def is_ready(self, snapshot: Seen) -> bool:
-        """Ask the judge and show what is new. Return True if it has been ready for long enough; raise if it failed."""
+        """Ask the judge, show what is new. Return True if it was ready for long enough; raise if it failed."""
         self._last = self._judge(snapshot)
         self._say(self._last)
         if self._last.is_failed:
@@ -128,7 +128,7 @@ class Waiting:
         return self._deadline.clock() - self._ready_since >= self._settle
 
     def _say(self, verdict: Readiness) -> None:
-        """Show one line for each thing that changed; after half a minute of silence, all that is still awaited."""
+        """Show a line for each thing that changed; after half a minute of silence, all that is awaited."""
         now, lines = self._deadline.clock(), set(verdict.details or (verdict.message or verdict.verdict,))
         ready_at_once = verdict.is_ready and not self._said
         fresh = lines - self._said
