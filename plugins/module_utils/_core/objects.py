@@ -12,3 +12,8 @@ import typing as t
 KubeObject = dict[str, t.Any]
 # What a wait looks at: the name of each of its queries, with the objects that the query found.
 Snapshot = t.Mapping[str, t.Sequence[KubeObject]]
+
+
+def name(obj: KubeObject) -> str:
+    """Return `metadata.name`."""
+    return str(obj["metadata"]["name"])

@@ -32,6 +32,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
     diagnose,
     judge as clusterpolicy_judge,
     manifest as clusterpolicy_manifest,
+    result as clusterpolicy_result,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
     example,
@@ -48,7 +49,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.find
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.lines import one_line_each
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.migration_steps import (
+    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.migration_steps import (
         DriverReturn,
     )
 
@@ -97,14 +98,14 @@ def present(api: Api, params: Data) -> Data:
         snapshot = observe(api, params, settling(api, params))
     if returning:
         returning.finish()
-    return {**clusterpolicy_judge.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
+    return {**clusterpolicy_result.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
 
 
 def _returning(api: Api, params: Data, live: Data | None) -> DriverReturn | None:
     """The way back from NVIDIADriver objects, which is gone only when it is asked for by name."""
     if (params.get("driver") or {}).get("use_nvidia_driver_crd") is not False:
         return None
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
+    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
         migration_steps,
     )
 
