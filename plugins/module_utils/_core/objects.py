@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import copy
 import typing as t
 
 # The one name for an object of the Kubernetes API, live or about to be applied.
@@ -17,3 +18,13 @@ Snapshot = t.Mapping[str, t.Sequence[KubeObject]]
 def name(obj: KubeObject) -> str:
     """Return `metadata.name`."""
     return str(obj["metadata"]["name"])
+
+
+def merge(base: t.Any, over: t.Any) -> t.Any:
+    """Return `over` merged into `base`: maps are merged key by key, everything else is replaced."""
+    if not isinstance(base, dict) or not isinstance(over, dict):
+        return copy.deepcopy(over)
+    return {
+        key: merge(base.get(key), over[key]) if key in over else copy.deepcopy(base[key])
+        for key in [*base, *(key for key in over if key not in base)]
+    }

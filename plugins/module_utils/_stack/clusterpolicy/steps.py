@@ -20,6 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import blamed, told
@@ -121,9 +122,7 @@ def foreseen(params: Data, live: Data | None, csvs: list[Data]) -> Data:
     """The policy's spec as it will be."""
     if live is None or owned(live):
         return t.cast("Data", clusterpolicy_manifest.build(params, example(csvs), live)["spec"])
-    return t.cast(
-        "Data", clusterpolicy_manifest.merge(live.get("spec") or {}, clusterpolicy_manifest.asked(params))
-    )
+    return t.cast("Data", merge(live.get("spec") or {}, clusterpolicy_manifest.asked(params)))
 
 
 def settling(api: Api, params: Data) -> float:
@@ -156,7 +155,7 @@ def keep(api: Api, params: Data, live: Data | None) -> Foreign | None:
         return None
     stranger, wishes = compare(params, live), clusterpolicy_manifest.wished(params, live)
     if params["adopt"] == "take":
-        refuse_unmade(api, params, live, clusterpolicy_manifest.merge(live.get("spec") or {}, wishes))
+        refuse_unmade(api, params, live, merge(live.get("spec") or {}, wishes))
     return stranger._replace(differs=settle_foreign(api, params, POLICY, wishes, live))
 
 
@@ -183,10 +182,13 @@ def _policies(api: Api, params: Data) -> list[Data]:
         return api.list(POLICY)
     except KindNotServedError as exc:
         if not api.served(known("Subscription")):
-            from ansible_collections.accelerators.openshift.plugins.module_utils._olm import elsewhere
+            from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+                helm_values,
+                without_olm,
+            )
 
-            raise elsewhere.without_olm(
-                api, elsewhere.GPU_OPERATOR, clusterpolicy_manifest.wished(params, {})
+            raise without_olm.refusal(
+                api, helm_values.PACKAGE, clusterpolicy_manifest.wished(params, {})
             ) from exc
         if not api.check_mode:
             diagnose.explain_absent(api, params, exc)
