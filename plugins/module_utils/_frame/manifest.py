@@ -150,7 +150,7 @@ def judge_established(snapshot: Snapshot) -> Readiness:
 
 
 def _items(objects: t.Any, path: str) -> t.Iterator[tuple[str, t.Any]]:
-    """Yield path and object of each object in lists, in texts and in `List` objects, as kubectl prints them."""
+    """Yield each object of lists, of texts and of `List` objects as kubectl prints them, with its path."""
     found = (
         _parse(objects, path)
         if isinstance(objects, str)

@@ -98,9 +98,9 @@ def test_namespaces(given: str | None, namespaced: bool, default: str | None, ou
     (entry,) = manifests.read([obj(namespace=given)])
     if outcome and outcome.startswith("objects"):
         with pytest.raises(InputError, match=re.escape(outcome)):
-            manifests.settle(entry, namespaced, default)
+            manifests.place(entry, namespaced, default)
     else:
-        assert manifests.settle(entry, namespaced, default).namespace == outcome
+        assert manifests.place(entry, namespaced, default).namespace == outcome
 
 
 @pytest.mark.parametrize(
