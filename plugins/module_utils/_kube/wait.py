@@ -32,6 +32,13 @@ SAY_EVERY = 30.0
 LOOK_EVERY = 1.0
 
 
+class NewsSource(t.Protocol):
+    """Where a wait gets its news: a queue. Both methods raise queue.Empty without news."""
+
+    def get(self, *, timeout: float) -> News: ...
+    def get_nowait(self) -> News: ...
+
+
 def wait(
     session: Session,
     queries: t.Mapping[str, Query],
@@ -82,7 +89,7 @@ class Waiting:
         self._said: set[str] = set()
         self._last = pending("NoAnswer", "the API server has not answered yet")
 
-    def until_ready(self, snapshot: Seen, news: queue.SimpleQueue[News]) -> Seen:
+    def until_ready(self, snapshot: Seen, news: NewsSource) -> Seen:
         """Return the snapshot that was ready; it is brought up to date by the news."""
         while not self.is_ready(snapshot):
             if self._deadline.passed:
@@ -103,7 +110,7 @@ class Waiting:
             )
         return self._has_settled(self._last)
 
-    def _collect(self, news: queue.SimpleQueue[News], snapshot: Seen) -> None:
+    def _collect(self, news: NewsSource, snapshot: Seen) -> None:
         """Wait for the first news, then take all there are, so that a burst is judged once."""
         seconds = min(LOOK_EVERY, self._deadline.remaining())
         if self._ready_since is not None:

@@ -56,7 +56,8 @@ def test_what_is_wrong_is_named_by_its_path(objects: t.Any, words: str) -> None:
     "objects",
     [
         [obj(), obj(name="b")],
-        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n",
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n---\n"
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n",
         ["apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", obj(name="b")],
         [{"apiVersion": "v1", "kind": "List", "items": [obj(), obj(name="b")]}],
     ],
