@@ -45,7 +45,7 @@ def problem(nodes: t.Sequence[KubeObject], params: GpuWorkloadParams) -> NotRead
     short = [
         f"{node['metadata']['name']}: offers {devices.offered(node, resource)} of {number} {resource}"
         for node in nodes
-        for resource, number in (geometry_of(node, params["resources"]) or {"nvidia.com/gpu": 1}).items()
+        for resource, number in (geometry_of(node, params["resources"]) or {GPU: 1}).items()
         if devices.offered(node, resource) < number
     ]
     if not short:
