@@ -173,7 +173,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import removal, steps as nfd_steps
-from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.options import OPTIONS
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import OPTIONS
 
 SPEC = ArgumentSpec(options=OPTIONS).merge(AUTH, STATE, WAIT)
 
