@@ -18,6 +18,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     worst,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import instance as nfd_instance
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import (
+    Expectation,
+    NfdLabelsParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
 
@@ -32,7 +36,7 @@ class Judge:
     without a label is no loss: it may come back within the grace.
     """
 
-    def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
+    def __init__(self, params: NfdLabelsParams, clock: t.Callable[[], float]) -> None:
         self._params = params
         self._clock = clock
         self._patience = Patience(clock, params["grace"], PASSING)
@@ -74,7 +78,7 @@ class Judge:
                         self._gone.setdefault(place, now)
 
 
-def judge(snapshot: Snapshot, params: dict[str, t.Any]) -> list[Readiness]:
+def judge(snapshot: Snapshot, params: NfdLabelsParams) -> list[Readiness]:
     """The instance first, then each expectation."""
     name = params["name"]
     if "upstream" in snapshot:
@@ -88,7 +92,7 @@ def judge(snapshot: Snapshot, params: dict[str, t.Any]) -> list[Readiness]:
     return parts
 
 
-def instance_of(snapshot: Snapshot, params: dict[str, t.Any]) -> KubeObject | None:
+def instance_of(snapshot: Snapshot, params: NfdLabelsParams) -> KubeObject | None:
     place = (params["name"], params["namespace"])
     return next(
         (
@@ -100,7 +104,7 @@ def instance_of(snapshot: Snapshot, params: dict[str, t.Any]) -> KubeObject | No
     )
 
 
-def expected_nodes(snapshot: Snapshot, params: dict[str, t.Any]) -> list[KubeObject]:
+def expected_nodes(snapshot: Snapshot, params: NfdLabelsParams) -> list[KubeObject]:
     found = {
         node["metadata"]["name"]: node
         for expectation in params["expect"]
@@ -110,7 +114,7 @@ def expected_nodes(snapshot: Snapshot, params: dict[str, t.Any]) -> list[KubeObj
 
 
 def _judge_expectation(
-    nodes: t.Sequence[KubeObject], expectation: dict[str, t.Any], tolerations: list[dict[str, t.Any]]
+    nodes: t.Sequence[KubeObject], expectation: Expectation, tolerations: list[dict[str, t.Any]]
 ) -> list[Readiness]:
     found = labels.selected(nodes, expectation)
     names = {node["metadata"]["name"] for node in found}
@@ -155,7 +159,7 @@ def _judge_missing(node: KubeObject, phrases: list[str], tolerations: list[dict[
     )
 
 
-def _selector(expectation: dict[str, t.Any]) -> str:
+def _selector(expectation: Expectation) -> str:
     return (
         ",".join(
             f"{key}={labels.text(value)}" for key, value in (expectation.get("node_selector") or {}).items()

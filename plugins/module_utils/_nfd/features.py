@@ -16,6 +16,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.names
     value_fault,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import FeatureEntry
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given, full
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
     labels,
@@ -27,6 +28,11 @@ API_VERSION: t.Final = "nfd.k8s-sigs.io/v1alpha1"
 NODE_NAME: t.Final = "nfd.node.kubernetes.io/node-name"
 # Ties the NodeFeatures of all nodes to the one entry that they come from.
 ENTRY: t.Final = "accelerators.openshift/node-feature"
+_KINDS: t.Final[tuple[t.Literal["attributes", "flags", "instances"], ...]] = (
+    "attributes",
+    "flags",
+    "instances",
+)
 _KERNEL: t.Final = f"{FEATURE}kernel-version.full"
 
 
@@ -42,7 +48,7 @@ class Stale(t.NamedTuple):
         return self._asdict()
 
 
-def check(features: t.Sequence[KubeObject]) -> None:
+def check(features: t.Sequence[FeatureEntry]) -> None:
     names = [entry["name"] for entry in features]
     for index, entry in enumerate(features):
         path = f"features[{index}]"
@@ -59,28 +65,29 @@ def check(features: t.Sequence[KubeObject]) -> None:
                 )
             if fault := value_fault(text(value) or ""):
                 raise _wrong(f"{path}.labels[{key}]", f"is {value!r}, which {fault}", "Change the value.")
-        for kind in ("attributes", "flags", "instances"):
-            for name in entry.get(kind) or {}:
-                if "." not in str(name):
-                    raise _wrong(
-                        f"{path}.{kind}",
-                        f"has feature {name!r}",
-                        "Write DOMAIN.FEATURE, for example example.device.",
-                    )
+        _check_kinds(entry, path)
 
 
-def check_present(features: t.Sequence[KubeObject]) -> None:
+def _check_kinds(entry: FeatureEntry, path: str) -> None:
+    remedy = "Write DOMAIN.FEATURE, for example example.device."
+    for kind in _KINDS:
+        for name in entry.get(kind) or {}:
+            if "." not in str(name):
+                raise _wrong(f"{path}.{kind}", f"has feature {name!r}", remedy)
+
+
+def check_present(features: t.Sequence[FeatureEntry]) -> None:
     """What a NodeFeature needs to be made; one that is to go needs its name alone."""
     for index, entry in enumerate(features):
         if not entry.get("nodes") and not entry.get("node_selector"):
             raise _wrong(f"features[{index}]", "names no node", "Give it nodes or node_selector.")
-        if not any(entry.get(kind) for kind in ("labels", "attributes", "flags", "instances")):
+        if not (entry.get("labels") or any(entry.get(kind) for kind in _KINDS)):
             raise _wrong(
                 f"features[{index}]", "publishes nothing", "Give it labels, attributes, flags or instances."
             )
 
 
-def build(entry: KubeObject, node: str, namespace: str, api_version: str = API_VERSION) -> KubeObject:
+def build(entry: FeatureEntry, node: str, namespace: str, api_version: str = API_VERSION) -> KubeObject:
     attributes = {
         name: {"elements": _texts(values)} for name, values in (entry.get("attributes") or {}).items()
     }

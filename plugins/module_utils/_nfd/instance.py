@@ -26,6 +26,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.config
     pci_of,
     with_fields,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
 
 API_VERSION: t.Final = "nfd.openshift.io/v1"
 # Labels that the chart of upstream's NFD puts on what it makes.
@@ -40,7 +41,7 @@ def choose(instances: t.Sequence[KubeObject], name: str, namespace: str) -> Kube
     return by_name.get(name) or (by_name[min(by_name)] if by_name else None)
 
 
-def build(params: dict[str, t.Any], live: KubeObject | None) -> KubeObject:
+def build(params: NfdLabelsParams, live: KubeObject | None) -> KubeObject:
     """The whole manifest of an instance that is ours. operand.image stays unset: a pinned image goes stale with the next update."""
     operand: dict[str, t.Any] = {"servicePort": 12000}
     if params.get("worker_tolerations"):
@@ -53,7 +54,7 @@ def build(params: dict[str, t.Any], live: KubeObject | None) -> KubeObject:
     )
 
 
-def adopted(params: dict[str, t.Any], live: KubeObject) -> KubeObject:
+def adopted(params: NfdLabelsParams, live: KubeObject) -> KubeObject:
     """The fields that are taken over from whoever made the instance; what else it has stays."""
     config = with_fields(_config(params, live), params["label_fields"])
     spec: KubeObject = {"workerConfig": {"configData": config}}
@@ -65,7 +66,7 @@ def adopted(params: dict[str, t.Any], live: KubeObject) -> KubeObject:
     return _manifest(live["metadata"]["name"], live["metadata"]["namespace"], spec)
 
 
-def difference(params: dict[str, t.Any], live: KubeObject) -> KubeObject:
+def difference(params: NfdLabelsParams, live: KubeObject) -> KubeObject:
     """For an instance that somebody else made: the merge patch of its configuration, or nothing. Raises where that would fight."""
     name, config = live["metadata"]["name"], _config(params, live)
     if wants_taints(params) and not _enabled(live):
@@ -86,11 +87,11 @@ def difference(params: dict[str, t.Any], live: KubeObject) -> KubeObject:
     return {"spec": {"workerConfig": {"configData": config}}}
 
 
-def wants_taints(params: dict[str, t.Any]) -> bool:
+def wants_taints(params: NfdLabelsParams) -> bool:
     return rules.has_taints(params.get("rules") or [])
 
 
-def doubts(params: dict[str, t.Any], instances: t.Sequence[KubeObject], live: KubeObject) -> list[str]:
+def doubts(params: NfdLabelsParams, instances: t.Sequence[KubeObject], live: KubeObject) -> list[str]:
     """Warnings about an instance that is already there, and about others beside it."""
     name, namespace, texts = live["metadata"]["name"], live["metadata"]["namespace"], []
     if name != params["name"]:
@@ -209,11 +210,11 @@ def _manifest(name: str, namespace: str, spec: KubeObject) -> KubeObject:
     }
 
 
-def _config(params: dict[str, t.Any], live: KubeObject | None) -> str:
+def _config(params: NfdLabelsParams, live: KubeObject | None) -> str:
     return merge_config(_config_of(live), params["pci_classes"], params["label_fields"])
 
 
-def _tolerations(params: dict[str, t.Any]) -> list[KubeObject]:
+def _tolerations(params: NfdLabelsParams) -> list[KubeObject]:
     return [
         {key: value for key, value in entry.items() if value is not None}
         for entry in params.get("worker_tolerations") or []

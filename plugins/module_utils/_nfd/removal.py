@@ -30,11 +30,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import
     instance,
     rules as nfd_rules,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.steps import (
     INSTANCE,
     NODE,
-    Params,
     found_instances,
     upstream,
 )
@@ -65,7 +65,7 @@ class Part(t.NamedTuple):
         )
 
 
-def absent(api: Api, params: Params) -> dict[str, t.Any]:
+def absent(api: Api, params: NfdLabelsParams) -> dict[str, t.Any]:
     """Named rules and features alone, or else all of ours and the instance."""
     instances, _is_served = found_instances(api)
     is_partial = bool(params["rules"] or params["features"])
@@ -114,7 +114,7 @@ def _deleted(api: Api, objects: list[tuple[Kind, KubeObject]]) -> list[str]:
     return list(dict.fromkeys(gone))
 
 
-def _chosen(api: Api, params: Params, is_partial: bool) -> Part:
+def _chosen(api: Api, params: NfdLabelsParams, is_partial: bool) -> Part:
     names, entries = ({one["name"] for one in params[option]} for option in ("rules", "features"))
     kind = groups.kind_of_rules(api)
     # Those of the older group first: as long as one is there, the operator makes its copy anew.
@@ -178,7 +178,7 @@ def _features(api: Api, rules: list[KubeObject], entries: set[str] | None) -> tu
         return groups.FEATURE, []
 
 
-def _is_here(rule: KubeObject, params: Params) -> bool:
+def _is_here(rule: KubeObject, params: NfdLabelsParams) -> bool:
     return rule["metadata"].get("namespace") in (None, params["namespace"])
 
 
@@ -190,7 +190,7 @@ def _given(rule: KubeObject) -> Given:
     return nfd_rules.given((rule.get("spec") or {}).get("rules") or [])
 
 
-def _until_gone(api: Api, params: Params, given: Given, instances: list[KubeObject]) -> None:
+def _until_gone(api: Api, params: NfdLabelsParams, given: Given, instances: list[KubeObject]) -> None:
     if (
         not any(instance.is_available(one) for one in instances)
         and not instance.judge_upstream(upstream(api)).is_ready
@@ -229,7 +229,7 @@ def _left(nodes: t.Sequence[KubeObject], given: Given) -> list[Readiness]:
 
 
 def _remove_instance(
-    api: Api, params: Params, live: KubeObject, instances: list[KubeObject], part: Part
+    api: Api, params: NfdLabelsParams, live: KubeObject, instances: list[KubeObject], part: Part
 ) -> None:
     """Without nfd-master nothing takes labels away, so the operator is asked to, unless that would hit what others published."""
     others = [

@@ -23,6 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import
     features,
     instance as nfd_instance,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     label_difference,
     labels as node_labels,
@@ -32,7 +33,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labe
 _CONTROL_PLANE: t.Final = (CONTROL_PLANE, "node-role.kubernetes.io/master")
 
 
-def check(params: dict[str, t.Any]) -> None:
+def check(params: NfdLabelsParams) -> None:
     config.check_classes(params["pci_classes"])
     compare = params.get("compare")
     if compare is None:
@@ -56,14 +57,14 @@ def check(params: dict[str, t.Any]) -> None:
         )
 
 
-def selectors(params: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+def selectors(params: NfdLabelsParams) -> list[dict[str, t.Any]]:
     """Of every node that has to be looked at."""
     wanted = [*params["expect"], *((params.get("compare") or {}).values())]
     return [(entry or {}).get("node_selector") or {} for entry in wanted]
 
 
 def summarize(
-    snapshot: Snapshot, params: dict[str, t.Any], lost: list[dict[str, t.Any]], foretold: bool = False
+    snapshot: Snapshot, params: NfdLabelsParams, lost: list[dict[str, t.Any]], foretold: bool = False
 ) -> dict[str, t.Any]:
     """foretold: in check mode the nodes may be those that an earlier task would make."""
     instance = expectation.instance_of(snapshot, params)
@@ -84,11 +85,8 @@ def summarize(
         "lost": lost,
         "stale": [one.to_dict() for node in nodes if (one := features.outdated(node))],
     }
-    return facts | (
-        {"difference": _difference(snapshot["nodes"], params["compare"], foretold)}
-        if params.get("compare")
-        else {}
-    )
+    compare = params["compare"]
+    return facts | ({"difference": _difference(snapshot["nodes"], compare, foretold)} if compare else {})
 
 
 def _node(node: KubeObject) -> dict[str, t.Any]:

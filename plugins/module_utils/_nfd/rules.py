@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import RuleEntry
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import text
 
 # Where the CRD of rules is looked for: OpenShift 4.19 and later first, 4.18 and earlier second.
@@ -60,7 +61,7 @@ class Given(t.NamedTuple):
 
 
 def build(
-    rule: KubeObject, namespace: str, api_version: str = f"{GROUPS[0]}/v1alpha1", namespaced: bool = True
+    rule: RuleEntry, namespace: str, api_version: str = f"{GROUPS[0]}/v1alpha1", namespaced: bool = True
 ) -> KubeObject:
     """In the instance's namespace where the cluster serves rules namespaced."""
     place = {"namespace": namespace} if namespaced else {}
@@ -84,11 +85,11 @@ def plain(rules: t.Sequence[KubeObject]) -> list[KubeObject]:
     return made
 
 
-def has_taints(rules: t.Iterable[KubeObject]) -> bool:
+def has_taints(rules: t.Iterable[RuleEntry]) -> bool:
     return any(rule.get("taints") for entry in rules for rule in entry.get("rules") or [])
 
 
-def check(rules: t.Sequence[KubeObject]) -> None:
+def check(rules: t.Sequence[RuleEntry]) -> None:
     """nfd-master drops what it does not like with a line in its log and nothing in a status, so it is refused here, by path."""
     seen: set[str] = set()
     for index, entry in enumerate(rules):
@@ -197,7 +198,7 @@ def _keys(rules: t.Iterable[KubeObject], field: str) -> frozenset[str]:
     return frozenset(full(str(key)) for rule in rules for key in rule.get(field) or {})
 
 
-def held_back(allowed: str | None, rules: t.Sequence[KubeObject]) -> list[str]:
+def held_back(allowed: str | None, rules: t.Sequence[RuleEntry]) -> list[str]:
     """A warning where the instance's labelWhiteList keeps labels of these rules off the nodes."""
     labels = sorted({label for entry in rules for label in given(entry.get("rules") or []).labels})
     try:

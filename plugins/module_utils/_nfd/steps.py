@@ -25,16 +25,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import
     rules,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.expectation import Judge
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import labels as node_labels
 
-Params = dict[str, t.Any]
 INSTANCE: t.Final = known("NodeFeatureDiscovery")
 NODE: t.Final = known("Node")
 # Of so many nodes the NodeFeatures are read when a label is missing; each can be 100 kB.
 _EXPLAINED: t.Final = 5
 
 
-def check(params: Params) -> None:
+def check(params: NfdLabelsParams) -> None:
     """Before the first request."""
     rules.check(params["rules"])
     nfd_features.check(params["features"])
@@ -43,7 +43,7 @@ def check(params: Params) -> None:
         report.check(params)
 
 
-def present(api: Api, params: Params) -> dict[str, t.Any]:
+def present(api: Api, params: NfdLabelsParams) -> dict[str, t.Any]:
     instances, is_served = found_instances(api)
     live = instance.choose(instances, params["name"], params["namespace"])
     charts = upstream(api) if live is None else []
@@ -79,7 +79,9 @@ def upstream(api: Api) -> list[KubeObject]:
     return api.list(known("Deployment"), labels=selector(instance.UPSTREAM))
 
 
-def _keep_instance(api: Api, params: Params, instances: list[KubeObject], live: KubeObject | None) -> None:
+def _keep_instance(
+    api: Api, params: NfdLabelsParams, instances: list[KubeObject], live: KubeObject | None
+) -> None:
     if live is None:
         api.apply(instance.build(params, None))
         return
@@ -97,7 +99,7 @@ def _keep_instance(api: Api, params: Params, instances: list[KubeObject], live: 
         api.merge_patch(INSTANCE, name, namespace, patch)
 
 
-def _keep_rules(api: Api, params: Params) -> None:
+def _keep_rules(api: Api, params: NfdLabelsParams) -> None:
     if not params["rules"]:
         return
     kind = groups.kind_of_rules(api)
@@ -115,7 +117,7 @@ def _keep_rules(api: Api, params: Params) -> None:
             )
 
 
-def _keep_features(api: Api, params: Params) -> None:
+def _keep_features(api: Api, params: NfdLabelsParams) -> None:
     """One NodeFeature a node; those of nodes that an entry no longer selects go."""
     if not params["features"]:
         return
@@ -155,7 +157,9 @@ def _published(api: Api, namespace: str, labels: str) -> tuple[Kind, list[KubeOb
         return groups.FEATURE, []
 
 
-def _waited(api: Api, params: Params, judge: Judge, charts: list[KubeObject]) -> dict[str, list[KubeObject]]:
+def _waited(
+    api: Api, params: NfdLabelsParams, judge: Judge, charts: list[KubeObject]
+) -> dict[str, list[KubeObject]]:
     queries = {"instances": Query(INSTANCE)}
     if charts:
         queries = {
@@ -197,7 +201,7 @@ def _explained(api: Api, evidence: list[str], missing: dict[str, tuple[KubeObjec
     ]
 
 
-def _orphans(api: Api, params: Params) -> list[dict[str, str]]:
+def _orphans(api: Api, params: NfdLabelsParams) -> list[dict[str, str]]:
     nodes = {one["metadata"]["name"] for one in api.list(NODE, metadata_only=True)}
     kind, features = groups.features(api, metadata_only=True)
     found = nfd_features.orphans(features, nodes)

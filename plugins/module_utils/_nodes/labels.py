@@ -34,10 +34,10 @@ def text(value: t.Any) -> str | None:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def selected(nodes: t.Iterable[dict[str, t.Any]], expectation: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+def selected(nodes: t.Iterable[dict[str, t.Any]], choice: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
     """By name, else by labels; a label whose value is null has to be absent."""
-    names = expectation.get("nodes") or []
-    chosen = expectation.get("node_selector") or {}
+    names = choice.get("nodes") or []
+    chosen = choice.get("node_selector") or {}
     wanted = {key: text(value) or "" for key, value in chosen.items() if value is not None}
     without = [key for key, value in chosen.items() if value is None]
     found = [
