@@ -33,7 +33,7 @@ class FeatureEntry(t.TypedDict):
 
 
 class Expectation(t.TypedDict):
-    """An entry of `expect`. count: the least number of nodes. labels: a label with the value None must be absent."""
+    """An entry of `expect`. count: the least number of nodes. labels: None stands for an absent label."""
 
     nodes: list[str] | None
     node_selector: Labels | None
@@ -42,7 +42,7 @@ class Expectation(t.TypedDict):
 
 
 class NfdLabelsParams(StateParams):
-    """The options of nfd_labels. settle, grace: in seconds. compare: name of a set of nodes -> how to select them."""
+    """The options of nfd_labels. settle, grace: in seconds. compare: name of a set of nodes -> selection."""
 
     name: str
     namespace: str

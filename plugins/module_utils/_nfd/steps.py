@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Node feature discovery brought about: instance, rules, NodeFeatures, and the wait for labels."""
+"""Steps of nfd_labels: apply the instance, rules and NodeFeatures, and wait for the labels."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
 
 INSTANCE: t.Final = known("NodeFeatureDiscovery")
 NODE: t.Final = known("Node")
-# Of so many nodes the NodeFeatures are read when a label is missing; each can be 100 kB.
+# Number of nodes whose NodeFeatures are read if labels are missing; each can have 100 kB.
 _EXPLAINED: t.Final = 5
 
 
 def check(params: NfdLabelsParams) -> None:
-    """Before the first request."""
+    """Raise InputError for options that cannot work, before the first request."""
     rules.check(params["rules"])
     nfd_features.check(params["features"])
     if params["state"] == "present":
@@ -44,6 +44,7 @@ def check(params: NfdLabelsParams) -> None:
 
 
 def present(api: Api, params: NfdLabelsParams) -> dict[str, t.Any]:
+    """Apply the instance, rules and NodeFeatures, wait for the labels, and return the facts."""
     instances, is_served = found_instances(api)
     live = instance.choose(instances, params["name"], params["namespace"])
     charts = upstream(api) if live is None else []
@@ -58,7 +59,7 @@ def present(api: Api, params: NfdLabelsParams) -> dict[str, t.Any]:
     _keep_features(api, params)
     judge = Judge(params, api.clock)
     snapshot = _waited(api, params, judge, charts)
-    facts = report.summarize(snapshot, params, judge.lost, foretold=api.check_mode)
+    facts = report.summarize(snapshot, params, judge.lost, predicted=api.check_mode)
     if params["stale_features"] != "ignore":
         facts["stale"] = [*facts["stale"], *_orphans(api, params)]
     for text in report.doubts(facts):
@@ -67,7 +68,7 @@ def present(api: Api, params: NfdLabelsParams) -> dict[str, t.Any]:
 
 
 def found_instances(api: Api) -> tuple[list[KubeObject], bool]:
-    """Those of every namespace, and whether the cluster knows the kind."""
+    """Return the instances of every namespace, and whether the cluster serves the kind."""
     try:
         return api.list(INSTANCE), True
     except KindNotServedError:
@@ -75,7 +76,7 @@ def found_instances(api: Api) -> tuple[list[KubeObject], bool]:
 
 
 def upstream(api: Api) -> list[KubeObject]:
-    """Deployments of an NFD that a chart installed."""
+    """Return the Deployments of an NFD that a Helm chart installed."""
     return api.list(known("Deployment"), labels=selector(instance.UPSTREAM))
 
 
@@ -118,7 +119,7 @@ def _keep_rules(api: Api, params: NfdLabelsParams) -> None:
 
 
 def _keep_features(api: Api, params: NfdLabelsParams) -> None:
-    """One NodeFeature a node; those of nodes that an entry no longer selects go."""
+    """Apply one NodeFeature per node and entry; delete those of nodes that an entry no longer selects."""
     if not params["features"]:
         return
     nodes = api.list(
@@ -129,7 +130,8 @@ def _keep_features(api: Api, params: NfdLabelsParams) -> None:
         names = [str(node["metadata"]["name"]) for node in node_labels.selected(nodes, entry)]
         if absent := sorted(set(entry["nodes"] or ()) - set(names)):
             api.warn(
-                f"features[{entry['name']}]: node {', '.join(absent)} is not there; run this again once it is."
+                f"features[{entry['name']}]: node {', '.join(absent)} does not exist; "
+                "run this again when it has joined."
             )
         mark = selector({nfd_features.ENTRY: entry["name"]})
         kind, published = _published(api, params["namespace"], mark)
@@ -185,7 +187,7 @@ def _waited(
 
 
 def _explained(api: Api, evidence: list[str], missing: dict[str, tuple[KubeObject, list[str]]]) -> list[str]:
-    """Each line with the reason, as far as the NodeFeatures of its node tell."""
+    """Return the lines with the causes that the NodeFeatures of the nodes tell."""
     names = sorted(missing)[:_EXPLAINED]
     try:
         _kind, features = groups.features(api, labels=f"{nfd_features.NODE_NAME} in ({','.join(names)})")
