@@ -10,8 +10,10 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 
-Data = dict[str, t.Any]
+# A kernel mapping, as the options or the API have it.
+Mapping = t.Mapping[str, t.Any]
 # Go's regular expressions have neither; Python would take them.
 _NOT_GO: t.Final = re.compile(r"\(\?(?:[=!]|<[=!])|\\[1-9]|\(\?P=")
 
@@ -24,12 +26,12 @@ class Fit(t.NamedTuple):
     mappings: tuple[int, ...]
 
 
-def kernel_of(node: Data) -> str:
+def kernel_of(node: KubeObject) -> str:
     """As KMM compares it."""
     return str((node.get("status", {}).get("nodeInfo") or {}).get("kernelVersion") or "").removesuffix("+")
 
 
-def check(mappings: t.Sequence[Data], path: str) -> None:
+def check(mappings: t.Sequence[Mapping], path: str) -> None:
     for index, mapping in enumerate(mappings):
         here = f"{path}[{index}]"
         if bool(mapping.get("literal")) == bool(mapping.get("regexp")):
@@ -52,14 +54,14 @@ def check(mappings: t.Sequence[Data], path: str) -> None:
                 raise InputError("INPUT-VALUE", message, "Write it without look-around and back-references.")
 
 
-def fits(mapping: Data, kernel: str) -> bool:
+def fits(mapping: Mapping, kernel: str) -> bool:
     """mapping: as the API has it."""
     if mapping.get("literal"):
         return bool(mapping["literal"] == kernel)
     return bool(mapping.get("regexp") and re.search(mapping["regexp"], kernel))
 
 
-def survey(nodes: t.Iterable[Data], mappings: t.Sequence[Data]) -> list[Fit]:
+def survey(nodes: t.Iterable[KubeObject], mappings: t.Sequence[Mapping]) -> list[Fit]:
     kernels = [(str(node["metadata"]["name"]), kernel_of(node)) for node in nodes]
     return [
         Fit(name, kernel, tuple(at for at, one in enumerate(mappings) if fits(one, kernel)))
@@ -67,7 +69,18 @@ def survey(nodes: t.Iterable[Data], mappings: t.Sequence[Data]) -> list[Fit]:
     ]
 
 
-def image_for(module: Data, kernel: str) -> str:
+def container(module: KubeObject) -> dict[str, t.Any]:
+    """Return the Module's container with the kernel module, or an empty dict."""
+    loader = (module.get("spec") or {}).get("moduleLoader") or {}
+    return loader.get("container") or {}
+
+
+def mappings(module: KubeObject) -> list[dict[str, t.Any]]:
+    """Return the Module's kernel mappings, as the API has them."""
+    return container(module).get("kernelMappings") or []
+
+
+def image_for(module: KubeObject, kernel: str) -> str:
     """The image that a node with this kernel is to load from; empty where no mapping fits, or where it holds a variable that only KMM knows."""
     container = ((module.get("spec") or {}).get("moduleLoader") or {}).get("container") or {}
     images = [one.get("containerImage") for one in container.get("kernelMappings") or [] if fits(one, kernel)]
