@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import GPU
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    GPU,
+    INSTANCE_TYPE,
+    NVIDIA_PCI,
+)
 
 Data = dict[str, t.Any]
-INSTANCE_TYPE: t.Final = "node.kubernetes.io/instance-type"
 OPERAND_TOLERATION: t.Final = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
 
 
@@ -123,7 +126,7 @@ def expected_labels(pools: t.Iterable[Data]) -> list[Data]:
     return [
         {
             "node_selector": pool["node_selector"],
-            "labels": {"feature.node.kubernetes.io/pci-10de.present": "true"},
+            "labels": {NVIDIA_PCI: "true"},
             **({} if pool["existing"] else {"count": pool["min_replicas"]}),
         }
         for pool in pools

@@ -11,10 +11,10 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import device_class
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import quantity
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 
-GPU: t.Final = "nvidia.com/gpu"
 REQUESTS: t.Final = "requests."
 STANDARD: t.Final = (
     *("cpu", "memory", "ephemeral-storage"),

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.cordon import is_cordoned
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.update import update
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.node import UPGRADE
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
     BLOCKING,
     OK,
@@ -55,8 +58,8 @@ def nodes(live: t.Iterable[KubeObject]) -> Check:
     """Return the check for GPU nodes that are cordoned or being updated."""
     lines = []
     for node in live:
-        name, state, going = node["metadata"]["name"], labels(node).get(UPGRADE, ""), update(node)
-        if node["spec"].get("unschedulable"):
+        name, state, going = node["metadata"]["name"], labels(node).get(DRIVER_UPGRADE, ""), update(node)
+        if is_cordoned(node):
             lines.append(f"{name} is cordoned")
         if state not in ("", "upgrade-done"):
             lines.append(f"{name}: the driver upgrade is at {state}")

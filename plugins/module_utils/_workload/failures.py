@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ForbiddenError,
     InputError,
@@ -15,20 +16,20 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims, devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.params import GpuWorkloadParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import geometry_of
 
 
 def check(params: GpuWorkloadParams) -> None:
     """Raise InputError for options that cannot work together."""
-    others = [name for name in params["resources"] or {} if name != claims.GPU]
+    others = [name for name in params["resources"] or {} if name != GPU]
     if params["claims"] and others:
         message = (
             f"resources[{others[0]}] cannot be validated with claims: the pods claim whole GPUs, "
-            f"which count as {claims.GPU}."
+            f"which count as {GPU}."
         )
-        remedy = f"Name only {claims.GPU} in resources, or leave claims out."
+        remedy = f"Name only {GPU} in resources, or leave claims out."
         raise InputError("INPUT-VALUE", message, remedy)
 
 
@@ -44,7 +45,7 @@ def problem(nodes: t.Sequence[KubeObject], params: GpuWorkloadParams) -> NotRead
     short = [
         f"{node['metadata']['name']}: offers {devices.offered(node, resource)} of {number} {resource}"
         for node in nodes
-        for resource, number in (geometry_of(node, params["resources"]) or {"nvidia.com/gpu": 1}).items()
+        for resource, number in (geometry_of(node, params["resources"]) or {GPU: 1}).items()
         if devices.offered(node, resource) < number
     ]
     if not short:

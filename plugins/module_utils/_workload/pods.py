@@ -16,6 +16,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
     claims,
     devices as node_devices,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    labels as node_labels,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
     GPU_TOLERATION,
@@ -45,7 +48,7 @@ def has_ended(pod: KubeObject) -> bool:
 
 def host_of(node: KubeObject) -> str:
     """Return the value of the node's hostname label, by which a pod selects the node."""
-    return node_devices.labels(node).get(HOSTNAME) or str(node["metadata"]["name"])
+    return node_labels(node).get(HOSTNAME) or str(node["metadata"]["name"])
 
 
 def namespace(name: str) -> KubeObject:
@@ -57,7 +60,7 @@ def namespace(name: str) -> KubeObject:
 def selected(nodes: t.Iterable[KubeObject], selector: t.Mapping[str, str]) -> list[KubeObject]:
     """Return the nodes with these labels, sorted by name."""
     return sorted(
-        (node for node in nodes if matches(selector, node_devices.labels(node))),
+        (node for node in nodes if matches(selector, node_labels(node))),
         key=lambda node: str(node["metadata"]["name"]),
     )
 

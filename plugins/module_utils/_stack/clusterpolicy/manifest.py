@@ -11,6 +11,7 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_modules
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     InputError,
     NotReadyError,
@@ -26,7 +27,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 )
 
 API_VERSION: t.Final = "nvidia.com/v1"
-GPU_TOLERATION: t.Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+GPU_TOLERATION: t.Final = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
 _IMAGE: t.Final = ("version", "repository", "image")
 
 
