@@ -20,6 +20,7 @@ except ImportError:  # Ansible itself always has it; the import test of ansible-
 
 Data = dict[str, t.Any]
 
+PACKAGE: t.Final = "gpu-operator-certified"
 CHART: t.Final = "v26.7.0"
 COMMAND: t.Final = f"helm upgrade --install gpu-operator nvidia/gpu-operator --version {CHART} -n nvidia-gpu-operator --create-namespace -f values.yaml"
 # The chart's dcgm and nodeStatusExporter are off, and the policy of the operator's bundle has them on.

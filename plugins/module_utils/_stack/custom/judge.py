@@ -11,7 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot, merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -19,9 +19,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     worst,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    merge,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import stages
 
 Data = dict[str, t.Any]

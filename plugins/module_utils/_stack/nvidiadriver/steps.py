@@ -17,7 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import preconditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    judge as stack,
+    result as clusterpolicy_result,
     steps as clusterpolicy_steps,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
@@ -72,7 +72,7 @@ def present(api: Api, params: Data) -> Data:
             foreign = keep(api, params, wanted, api.list(DRIVER) if not api.check_mode else live)
             snapshot = _observe(api, params, wanted)
     _leave(api, _leaving(params))
-    found = {**stack.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
+    found = {**clusterpolicy_result.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
     return {
         **found,
         "nvidia_drivers": nvidiadriver_judge.summarize(snapshot, wanted),

@@ -10,7 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot, merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -21,9 +21,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
     judge_devices,
     judge_size,
     summarize_nodes,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    merge,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import stages
 

@@ -23,10 +23,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part, part, placed
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
     manifest as nic_manifest,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic.node import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.node import (
     DRIVER,
     PLUGINS,
     SECONDARY,
