@@ -30,12 +30,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import diagnose
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
+    dependencies,
     devices,
     images,
     judge as kmm_judge,
     kernels,
     manifest as kmm_manifest,
-    parts,
     preflight as kmm_preflight,
     result as kmm_result,
 )
@@ -94,7 +94,7 @@ def _load(api: Api, params: Data) -> Data:
     ours = live is None or owned(live) or params["adopt"] == "take"
     versions = Versions(api, params, nodes if ours else [])
     versions.begin()
-    for one in parts.own(options, params["name"], params["namespace"]) if ours else ():
+    for one in dependencies.own(options, params["name"], params["namespace"]) if ours else ():
         api.apply(one, force_conflicts=True)
     stranger = keep(api, MODULE, wanted, params["adopt"], live)
     judge = kmm_judge.Judge(params, api.clock)
@@ -153,7 +153,7 @@ def _survey(api: Api, params: Data, wanted: Data, nodes: list[Data]) -> None:
 
 def _require(api: Api, params: Data) -> None:
     """Metadata is all that is read of Secrets."""
-    for need in parts.needs(params["kmm"] or {}):
+    for need in dependencies.needs(params["kmm"] or {}):
         if api.list(known(need.kind), params["namespace"], fields=by_name(need.name), metadata_only=True):
             continue
         message = f"{need.path}: there is no {need.kind} {need.name} in namespace {params['namespace']}."
