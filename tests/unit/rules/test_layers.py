@@ -83,7 +83,6 @@ STEPS = {
     "_stack/drivers/mirrored",
     "_stack/drivers/precompiled",
     "_stack/kmm/steps",
-    "_stack/kmm/verification",
     "_stack/kmm/versions",
     "_stack/nicclusterpolicy/steps",
     "_stack/nvidiadriver/steps",
