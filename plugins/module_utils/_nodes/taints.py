@@ -10,6 +10,9 @@ import typing as t
 
 # Kubernetes sets and removes these taints itself; the DaemonSet controller tolerates them for every DaemonSet.
 _TEMPORARY: t.Final = "node.kubernetes.io/"
+_GPU: t.Final = "nvidia.com/gpu"
+# What the operands of the GPU Operator tolerate without being told.
+GPU_TOLERATION: t.Final = {"key": _GPU, "operator": "Exists", "effect": "NoSchedule"}
 
 
 def matches(wanted: t.Mapping[str, str], marks: t.Mapping[str, str]) -> bool:
@@ -46,3 +49,18 @@ def write_taint(taint: dict[str, t.Any]) -> str:
     """Return the taint as `key=value:effect`, or `key:effect` without a value."""
     value = f"={taint['value']}" if taint.get("value") else ""
     return f"{taint['key']}{value}:{taint['effect']}"
+
+
+def tolerations(taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
+    """Return the toleration that operands have anyway, and one for each taint that it does not cover."""
+    found: list[dict[str, t.Any]] = [dict(GPU_TOLERATION)]
+    for taint in taints:
+        if taint["key"] == _GPU and taint["effect"] == "NoSchedule":
+            continue
+        value = (
+            {"operator": "Equal", "value": taint["value"]} if taint.get("value") else {"operator": "Exists"}
+        )
+        toleration = {"key": taint["key"], **value, "effect": taint["effect"]}
+        if toleration not in found:
+            found.append(toleration)
+    return found

@@ -185,7 +185,7 @@ def _check_market(asked: Data, wanted: Wanted, paths: Paths, problems: Problems)
         )
 
 
-def _check_disk(disk: Data, path: str, problems: Problems) -> None:
+def _check_disk(disk: t.Mapping[str, t.Any], path: str, problems: Problems) -> None:
     kind, iops = disk.get("type", "gp3"), disk.get("iops")
     if kind not in _VOLUMES:
         problems.add(

@@ -163,7 +163,7 @@ def _check_market(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         )
 
 
-def _check_disk(disk: Data, machine: str, path: str, problems: Problems) -> None:
+def _check_disk(disk: t.Mapping[str, t.Any], machine: str, path: str, problems: Problems) -> None:
     kind = disk.get("type")
     if kind is not None and kind not in _DISKS:
         problems.add(

@@ -16,9 +16,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
     claims,
     devices as node_devices,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import (
     GPU_TOLERATION,
+    matches,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
     merge_tolerations,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (

@@ -12,6 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines i
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import Held
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import SET
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import replacement
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Candidate, Pool
 
 Data = dict[str, t.Any]
 PROVIDER: Data = {
@@ -164,7 +165,7 @@ def test_a_machine_that_is_a_mirror_is_named() -> None:
 
 @pytest.mark.parametrize(("surge", "is_refused"), [(1, True), (2, True), (3, False)])
 def test_another_instance_type_needs_as_large_a_surge(surge: int, is_refused: bool) -> None:
-    candidates = [{"instance_type": "g4dn.2xlarge", "zones": ["a", "b"]}]
+    pool = Pool("t", (Candidate("g4dn.2xlarge", ("a", "b")),))
     held = [
         Held("s-a", "g4dn.xlarge", "a", 2),
         Held("s-b", "g4dn.xlarge", "b", 1),
@@ -172,10 +173,10 @@ def test_another_instance_type_needs_as_large_a_surge(surge: int, is_refused: bo
         Held("s-c", "g5.xlarge", "a", 0),
     ]
     if not is_refused:
-        replacement.foresee_types(held, {"name": "t", "candidates": candidates}, surge)
+        replacement.foresee_types(held, pool, surge)
         return
     with pytest.raises(AcceleratorError) as caught:
-        replacement.foresee_types(held, {"name": "t", "candidates": candidates}, surge)
+        replacement.foresee_types(held, pool, surge)
     assert (caught.value.code, caught.value.layer) == ("POOL-SURGE", "machine")
     assert "Set max_surge to 3" in caught.value.remedy
     assert caught.value.evidence == ["s-a: 2 of g4dn.xlarge", "s-b: 1 of g4dn.xlarge"]

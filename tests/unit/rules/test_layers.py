@@ -70,6 +70,7 @@ STEPS = {
     "_olm/operators",
     "_olm/removal_steps",
     "_olm/unpack",
+    "_pools/steps",
     "_quota/steps",
     "_stack/backend",
     "_stack/clusterpolicy/diagnose",

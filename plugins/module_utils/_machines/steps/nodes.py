@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     KindNotServedError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     owned,
     pool_of,
@@ -25,6 +26,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
     worst,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import WaitParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
@@ -33,6 +35,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines i
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.steps import Joining
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import replicas_of
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import (
+    DrainParams,
+    JoiningParams,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
     health,
     removal as removal_steps,
@@ -43,11 +49,18 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
 
-Data = dict[str, t.Any]
 _LINK: t.Final = "machine.openshift.io/machine"
 
 
-def ensure(api: Api, params: Data) -> Data:
+class NodeParams(DrainParams, JoiningParams, WaitParams):
+    """The options of gpu_node."""
+
+    name: str
+    state: t.Literal["schedulable", "drained", "replaced"]
+    namespace: str
+
+
+def ensure(api: Api, params: NodeParams) -> dict[str, t.Any]:
     """params: the task's options."""
     node, machine = find(api, params["name"], params["namespace"])
     if node is None and machine is None:
@@ -60,7 +73,7 @@ def ensure(api: Api, params: Data) -> Data:
         api.warn(f"There is no node and no machine {params['name']}: nothing was to be replaced.")
         return {"node": "", "machine": "", "new_machines": []}
     name = node_facts.name(node) if node else ""
-    facts: Data = {
+    facts: dict[str, t.Any] = {
         "node": name,
         "machine": machine_facts.name(machine) if machine else "",
         "new_machines": [],
@@ -77,7 +90,7 @@ def ensure(api: Api, params: Data) -> Data:
     return facts
 
 
-def find(api: Api, name: str, namespace: str) -> tuple[Data | None, Data | None]:
+def find(api: Api, name: str, namespace: str) -> tuple[KubeObject | None, KubeObject | None]:
     """The node and its Machine, by the name of either."""
     node = api.get(known("Node"), name)
     try:
@@ -91,7 +104,7 @@ def find(api: Api, name: str, namespace: str) -> tuple[Data | None, Data | None]
         return node, None
 
 
-def replace(api: Api, node: str, machine: Data | None, params: Data) -> list[str]:
+def replace(api: Api, node: str, machine: KubeObject | None, params: NodeParams) -> list[str]:
     """The node is emptied, its Machine deleted, and the one that its set makes instead is a Ready node. Names of the new Machines."""
     namespace, set_name = params["namespace"], machine_facts.set_name(machine) if machine else ""
     live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
@@ -112,11 +125,11 @@ def replace(api: Api, node: str, machine: Data | None, params: Data) -> list[str
         return _another(api, node, machine, set_name, params)
 
 
-def _why(node: str, params: Data) -> str:
+def _why(node: str, params: NodeParams) -> str:
     return f"Node {node or params['name']} is to be replaced"
 
 
-def _another(api: Api, node: str, machine: Data, set_name: str, params: Data) -> list[str]:
+def _another(api: Api, node: str, machine: KubeObject, set_name: str, params: NodeParams) -> list[str]:
     namespace = params["namespace"]
     drain_steps.drain(api, {node} - {""}, Rules.of(params), _why(node, params))
     removal_steps.unhook(api, namespace, [machine])
@@ -141,7 +154,7 @@ class Whole:
     name: str
     capacity_timeout: float
 
-    def __call__(self, snapshot: t.Mapping[str, t.Sequence[Data]]) -> Readiness:
+    def __call__(self, snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         nodes = {node_facts.name(node): node for node in snapshot["nodes"]}
         living = [one for one in snapshot["machines"] if machine_facts.phase(one) != "Deleting"]
         parts = [
@@ -170,5 +183,5 @@ class Whole:
         )
 
 
-def _members(api: Api, set_name: str, namespace: str) -> list[Data]:
+def _members(api: Api, set_name: str, namespace: str) -> list[KubeObject]:
     return api.list(known("Machine"), namespace, labels=selector({machine_facts.SET: set_name}))

@@ -15,9 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.outputs import (
-    tolerations as pool_tolerations,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import taints
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     options as clusterpolicy_options,
 )
@@ -26,7 +24,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 )
 
 API_VERSION: t.Final = "nvidia.com/v1"
-GPU_TOLERATION: t.Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 _IMAGE: t.Final = ("version", "repository", "image")
 
 
@@ -237,14 +234,16 @@ def wanted_tolerations(params: dict[str, t.Any], live: dict[str, t.Any] | None) 
     """The operator replaces its own default by this list, so the default has to be in it."""
     theirs = (((live or {}).get("spec") or {}).get("daemonsets") or {}).get("tolerations")
     raw = ((params.get("spec") or {}).get("daemonsets") or {}).get("tolerations")
-    of_pools = pool_tolerations([{"taints": pool.get("taints") or []} for pool in params.get("pools") or []])
-    return merge_tolerations(theirs, [GPU_TOLERATION], params.get("tolerations"), of_pools, raw)
+    of_pools = taints.tolerations(
+        taint for pool in params.get("pools") or [] for taint in pool.get("taints") or []
+    )
+    return merge_tolerations(theirs, [taints.GPU_TOLERATION], params.get("tolerations"), of_pools, raw)
 
 
 def effective_tolerations(policy: dict[str, t.Any]) -> list[dict[str, t.Any]]:
     """What operands of this policy tolerate."""
     given = ((policy.get("spec") or {}).get("daemonsets") or {}).get("tolerations")
-    return list(given or [GPU_TOLERATION])
+    return list(given or [taints.GPU_TOLERATION])
 
 
 def condition(policy: dict[str, t.Any], kind: str) -> dict[str, t.Any]:
