@@ -109,7 +109,7 @@ SPEC = ArgumentSpec(
 ).merge(AUTH, STATE, WAIT)
 
 
-def ensure(api: Api, params: autoscaling.AutoscalerParams) -> dict[str, t.Any]:
+def ensure(api: Api, params: autoscaling.GpuAutoscalerParams) -> dict[str, t.Any]:
     if params["state"] == "absent":
         return autoscaling.absent(
             api, [str(pool.get("name") or "") for pool in params["pools"]], params["namespace"]

@@ -138,7 +138,7 @@ SPEC = ArgumentSpec(
 ).merge(AUTH, STATE)
 
 
-def ensure(api: Api, params: steps.HealthParams) -> dict[str, t.Any]:
+def ensure(api: Api, params: steps.GpuMachineHealthParams) -> dict[str, t.Any]:
     if params["pool"]:
         name, options = health.of_pool(params["pool"])
     else:

@@ -253,7 +253,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import CHANGES
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
     MACHINES,
-    MachineSetParams,
+    GpuMachinesetParams,
     check,
     draft,
 )
@@ -262,7 +262,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.s
 SPEC = MACHINES.merge(CHANGES, AUTH, STATE, WAIT)
 
 
-def ensure(api: Api, params: MachineSetParams) -> dict[str, t.Any]:
+def ensure(api: Api, params: GpuMachinesetParams) -> dict[str, t.Any]:
     name = str((params.get("pool") or params).get("name") or "")
     check(params, name)
     if params["state"] == "absent":

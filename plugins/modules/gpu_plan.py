@@ -225,7 +225,7 @@ SPEC = ArgumentSpec(
 ).merge(AUTH, WAIT)
 
 
-def ensure(api: Api, params: steps.PlanParams) -> dict[str, t.Any]:
+def ensure(api: Api, params: steps.GpuPlanParams) -> dict[str, t.Any]:
     return {"plan": steps.plan(api, params)}
 
 

@@ -1,4 +1,4 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A local, OpenShift-shaped control plane. README.md beside this package explains it on one page."""
+"""A local, OpenShift-shaped control plane. README.md next to this package explains it."""

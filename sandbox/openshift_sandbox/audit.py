@@ -111,4 +111,5 @@ def position(path: Path) -> int:
 
 
 def writes(requests: t.Iterable[Request]) -> list[Request]:
+    """Return the requests that changed, or tried to change, what the cluster holds."""
     return [request for request in requests if request.writes]

@@ -38,14 +38,17 @@ class Family:
 
     @property
     def source(self) -> Path:
+        """The folder with its go.mod."""
         return SOURCES / "build" / self.name
 
     @property
     def target(self) -> Path:
+        """The folder of its programs."""
         return BUILD / "bin" / self.name
 
     @property
     def flags(self) -> list[str]:
+        """The flags of `go build`."""
         return ["-trimpath", "-ldflags", self.ldflags, *(["-tags", self.tags] if self.tags else [])]
 
 
@@ -104,6 +107,7 @@ def stamp(family: Family) -> str:
 
 
 def go_environment() -> dict[str, str]:
+    """Return the environment of the `go` program: no cgo, no other toolchain, no workspace."""
     return {
         **os.environ,
         "CGO_ENABLED": "0",

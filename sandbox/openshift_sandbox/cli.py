@@ -33,6 +33,7 @@ def main(argv: t.Sequence[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
+    """Return the parser of all subcommands."""
     top = argparse.ArgumentParser(prog="sandbox", description="A local, OpenShift-shaped control plane.")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
     built = _command(

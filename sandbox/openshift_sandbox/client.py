@@ -118,6 +118,7 @@ class Client:
         return [{"apiVersion": api_version, "kind": kind} | item for item in answer.get("items") or []]
 
     def create(self, obj: Object, namespace: str | None = None) -> Object:
+        """Create an object; return it as the API server has it."""
         return self.checked("POST", self._path_of(obj, namespace, named=False), obj)
 
     def apply(self, obj: Object, force: bool = True) -> Object:
@@ -125,6 +126,7 @@ class Client:
         return self.checked("PATCH", self._path_of(obj), obj, APPLY, self._apply_query(force))
 
     def apply_status(self, obj: Object) -> Object:
+        """Apply the status of an object server-side."""
         return self.checked("PATCH", self._path_of(obj) + "/status", obj, APPLY, self._apply_query(True))
 
     def patch(
@@ -173,6 +175,7 @@ class Client:
         return self._resource(api_version, kind)[0]
 
     def close(self) -> None:
+        """Close all connections."""
         self._pool.clear()
 
     def _apply_query(self, force: bool) -> dict[str, str]:
@@ -203,12 +206,14 @@ class Client:
 
 
 def base_path(api_version: str) -> str:
+    """Return the path under which the API server serves a version of a group."""
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
 def resource_path(
     api_version: str, plural: str, name: str | None = None, namespace: str | None = None
 ) -> str:
+    """Return the path of a kind, or of one object."""
     parts = [base_path(api_version)]
     if namespace:
         parts += ["namespaces", namespace]

@@ -129,6 +129,7 @@ def _fill(sandbox: Sandbox, started: float) -> None:
 
 
 def start_stand_ins(sandbox: Sandbox) -> None:
+    """Start the process of the stand-ins."""
     sandbox.processes.start(
         "stand-ins", [sys.executable, "-m", "openshift_sandbox.stand_ins", "--dir", sandbox.directory]
     )

@@ -39,6 +39,8 @@ class ProcessDied(Exception):
 
 @dataclass(frozen=True)
 class Child:
+    """A process that the sandbox started, as its record has it."""
+
     name: str
     pid: int
     started: str
@@ -48,10 +50,12 @@ class Child:
 
     @property
     def alive(self) -> bool:
+        """Whether the process still runs, and is not another one with its pid."""
         return identity(self.pid) == self.started
 
     @property
     def stopped(self) -> bool:
+        """Whether the process is stopped by a signal."""
         return self.alive and _stat(self.pid)[0] == "T"
 
 
@@ -99,13 +103,16 @@ class Processes:
         return child.pid
 
     def find(self, name: str) -> Child | None:
+        """Return the child of that name, running or not, or None."""
         entry = self._state.read()["processes"].get(name)
         return _child(name, entry) if entry else None
 
     def all(self) -> list[Child]:
+        """Return all children in the record, running or not."""
         return [_child(name, entry) for name, entry in self._state.read()["processes"].items()]
 
     def alive(self, name: str) -> bool:
+        """Return whether the child of that name runs."""
         child = self.find(name)
         return child is not None and child.alive
 
@@ -136,6 +143,7 @@ class Processes:
         return running
 
     def signal(self, name: str, number: signal.Signals) -> None:
+        """Send a signal to the child of that name, if it runs."""
         child = self.find(name)
         if child and child.alive:
             _signal(child, number)

@@ -44,14 +44,17 @@ class Sandbox:
 
     @property
     def exists(self) -> bool:
+        """Whether `up` has begun in this directory."""
         return (self.directory / "state.json").exists()
 
     @property
     def scenario(self) -> scenarios.Scenario:
+        """The effective scenario."""
         return scenarios.read(self.directory)
 
     @property
     def url(self) -> str:
+        """The address of the API server."""
         return f"https://127.0.0.1:{self.port('kube-apiserver')}"
 
     def create(self) -> None:
@@ -95,6 +98,7 @@ class Sandbox:
         return self.run / f"{name}.kubeconfig"
 
     def client(self, user_agent: str = "sandbox") -> Client:
+        """Return a client of the administrator with this user agent."""
         return Client(self.kubeconfig, user_agent)
 
 

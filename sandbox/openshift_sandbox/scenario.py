@@ -54,6 +54,7 @@ class Scenario:
 
 
 def names() -> list[str]:
+    """Return the names of the scenarios that come with the sandbox."""
     return sorted(path.stem for path in SCENARIOS.glob("*.yml"))
 
 
@@ -97,6 +98,7 @@ class LiveScenario:
 
     @property
     def now(self) -> Scenario:
+        """The scenario as its file is now."""
         status = (self._directory / FILE).stat()
         stamp = (status.st_mtime_ns, status.st_ino)
         if stamp != self._stamp:

@@ -24,6 +24,7 @@ class State:
         self._directory = directory
 
     def read(self) -> Data:
+        """Return the whole state."""
         try:
             state: Data = json.loads((self._directory / FILE).read_text())
         except FileNotFoundError:
@@ -32,6 +33,7 @@ class State:
 
     @contextlib.contextmanager
     def change(self) -> t.Iterator[Data]:
+        """Lock the file, yield the state, and write it back."""
         with (self._directory / "state.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             state = self.read()
@@ -41,8 +43,10 @@ class State:
             os.replace(draft, self._directory / FILE)
 
     def get(self, key: str, default: t.Any = None) -> t.Any:
+        """Return one value of the state."""
         return self.read().get(key, default)
 
     def set(self, **values: t.Any) -> None:
+        """Change values of the state."""
         with self.change() as state:
             state.update(values)

@@ -65,7 +65,7 @@ _DERIVED: t.Final = {"gpus_per_node", "mig_capable", "accelerator", "expected"}
 _LEAST: t.Final = {"capacity_timeout": 0, "max_surge": 1}
 
 
-class MachineSetParams(JoiningParams, ChangeParams, StateParams):
+class GpuMachinesetParams(JoiningParams, ChangeParams, StateParams):
     """The options of gpu_machineset."""
 
     name: str | None
@@ -96,7 +96,7 @@ class MachineSetParams(JoiningParams, ChangeParams, StateParams):
     namespace: str
 
 
-def draft(params: MachineSetParams) -> Draft:
+def draft(params: GpuMachinesetParams) -> Draft:
     """Return the draft of the pool that the option pool names, or the other options describe."""
     if params.get("pool"):
         return single(params["pool"])
@@ -115,7 +115,7 @@ def _described(candidate: t.Any) -> t.Any:
     return {**own, "gpus": candidate["gpus_per_node"]} if "gpus_per_node" in candidate else own
 
 
-def check(params: MachineSetParams, name: str) -> None:
+def check(params: GpuMachinesetParams, name: str) -> None:
     """Check what neither the table of options nor a description of a pool can refuse. Raises InputError."""
     if params["state"] == "absent":
         if fault := name_fault(name):

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    GPU,
+    INSTANCE_TYPE,
+    NVIDIA_PCI,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import taints
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import GPU
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject, Pool
-
-INSTANCE_TYPE: t.Final = "node.kubernetes.io/instance-type"
 
 
 def tolerations(pools: t.Iterable[Pool]) -> list[JsonObject]:
@@ -111,7 +113,7 @@ def expected_labels(pools: t.Iterable[Pool]) -> list[JsonObject]:
     return [
         {
             "node_selector": pool.node_selector,
-            "labels": {"feature.node.kubernetes.io/pci-10de.present": "true"},
+            "labels": {NVIDIA_PCI: "true"},
             **({} if pool.existing else {"count": pool.min_replicas}),
         }
         for pool in pools

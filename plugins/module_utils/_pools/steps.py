@@ -26,13 +26,17 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Draft, Place
 
+PlatformName = t.Literal[
+    "aws", "azure", "gcp", "ibm", "oci", "baremetal", "vsphere", "openstack", "nutanix", "other"
+]
 
-class PlanParams(WaitParams):
+
+class GpuPlanParams(WaitParams):
     """The options of gpu_plan."""
 
     pools: list[t.Any]
     gpu_pools_name: str
-    platform: str | None
+    platform: PlatformName | None
     accelerator_limits: list[str] | None
     backend: t.Literal["dra"] | None
     catalogue: list[dict[str, t.Any]]
@@ -40,7 +44,7 @@ class PlanParams(WaitParams):
     cost_classes: dict[str, t.Any] | None
 
 
-def plan(api: Api, params: PlanParams) -> JsonObject:
+def plan(api: Api, params: GpuPlanParams) -> JsonObject:
     """Return the plan of all pools as a result. Raises InputError with every problem, before a request where it can."""
     catalogue = extended(params["catalogue"])
     prices = None if params["prices"] is None else cost.read_prices(params["prices"])

@@ -1,4 +1,5 @@
-// Modules that the sandbox only reads files from (CRDs, KWOK stages). Nothing is built here: go.sum says what their contents must be.
+// The sandbox only reads files from these modules (CRDs, KWOK stages), and builds nothing. go.sum pins
+// their contents.
 module accelerators.openshift/sandbox/modules
 
 go 1.26.0

@@ -24,6 +24,7 @@ FAILING: t.Final[Data] = {
 
 
 def csv_name(data: Data, version: str) -> str:
+    """Return the name of the ClusterServiceVersion of a version."""
     return f"{data['package']}.v{version}"
 
 

@@ -81,6 +81,9 @@ ACCELERATORS: t.Final = {
 
 
 def description(machine_type: str, accelerator: str, count: int) -> str | None:
-    """Describe an N1 with GPUs attached, which its machine type alone does not name; None for other types."""
+    """Return the hardware of an N1 with GPUs attached, as a text.
+
+    None when type or accelerator is unknown.
+    """
     base, known = TYPES.get(machine_type), ACCELERATORS.get(accelerator)
     return f"{base.vcpus}x{base.memory_gib}x{count}x{known[0]}" if base and known else None

@@ -68,6 +68,7 @@ class InstanceType:
 
     @property
     def has_nvidia_gpus(self) -> bool:
+        """Return whether it has GPUs of NVIDIA."""
         return self.gpu is not None and self.gpu.nvidia and self.gpus > 0
 
 
@@ -140,7 +141,7 @@ class Sizes(t.NamedTuple):
 def instance_types(
     families: t.Mapping[str, Sizes], joined: str = "{family}{size}"
 ) -> dict[str, InstanceType]:
-    """Return the instance types of all families by name: family, separator, size."""
+    """Return the instance types of all families by name, which `joined` makes of family and size."""
     types = {}
     for family, (gpu, arch, sizes) in families.items():
         for size, (vcpus, memory, gpus) in sizes.items():

@@ -92,6 +92,7 @@ def prepare(sandbox: Sandbox) -> None:
 
 
 def start_etcd(sandbox: Sandbox) -> None:
+    """Start etcd."""
     client, peer = f"http://127.0.0.1:{sandbox.port('etcd')}", f"http://127.0.0.1:{sandbox.port('etcd-peer')}"
     argv: list[str | Path] = [
         sandbox.binary(FAMILY, "server"),
@@ -110,6 +111,7 @@ def start_etcd(sandbox: Sandbox) -> None:
 
 
 def start_apiserver(sandbox: Sandbox) -> None:
+    """Start kube-apiserver."""
     pki = sandbox.run / "pki"
     options = {
         "etcd-servers": f"http://127.0.0.1:{sandbox.port('etcd')}",
@@ -144,6 +146,7 @@ def start_apiserver(sandbox: Sandbox) -> None:
 
 
 def start_controller_manager(sandbox: Sandbox) -> None:
+    """Start kube-controller-manager."""
     config, pki = sandbox.component_kubeconfig("kube-controller-manager"), sandbox.run / "pki"
     options = _component(sandbox, "kube-controller-manager") | {
         "authorization-kubeconfig": config,
@@ -162,6 +165,7 @@ def start_controller_manager(sandbox: Sandbox) -> None:
 
 
 def start_scheduler(sandbox: Sandbox) -> None:
+    """Start kube-scheduler."""
     options = _component(sandbox, "kube-scheduler")
     sandbox.processes.start("kube-scheduler", [sandbox.binary(FAMILY, "kube-scheduler"), *_flags(options)])
 

@@ -55,10 +55,12 @@ def prepare(sandbox: Sandbox) -> None:
 
 
 def start(sandbox: Sandbox) -> None:
+    """Start the server."""
     sandbox.processes.start(
         NAME, [sys.executable, "-m", "openshift_sandbox.stand_ins.oauth.server", "--dir", sandbox.directory]
     )
 
 
 def wait_ready(sandbox: Sandbox) -> None:
+    """Wait until the server answers. Raises SandboxError, or ProcessDied when it ended."""
     own_server.wait_ready(sandbox, NAME, "nobody logs anybody in")

@@ -42,6 +42,7 @@ READABLE: t.Final = (
 
 
 def secrets(cluster: Object) -> list[Object]:
+    """Return the Secrets that Machines refer to: credentials of the provider, and user data."""
     names = (platform_of(cluster).CREDENTIALS, "master-user-data", "worker-user-data")
     template = {"apiVersion": "v1", "kind": "Secret", "stringData": {"userData": "{}"}}
     return [template | {"metadata": {"name": name, "namespace": MACHINE_NAMESPACE}} for name in names]

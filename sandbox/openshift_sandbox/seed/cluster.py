@@ -38,10 +38,12 @@ OPERATORS: t.Final = (
 
 
 def namespaces() -> list[Object]:
+    """Return the Namespaces of OpenShift."""
     return [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in NAMESPACES]
 
 
 def objects(cluster: Object) -> list[Object]:
+    """Return all objects that describe the cluster itself."""
     return [
         infrastructure(cluster),
         cluster_version(cluster),
@@ -73,6 +75,7 @@ def counts(cluster: Object) -> dict[str, int]:
 
 
 def infrastructure(cluster: Object) -> Object:
+    """Return the Infrastructure."""
     platform, domain = cluster["platform"], cluster["base_domain"]
     status: Object = {
         "infrastructureName": cluster["infrastructure_name"],
@@ -96,6 +99,7 @@ def infrastructure(cluster: Object) -> Object:
 
 
 def cluster_version(cluster: Object) -> Object:
+    """Return the ClusterVersion, with the updates that the scenario offers."""
     version, capabilities = str(cluster["version"]), sorted(cluster["capabilities"])
     image = _image(cluster, "ocp-release", version)
     entry = {
@@ -132,6 +136,7 @@ def cluster_version(cluster: Object) -> Object:
 
 
 def update(cluster: Object, version: str) -> Object:
+    """Return a release as the ClusterVersion offers it."""
     return {
         "version": version,
         "image": _image(cluster, "ocp-release", version),
@@ -153,6 +158,7 @@ def conditional_update(cluster: Object, one: Object) -> Object:
 
 
 def cluster_operator(cluster: Object, name: str) -> Object:
+    """Return a ClusterOperator that is Available."""
     states = {"Available": "True", "Progressing": "False", "Degraded": "False", "Upgradeable": "True"}
     conditions = [_condition(kind, value, "") for kind, value in states.items()]
     return _config(
@@ -164,6 +170,7 @@ def cluster_operator(cluster: Object, name: str) -> Object:
 
 
 def machine_config(cluster: Object, pool: str) -> Object:
+    """Return the rendered MachineConfig of a pool."""
     return {
         "apiVersion": "machineconfiguration.openshift.io/v1",
         "kind": "MachineConfig",
@@ -173,6 +180,7 @@ def machine_config(cluster: Object, pool: str) -> Object:
 
 
 def machine_config_pool(cluster: Object, pool: str, count: int) -> Object:
+    """Return a MachineConfigPool whose nodes are all up to date."""
     configuration = {"name": rendered(cluster, pool)}
     conditions = [
         ("Updated", "True"),

@@ -56,6 +56,7 @@ def seed(client: Client, scenario: Scenario) -> None:
 
 
 def has_machine_api(cluster: Object) -> bool:
+    """Return whether the cluster has the Machine API."""
     return "machine.openshift.io" not in cluster.get("absent_groups", [])
 
 

@@ -34,6 +34,7 @@ GUARDED: t.Final = {
 
 
 def names(cluster: Object) -> set[str]:
+    """Return the names of the mirrored MachineSets."""
     return {one["name"] for one in cluster.get("mirrored_sets", [])}
 
 

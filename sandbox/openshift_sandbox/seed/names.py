@@ -13,6 +13,7 @@ Object = dict[str, t.Any]
 
 
 def control_plane(cluster: Object) -> list[str]:
+    """Return the names of the Machines of the control plane."""
     return [
         f"{cluster['infrastructure_name']}-master-{number}"
         for number in range(cluster["control_plane"]["replicas"])

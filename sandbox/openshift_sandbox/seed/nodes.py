@@ -69,6 +69,7 @@ def _node_annotations(
 
 
 def node_labels(cluster: Object, name: str, kind: str, zone: str, role: str, arch: str) -> dict[str, str]:
+    """Return the labels of a Node."""
     where = platform(cluster)
     node_zone = where.node_zone(cluster, zone)
     region = cluster["region"] if node_zone else ""
@@ -97,6 +98,7 @@ def os_id(version: str) -> str:
 
 
 def node_status(cluster: Object, hardware: InstanceType, name: str, address: str) -> Object:
+    """Return the status of a Node: capacity, conditions, addresses, node info."""
     identity = hashlib.sha256(f"{cluster['infrastructure_name']}/{name}".encode()).hexdigest()
     kernel = str(cluster["kernel"])
     if hardware.arch != "amd64":
@@ -137,6 +139,7 @@ def node_status(cluster: Object, hardware: InstanceType, name: str, address: str
 
 
 def machine_set(cluster: Object, name: str, provider_spec: Object, kind: str, replicas: int) -> Object:
+    """Return a MachineSet."""
     infrastructure = cluster["infrastructure_name"]
     selected = {
         "machine.openshift.io/cluster-api-cluster": infrastructure,

@@ -14,6 +14,7 @@ from openshift_sandbox.stand_ins.registry import reconcilers
 
 
 def main() -> None:
+    """Run all stand-ins until SIGTERM."""
     parser = argparse.ArgumentParser(prog="python -m openshift_sandbox.stand_ins", description=__doc__)
     parser.add_argument("--dir", type=Path, required=True, help="directory of the sandbox")
     directory = parser.parse_args().dir.resolve()

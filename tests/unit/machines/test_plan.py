@@ -20,7 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines i
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
-    MachineSetParams,
+    GpuMachinesetParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
@@ -75,7 +75,7 @@ def params(**changes: t.Any) -> Data:
 
 
 def drafted(options: Data, cloud: str | None = None, prefix: str | None = None) -> Pool:
-    (pool,) = pool_options.draft(t.cast("MachineSetParams", options)).pools(Place(cloud, prefix))
+    (pool,) = pool_options.draft(t.cast("GpuMachinesetParams", options)).pools(Place(cloud, prefix))
     return pool
 
 

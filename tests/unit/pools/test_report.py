@@ -13,7 +13,7 @@ import yaml
 from unit import pool_builders
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.predicted import foreseen
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.writes import Change
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Change
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.provider_limits import limits

@@ -231,8 +231,10 @@ def settings() -> set[str]:
         found |= set(options(importlib.import_module(f"{PREFIX}.modules.{path.stem}").SPEC.options))
     for path in ROOT.glob("roles/*/meta/argument_specs.yml"):
         found |= set(options(yaml.safe_load(path.read_text())["argument_specs"]["main"]["options"]))
+    (groups,) = yaml.safe_load((ROOT / "playbooks/vars/old_names.yml").read_text()).values()
+    refused = {name for group in groups.values() for name in group}
     for path in ROOT.glob("playbooks/**/*.yml"):
-        found |= set(re.findall(r"\b(?:gpu|update)_\w+", path.read_text()))
+        found |= set(re.findall(r"\bgpu_\w+", path.read_text())) - refused
     return found
 
 

@@ -18,7 +18,7 @@ Place = tuple[str, str, str]
 
 
 class FakeApi:
-    """Stands where the stand-ins' Client stands."""
+    """Take the place of the stand-ins' Client."""
 
     def __init__(self) -> None:
         self.objects: dict[Place, Object] = {}
@@ -113,7 +113,7 @@ class FakeApi:
         return True
 
     def request(self, method: str, path: str, body: t.Any = None, **_: t.Any) -> tuple[int, Object]:
-        """Evictions and forced deletions of pods."""
+        """Serve evictions and forced deletions of pods."""
         namespace, name = path.split("/")[4], path.split("/")[6]
         self.writes.append((f"{method} {path.rpartition('/')[2]}", "Pod", name))
         if path.endswith("/eviction") and name in self.budgeted:
@@ -147,7 +147,7 @@ class LivingScenario:
 
 
 class World:
-    """Reconcilers over a fake API, on a clock that only the test moves."""
+    """Reconcilers on a fake API, with a clock that only the test moves."""
 
     def __init__(
         self, *reconcilers: Reconciler, directory: Path = Path("/nonexistent"), **scenario: t.Any
@@ -162,7 +162,7 @@ class World:
         self._scheduler = Scheduler(self.cluster, reconcilers, clock=lambda: self.time)
 
     def settle(self, seconds: float = 0.0, step: float = 0.5) -> None:
-        """Let time pass; at each step the stand-ins see everything and go on until nothing changes."""
+        """Let time pass; at each step call the stand-ins until nothing changes."""
         end = self.time + seconds
         while True:
             for _time in range(20):
@@ -184,7 +184,7 @@ def _kind(api_version: str, plural: str) -> str:
 
 
 def _pruned(live: Object, before: Object, now: Object) -> Object:
-    """Without what the last apply had and this one has no more."""
+    """Return the object without what the last apply had and this one does not."""
     kept = {}
     for key, value in live.items():
         if isinstance(value, dict) and isinstance(before.get(key), dict) and isinstance(now.get(key), dict):

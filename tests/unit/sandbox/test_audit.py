@@ -1,4 +1,4 @@
-"""Reading the audit log: what counts as a write."""
+"""How the audit log is read, and which requests count as writes."""
 
 from __future__ import annotations
 

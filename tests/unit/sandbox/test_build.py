@@ -1,14 +1,18 @@
-"""Pins that stand in two places say the same; a toolchain's version is read right."""
+"""Pins in two places agree; the version of a toolchain is read correctly."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import time
+import typing as t
 from pathlib import Path
 
 import pytest
 
 from openshift_sandbox import build, scenario
 from openshift_sandbox.go import modules, toolchain
+from openshift_sandbox.go.progress import Progress
 
 BUILD = Path(__file__).resolve().parents[3] / "sandbox/build"
 
@@ -48,3 +52,34 @@ def test_a_stamp_changes_with_the_flags() -> None:
 )
 def test_only_what_a_scenario_needs_is_built(name: str, wanted: list[str]) -> None:
     assert [family.name for family in build.families_of(scenario.load(name))] == wanted
+
+
+class Compiler:
+    """A `go build` that compiles one package every ten seconds and ends after three of them."""
+
+    def __init__(self, log: Path) -> None:
+        self._log, self._left, self.returncode = log, 3, None
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self._left == 0:
+            self.returncode = 0
+            return 0
+        self._left -= 1
+        with self._log.open("a") as log:
+            log.write(f"example.com/package{self._left}\n")
+        raise subprocess.TimeoutExpired("go", timeout or 0)
+
+    def poll(self) -> int | None:
+        return self.returncode
+
+
+def test_the_build_says_how_far_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log, family = tmp_path / "build.log", build.FAMILIES[1]
+    log.touch()
+    child = t.cast("subprocess.Popen[bytes]", Compiler(log))
+    assert build._followed(child, family, log, Progress([family.name]), time.monotonic()) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split("olm: ")[1].split(";")[0] for line in lines] == [
+        f"{number} of about 1272 packages compiled" for number in (1, 2, 3)
+    ]
+    assert all(line.endswith(" left") for line in lines)

@@ -1,4 +1,4 @@
-"""Scenarios: inheritance, unknown words, and reading again after a change."""
+"""Scenarios extend each other, refuse unknown keys, and are read again after a change."""
 
 from __future__ import annotations
 

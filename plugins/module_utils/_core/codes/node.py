@@ -53,6 +53,6 @@ NODE: t.Final = (
     Code(
         "NODE-UNMANAGED",
         "Pods that would be evicted have no controller that makes them again. Nothing was changed.",
-        "Delete the pods, or set `gpu_node_pool_force: true` (module option `force`).",
+        "Delete the pods, or set `gpu_node_pool_evict_unmanaged: true` (module option `force`).",
     ),
 )

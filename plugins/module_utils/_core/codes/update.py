@@ -26,8 +26,8 @@ UPDATE: t.Final = (
         "UPDATE-DRIVER",
         "The new kernel has no driver or no driver image, none can be determined, or today's driver does "
         "not fit its kernel.",
-        "Build and push the image that the message names; set `update_kernel`, `update_rhcos` or "
-        "`update_driver_images` to leave less unknown.",
+        "Build and push the image that the message names; set `gpu_update_kernel`, `gpu_update_rhcos` or "
+        "`gpu_update_driver_images` to leave less unknown.",
     ),
     Code(
         "UPDATE-KMM",

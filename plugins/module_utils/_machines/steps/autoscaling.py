@@ -37,7 +37,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.mode
 _TRIES: t.Final = 5
 
 
-class AutoscalerParams(StateParams):
+class GpuAutoscalerParams(StateParams):
     """The options of gpu_autoscaler."""
 
     pools: list[dict[str, t.Any]]

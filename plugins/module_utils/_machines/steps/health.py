@@ -27,7 +27,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms 
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import health
 
 
-class HealthParams(t.TypedDict):
+class GpuMachineHealthParams(t.TypedDict):
     """The options of gpu_machine_health; max_unhealthy is a number of machines or a percentage."""
 
     state: t.Literal["present", "absent"]

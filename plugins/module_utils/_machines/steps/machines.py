@@ -29,7 +29,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.a
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
-    MachineSetParams,
+    GpuMachinesetParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import (
     no_machine_api,
@@ -54,7 +54,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.mode
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Draft, Place
 
 
-def present(api: Api, draft: Draft, params: MachineSetParams) -> JsonObject:
+def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
     """Provision the pool's machines and return what there is. Raises InputError before the first request."""
     draft.check()
     cluster, live = machine_sets(api, params["namespace"])
@@ -91,7 +91,7 @@ def machine_sets(api: Api, namespace: str) -> tuple[Infrastructure, list[KubeObj
         ) from exc
 
 
-def absent(api: Api, pool: str, params: MachineSetParams) -> JsonObject:
+def absent(api: Api, pool: str, params: GpuMachinesetParams) -> JsonObject:
     namespace = params["namespace"]
     nothing: JsonObject = {"machine_sets": [], "machines": [], "nodes": [], "removed": []}
     try:

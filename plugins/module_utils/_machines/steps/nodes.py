@@ -44,6 +44,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.s
     removal as removal_steps,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    cordon,
     drain_steps,
     node as node_facts,
 )
@@ -52,7 +53,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drai
 _LINK: t.Final = "machine.openshift.io/machine"
 
 
-class NodeParams(DrainParams, JoiningParams, WaitParams):
+class GpuNodeParams(DrainParams, JoiningParams, WaitParams):
     """The options of gpu_node."""
 
     name: str
@@ -60,7 +61,7 @@ class NodeParams(DrainParams, JoiningParams, WaitParams):
     namespace: str
 
 
-def ensure(api: Api, params: NodeParams) -> dict[str, t.Any]:
+def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
     """params: the task's options."""
     node, machine = find(api, params["name"], params["namespace"])
     if node is None and machine is None:
@@ -79,11 +80,11 @@ def ensure(api: Api, params: NodeParams) -> dict[str, t.Any]:
         "new_machines": [],
     }
     if params["state"] == "schedulable":
-        if node and drain_steps.is_cordoned(node):
+        if node and cordon.is_cordoned(node):
             drain_steps.uncordon(api, name)
     elif params["state"] == "drained":
         drain_steps.drain(
-            api, {name} - {""}, Rules.of(params), f"Node {name} is to be drained", drain_steps.FOR_ADMIN
+            api, {name} - {""}, Rules.of(params), f"Node {name} is to be drained", cordon.FOR_ADMIN
         )
     else:
         facts["new_machines"] = replace(api, name, machine, params)
@@ -104,7 +105,7 @@ def find(api: Api, name: str, namespace: str) -> tuple[KubeObject | None, KubeOb
         return node, None
 
 
-def replace(api: Api, node: str, machine: KubeObject | None, params: NodeParams) -> list[str]:
+def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodeParams) -> list[str]:
     """The node is emptied, its Machine deleted, and the one that its set makes instead is a Ready node. Names of the new Machines."""
     namespace, set_name = params["namespace"], machine_facts.set_name(machine) if machine else ""
     live = api.get(known("MachineSet"), set_name, namespace) if set_name else None
@@ -125,11 +126,11 @@ def replace(api: Api, node: str, machine: KubeObject | None, params: NodeParams)
         return _another(api, node, machine, set_name, params)
 
 
-def _why(node: str, params: NodeParams) -> str:
+def _why(node: str, params: GpuNodeParams) -> str:
     return f"Node {node or params['name']} is to be replaced"
 
 
-def _another(api: Api, node: str, machine: KubeObject, set_name: str, params: NodeParams) -> list[str]:
+def _another(api: Api, node: str, machine: KubeObject, set_name: str, params: GpuNodeParams) -> list[str]:
     namespace = params["namespace"]
     drain_steps.drain(api, {node} - {""}, Rules.of(params), _why(node, params))
     removal_steps.unhook(api, namespace, [machine])

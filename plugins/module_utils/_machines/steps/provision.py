@@ -37,7 +37,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
     replicas_of,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
-    MachineSetParams,
+    GpuMachinesetParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
     health,
@@ -71,7 +71,7 @@ class Provisioning:
     api: Api
     cluster: Infrastructure
     pool: Pool
-    params: MachineSetParams
+    params: GpuMachinesetParams
     search: machine_candidates.Search
     held: list[machine_candidates.Held]
     troubled: dict[str, KubeObject] = field(default_factory=dict)

@@ -36,7 +36,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.placement import spared
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
-    MachineSetParams,
+    GpuMachinesetParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain, drain_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
@@ -63,7 +63,7 @@ def spare(api: Api, search: Search, held: t.Sequence[Held], namespace: str) -> N
 
 
 def prepare(
-    api: Api, plan: MachinePlan, live: t.Sequence[KubeObject], params: MachineSetParams
+    api: Api, plan: MachinePlan, live: t.Sequence[KubeObject], params: GpuMachinesetParams
 ) -> list[KubeObject]:
     """Makes room for fewer replicas, before they are written: the Machines that are to go are emptied and marked. Raises before any write.
 
@@ -106,7 +106,7 @@ def prepare(
     return victims
 
 
-def remove(api: Api, pool: str, names: t.Collection[str], params: MachineSetParams) -> list[KubeObject]:
+def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetParams) -> list[KubeObject]:
     """Empties the nodes of whole sets that are about to be deleted. A task that does not wait only sees that it may. The Machines of these sets."""
     namespace, rules = params["namespace"], Rules.of(params)
     machines = [one for one in machines_of(api, pool, namespace) if set_name(one) in names] if names else []
@@ -140,7 +140,7 @@ def unhook(api: Api, namespace: str, machines: t.Iterable[KubeObject]) -> None:
             api.merge_patch(known("Machine"), name(machine), namespace, body)
 
 
-def let_go(api: Api, machines: t.Iterable[KubeObject], params: MachineSetParams) -> None:
+def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetParams) -> None:
     """Machines that somebody deleted, and whose drain waits for us to take our hook away: their nodes are emptied gently first."""
     for machine in machines:
         if phase(machine) != "Deleting" or not removal.without_hook(machine):

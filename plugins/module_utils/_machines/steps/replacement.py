@@ -36,7 +36,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool import Present
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
-    MachineSetParams,
+    GpuMachinesetParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
@@ -45,7 +45,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.s
     writes,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.queries import queries
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import cordon, drain_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 
@@ -58,7 +58,7 @@ class Replacement:
 
     api: Api
     plan: MachinePlan
-    params: MachineSetParams
+    params: GpuMachinesetParams
     replaced: list[KubeObject] = field(default_factory=list)
 
     def run(self, snapshot: Seen) -> Seen:
@@ -168,7 +168,7 @@ class Replacement:
         return machine_pool.Present(self.plan, self.params["capacity_timeout"], time.time)
 
 
-def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: MachineSetParams) -> None:
+def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMachinesetParams) -> None:
     """Raises before any write where two would say how many machines a set has: a surge, and the autoscaler; and where a Machine is not ours to write."""
     if params.get("on_change") != "replace":
         return
@@ -214,8 +214,8 @@ def restore(api: Api, snapshot: Seen) -> None:
     going = {node_name(one) for one in snapshot["machines"] if phase(one) == "Deleting" or is_given_up(one)}
     for node in snapshot["nodes"]:
         if (
-            drain_steps.is_cordoned(node)
-            and drain_steps.mark_of(node) == drain_steps.FOR_POOL
+            cordon.is_cordoned(node)
+            and cordon.mark_of(node) == cordon.FOR_POOL
             and node["metadata"]["name"] not in going
         ):
             drain_steps.uncordon(api, node["metadata"]["name"])

@@ -11,7 +11,10 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    has_nvidia_pci,
+    labels,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
     operand_stages,
@@ -98,7 +101,7 @@ def _seen(
     if not policy:
         labelled = (
             Stage(stages.LABELS)
-            if has_nvidia_pci(devices.labels(node))
+            if has_nvidia_pci(labels(node))
             else Stage(stages.LABELS, PENDING, "", (f"{name}: no NVIDIA PCI label",))
         )
         return stages.waiting(stages.GPU_STACK) | {stages.LABELS: labelled}

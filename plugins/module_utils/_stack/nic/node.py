@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import FEATURE
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, update
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches, untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.node import (
@@ -30,7 +32,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sign
 
 Data = dict[str, t.Any]
 
-PRESENT: t.Final = f"feature.node.kubernetes.io/pci-{nic_manifest.VENDOR}.present"
+PRESENT: t.Final = f"{FEATURE}pci-{nic_manifest.VENDOR}.present"
 WAITS: t.Final = "network.nvidia.com/operator.mofed.wait"
 UPGRADE: t.Final = "nvidia.com/ofed-driver-upgrade-state"
 DRIVER: t.Final = "nvidia.com/ofed-driver"
@@ -70,7 +72,7 @@ class Here(t.NamedTuple):
 
 def here(node: Data, policy: Data, snapshot: Snapshot) -> Here:
     ours = of_owner(snapshot["daemonsets"], str(policy["metadata"].get("uid")))
-    wanted = [one for one in ours if matches(operands.selector(one), devices.labels(node))]
+    wanted = [one for one in ours if matches(operands.selector(one), labels(node))]
     wanted.sort(key=lambda one: (not is_driver(one), one["metadata"]["name"]))
     pods = [pod for pod in snapshot["pods"] if pod["spec"].get("nodeName") == node["metadata"]["name"]]
     revisions, served = operands.current_revisions(snapshot["revisions"]), {key_of(one) for one in wanted}
@@ -101,9 +103,7 @@ def judge_node(
         _judge_taints(node, of_node),
         *late,
     ]
-    if devices.labels(node).get(WAITS) == "true" and not any(
-        one and one.stage == stages.DRIVER for one in found
-    ):
+    if labels(node).get(WAITS) == "true" and not any(one and one.stage == stages.DRIVER for one in found):
         remedy = "Look at the log of the node's mofed pod."
         found.append(
             on_node(
@@ -125,7 +125,7 @@ def judge_node(
 
 
 def _judge_label(node: Data) -> Part | None:
-    if devices.labels(node).get(PRESENT) == "true":
+    if labels(node).get(PRESENT) == "true":
         return None
     remedy = "Run nfd_labels with pci_classes that hold 02 (0200 misses InfiniBand) and label_fields [vendor]; the adapter has to be in the machine."
     what = f"label {PRESENT} is missing, so the operator leaves the node out"
@@ -133,7 +133,7 @@ def _judge_label(node: Data) -> Part | None:
 
 
 def _judge_upgrade(node: Data) -> Part | None:
-    name, state = node["metadata"]["name"], devices.labels(node).get(UPGRADE, "")
+    name, state = node["metadata"]["name"], labels(node).get(UPGRADE, "")
     if state in ("", "upgrade-done"):
         return None
     if state == "upgrade-failed":

@@ -11,6 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
     operand_stages,
@@ -54,7 +55,7 @@ def summarize(
                 name: number for name, number in (pool.get("expected") or {}).items() if name in offered
             },
             "allocatable": {name: devices.offered(node, name) for name in offered},
-            "driver_loaded": devices.labels(node).get(WAITS) == "false",
+            "driver_loaded": labels(node).get(WAITS) == "false",
         }
         for pool in pools
         for node in nodes_of(snapshot["nodes"], pool)
@@ -80,7 +81,7 @@ def _seen(node: Data, policy: Data, snapshot: Snapshot, offered: t.Sequence[str]
     if not policy:
         labelled = (
             Stage(stages.LABELS)
-            if devices.labels(node).get(PRESENT) == "true"
+            if labels(node).get(PRESENT) == "true"
             else Stage(stages.LABELS, PENDING, "", (f"{name}: no label {PRESENT}",))
         )
         return stages.waiting(nic_judge.CHAIN) | {stages.LABELS: labelled}

@@ -108,4 +108,5 @@ def node_labels(cluster: Object, zone: str) -> dict[str, str]:
 
 
 def resource_group(cluster: Object) -> str:
+    """Return the name of the resource group."""
     return f"{cluster['infrastructure_name']}-rg"

@@ -115,18 +115,21 @@ def consumers(cluster: Object) -> dict[str, str]:
 
 
 def host_of(cluster: Object, machine: str) -> Object:
+    """Return the host of a Machine, as the scenario has it."""
     name = consumers(cluster)[machine]
     found: Object = next(one for one in cluster["hosts"] if one["name"] == name)
     return found
 
 
 def state_of(wanted: Object) -> str:
+    """Return the provisioning state of a host."""
     return {"master": "externally provisioned", "worker": "provisioned"}.get(
         wanted.get("role", ""), "available"
     )
 
 
 def hosts(cluster: Object) -> list[Object]:
+    """Return all BareMetalHosts."""
     machines = {host: machine for machine, host in consumers(cluster).items()}
     return [host(cluster, one, machines.get(one["name"])) for one in cluster["hosts"]]
 
@@ -236,5 +239,6 @@ def _hardware(name: str, ip: str, made_of: InstanceType) -> Object:
 
 
 def mac(name: str) -> str:
+    """Return the MAC address of a host."""
     digest = hashlib.sha256(name.encode()).hexdigest()
     return ":".join(["52", "54", "00", digest[:2], digest[2:4], digest[4:6]])

@@ -73,6 +73,7 @@ def provider_id(cluster: Object, zone: str, name: str) -> str:
 
 
 def instance_id(digest: str) -> str:
+    """Return the id of a virtual server, made of a digest."""
     return f"0757_{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}"
 
 

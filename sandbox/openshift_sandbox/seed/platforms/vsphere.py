@@ -37,6 +37,7 @@ RUNNING: t.Final = "poweredOn"
 
 
 def failure_domains(cluster: Object) -> list[Object]:
+    """Return the failure domains of the cluster."""
     named = [
         {"name": f"fd-{zone}", "region": cluster["region"], "zone": zone} for zone in cluster["zones"] if zone
     ] or [GENERATED]
@@ -44,6 +45,7 @@ def failure_domains(cluster: Object) -> list[Object]:
 
 
 def failure_domain(cluster: Object, zone: str) -> Object:
+    """Return the failure domain of a zone."""
     return next((one for one in failure_domains(cluster) if one["zone"] == zone), failure_domains(cluster)[0])
 
 

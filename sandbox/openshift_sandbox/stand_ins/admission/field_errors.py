@@ -10,22 +10,27 @@ import typing as t
 
 
 def required(path: str, detail: str) -> str:
+    """Return the error about a field that is missing."""
     return f"{path}: Required value: {detail}"
 
 
 def forbidden(path: str, detail: str) -> str:
+    """Return the error about a field that may not be set."""
     return f"{path}: Forbidden: {detail}"
 
 
 def invalid(path: str, value: t.Any, detail: str) -> str:
+    """Return the error about a wrong value."""
     return f"{path}: Invalid value: {go_value(value)}: {detail}"
 
 
 def too_many(path: str, count: int, most: int) -> str:
+    """Return the error about a list that is too long."""
     return f"{path}: Too many: {count}: must have at most {most} items"
 
 
 def unsupported(path: str, value: str, known: t.Iterable[str]) -> str:
+    """Return the error about a value outside of a list."""
     return (
         f"{path}: Unsupported value: {go_value(value)}: supported values: "
         f"{', '.join(go_value(one) for one in sorted(known))}"

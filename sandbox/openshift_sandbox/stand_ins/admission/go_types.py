@@ -48,15 +48,17 @@ ANY_MAP_ALWAYS: t.Final = Go("map", always=True)
 
 
 def struct(**fields: Go) -> Go:
-    """Return a struct, which is always written: Go omits only pointers."""
+    """Return a struct that is no pointer: Go always writes it."""
     return Go("struct", always=True, fields=fields)
 
 
 def pointer(always: bool = False, /, **fields: Go) -> Go:
+    """Return a pointer to a struct: an absent value differs from an empty one."""
     return Go("struct", always=always, pointer=True, fields=fields)
 
 
 def several(of: Go, always: bool = False) -> Go:
+    """Return a list of a type."""
     return Go("list", always=always, of=of)
 
 

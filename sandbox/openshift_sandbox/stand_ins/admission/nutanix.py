@@ -64,6 +64,7 @@ class Nutanix(Platform):
 
 
 def identifier_errors(name: str, identifier: Object) -> list[str]:
+    """Return errors about an identifier: its type, and the value that this type needs."""
     path, kind = f"providerSpec.{name}", identifier["type"]
     if kind == "name":
         return (

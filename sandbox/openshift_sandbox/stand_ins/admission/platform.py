@@ -38,10 +38,13 @@ class Verdict:
 
     @property
     def text(self) -> str:
+        """All errors in one text, as the API server returns them."""
         return self.errors[0] if len(self.errors) == 1 else f"[{', '.join(self.errors)}]"
 
 
 class Platform(abc.ABC):
+    """What the webhook does with the provider specifications of one platform."""
+
     kind: str
     go: Go
     groups: tuple[str, ...] = GROUPS
@@ -56,6 +59,7 @@ class Platform(abc.ABC):
         """Add errors and warnings about a specification to the verdict."""
 
     def kind_warning(self, value: Object) -> str | None:
+        """Return the warning about a wrong group, version or kind, or None."""
         group, _slash, version = (value.get("apiVersion") or "").rpartition("/")
         if not self.checks_kind or (
             value.get("kind") == self.kind and group in self.groups and version in {"v1", "v1beta1"}
@@ -87,6 +91,7 @@ def secret_checks(value: Object, machine: Object, context: Context, verdict: Ver
 
 
 def credentials_warning(name: str, namespace: str, context: Context, verdict: Verdict) -> None:
+    """Warn when the Secret with the credentials does not exist."""
     if not context.has_secret(name, namespace):
         verdict.warnings.append(
             errors.invalid(
@@ -96,6 +101,7 @@ def credentials_warning(name: str, namespace: str, context: Context, verdict: Ve
 
 
 def default_secrets(value: Object, credentials: str) -> None:
+    """Fill in the names of both Secrets."""
     for field, name in (("userDataSecret", USER_DATA), ("credentialsSecret", credentials)):
         if value.get(field) is None:
             value[field] = {"name": name}

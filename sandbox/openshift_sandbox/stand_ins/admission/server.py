@@ -110,6 +110,7 @@ def _denied(text: str) -> Object:
 
 
 def main() -> None:
+    """Serve the webhooks until SIGTERM."""
     parser = argparse.ArgumentParser(
         prog="python -m openshift_sandbox.stand_ins.admission.server", description=__doc__
     )

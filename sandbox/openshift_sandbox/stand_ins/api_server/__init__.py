@@ -1,4 +1,4 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stand-ins for what the API servers of OpenShift do beside Kubernetes' own."""
+"""Stand-ins for what the API servers of OpenShift add to those of Kubernetes."""

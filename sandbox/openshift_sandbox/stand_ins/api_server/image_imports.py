@@ -30,6 +30,7 @@ def refusal(spec: Object, dry_run: bool) -> str:
 
 
 def status(spec: Object, scenario: Scenario) -> Object:
+    """Return the status of a look-up: the images that exist, and why others do not."""
     return {"images": [_image(one["from"]["name"], scenario) for one in spec.get("images") or []]}
 
 

@@ -36,6 +36,7 @@ class ApiOutage(Reconciler):
 
 
 def stop(sandbox: Sandbox, seconds: float) -> None:
+    """Stop the API server, and continue it after these seconds."""
     sandbox.processes.signal(SERVER, signal.SIGSTOP)
     try:
         time.sleep(seconds)

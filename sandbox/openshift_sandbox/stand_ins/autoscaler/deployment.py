@@ -30,6 +30,7 @@ PLAIN: t.Final = {
 
 
 def name(autoscaler: Object) -> str:
+    """Return the name of the Deployment."""
     return f"cluster-autoscaler-{autoscaler['metadata']['name']}"
 
 
@@ -67,6 +68,7 @@ def arguments(spec: Object) -> list[str]:
 
 
 def manifest(autoscaler: Object) -> Object:
+    """Return the Deployment."""
     metadata = autoscaler["metadata"]
     labels = {"cluster-autoscaler": metadata["name"], "k8s-app": "cluster-autoscaler"}
     owner = {

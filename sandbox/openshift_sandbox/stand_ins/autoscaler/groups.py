@@ -86,7 +86,7 @@ class View:
 
 
 def group(machine_set: Object, view: View) -> Group | None:
-    """Return the node group;
+    """Return the node group.
 
     None for a set without bounds, or at zero with annotations that describe nothing.
     """
@@ -131,10 +131,12 @@ def ready(node: Object, startup: t.Collection[str]) -> bool:
 
 
 def gpus(node: Object) -> float:
+    """Return how many GPUs a node can allocate."""
     return amount((node.get("status", {}).get("allocatable") or {}).get(GPU, 0))
 
 
 def is_startup(taint: Object, startup: t.Collection[str]) -> bool:
+    """Return whether a taint belongs only to the start of a node."""
     return taint["key"] in startup or taint["key"].startswith(STARTUP_PREFIXES)
 
 

@@ -54,6 +54,7 @@ def exceeded(room: t.Mapping[str, float], template: Room) -> list[str]:
 
 
 def affordable(room: t.Mapping[str, float], template: Room, count: int) -> int:
+    """Return how many more such nodes the limits allow, up to a count."""
     return min(
         [
             count,

@@ -38,6 +38,7 @@ class Plan:
 
     @property
     def triggered(self) -> str:
+        """The text of the event about a scale-up."""
         assert self.group is not None
         return (
             f"pod triggered scale-up: [{{{self.group.id} {self.group.target}->{self.size} (max: "
@@ -46,6 +47,7 @@ class Plan:
 
 
 def unschedulable(pods: t.Sequence[Object], cutoff: int = CUTOFF) -> list[Object]:
+    """Return the pods that the scheduler could not place, except those of a low priority."""
     return [pod for pod in pods if _waits(pod) and (pod["spec"].get("priority") or 0) >= cutoff]
 
 

@@ -46,6 +46,7 @@ def report(
 
 
 def config_map(report: Object, time: str) -> Object:
+    """Return the ConfigMap with a report."""
     return {
         "apiVersion": "v1",
         "kind": "ConfigMap",

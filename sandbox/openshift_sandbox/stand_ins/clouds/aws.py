@@ -68,7 +68,7 @@ class Aws(Cloud):
         return self._instance(machine, own_address(machine), self.running)
 
     def lost(self, cluster: Cluster, machine: Object) -> Lost | None:
-        """Return how the Machine lost its instance:
+        """Return how the Machine lost its instance.
 
         EC2 terminates instances at the end of their capacity block.
         """

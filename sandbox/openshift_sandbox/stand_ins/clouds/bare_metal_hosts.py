@@ -132,6 +132,7 @@ def hosts_for(machine_set: Object, hosts: list[Object], machines: list[Object]) 
 
 
 def is_consumer(machine: Object, host: Object) -> bool:
+    """Return whether a host belongs to a Machine."""
     reference, metadata = host["spec"].get("consumerRef") or {}, machine["metadata"]
     known = tuple(reference.get(key) for key in ("apiVersion", "kind", "namespace", "name"))
     return known == (machine["apiVersion"], "Machine", metadata["namespace"], metadata["name"])

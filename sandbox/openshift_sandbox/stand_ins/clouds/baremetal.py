@@ -94,6 +94,7 @@ class BareMetal(Cloud):
 
 
 def incomplete(value: Object) -> list[str]:
+    """Return what is missing in a provider specification."""
     if (value.get("customDeploy") or {}).get("method"):
         return []
     image = value.get("image") or {}

@@ -107,6 +107,7 @@ class Cloud(abc.ABC):
         """Return the instance of a Machine that has one."""
 
     def provider_status(self, instance: Instance) -> Object:
+        """Return the providerStatus of a Machine with an instance."""
         return {"instanceId": instance.instance_id, self.state_field: instance.state}
 
     def outcome(self, created: bool, message: str) -> list[Object]:
@@ -143,7 +144,7 @@ class Cloud(abc.ABC):
         return None
 
     def scale_from_zero(self, value: Object) -> InstanceType | None:
-        """Return what the provider's machine-set controller tells the autoscaler;
+        """Return what the provider's machine-set controller tells the autoscaler.
 
         None where it writes nothing.
         """
@@ -198,6 +199,7 @@ def own_address(machine: Object) -> str:
 
 
 def instance_state(machine: Object) -> str | None:
+    """Return the state of the instance in the annotations of a Machine, or None."""
     state: str | None = (machine["metadata"].get("annotations") or {}).get(
         "machine.openshift.io/instance-state"
     )
@@ -205,4 +207,5 @@ def instance_state(machine: Object) -> str | None:
 
 
 def digest(machine: Object) -> str:
+    """Return a digest that is the same for the same Machine."""
     return hashlib.sha256(machine["metadata"]["uid"].encode()).hexdigest()

@@ -106,6 +106,7 @@ class Nutanix(Cloud):
 
 
 def description(value: Object) -> str:
+    """Return the hardware of a provider specification, as a text."""
     models = [model for model in map(model_of, value.get("gpus") or []) if model]
     size = f"{_cpus(value)}x{mebibytes(value.get('memorySize')) // 1024}"
     return f"{size}x{len(models)}x{models[0]}" if models else size

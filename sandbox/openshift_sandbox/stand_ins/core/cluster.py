@@ -45,10 +45,12 @@ class Cluster:
 
     @property
     def scenario(self) -> Scenario:
+        """The scenario as it is now."""
         return self._scenario.now
 
     @property
     def kinds(self) -> list[str]:
+        """The kinds that are watched."""
         return list(self._indexes)
 
     def objects(self, kind: str, namespace: str | None = None) -> list[Object]:
@@ -75,12 +77,15 @@ class Cluster:
     # Delays and troubles
 
     def delay(self, step: str, default: float = 0.0) -> float:
+        """Return how many seconds a step takes."""
         return self.scenario.delay(step, default)
 
     def troubles(self, kind: str, **match: t.Any) -> list[Object]:
+        """Return the troubles of a type that match."""
         return self.scenario.troubles_of(kind, **match)
 
     def trouble(self, kind: str, **match: t.Any) -> Object | None:
+        """Return the first trouble of a type that matches, or None."""
         return self.scenario.trouble(kind, **match)
 
     def due(self, subject: Hashable, step: str, default: float = 0.0, slower: float = 0.0) -> bool:
@@ -102,12 +107,15 @@ class Cluster:
     # Writing: the answer goes into the index, so that the next read sees it before the watch does
 
     def create(self, obj: Object) -> Object:
+        """Create an object."""
         return self._keep(self.client.create(obj))
 
     def apply(self, obj: Object, force: bool = True) -> Object:
+        """Apply an object server-side."""
         return self._keep(self.client.apply(obj, force))
 
     def apply_status(self, obj: Object) -> Object:
+        """Apply the status of an object server-side."""
         return self._keep(self.client.apply_status(obj))
 
     def patch(

@@ -140,6 +140,7 @@ def _hooks(kind: str, operation: str, hooks: list[Object]) -> Object:
 
 
 def evictable(pod: Object) -> bool:
+    """Return whether a drain evicts a pod: no mirror pods, and of DaemonSets only pods that have ended."""
     owned_by_daemon_set = any(
         one["kind"] == "DaemonSet" and one.get("controller", True)
         for one in pod["metadata"].get("ownerReferences") or []

@@ -13,11 +13,13 @@ Key = tuple[str, str]
 
 
 def key(obj: Object) -> Key:
+    """Return namespace and name of an object."""
     metadata = obj["metadata"]
     return metadata.get("namespace") or "", metadata["name"]
 
 
 def revision(obj: Object) -> int:
+    """Return the resourceVersion as a number."""
     return int(obj["metadata"].get("resourceVersion") or 0)
 
 
@@ -56,6 +58,7 @@ class Index:
             self._objects.pop((namespace, name), None)
 
     def versions(self) -> dict[Key, int]:
+        """Return the version of each object."""
         with self._lock:
             return {place: revision(obj) for place, obj in self._objects.items()}
 
@@ -74,10 +77,12 @@ class Index:
         return changed
 
     def get(self, name: str, namespace: str) -> Object | None:
+        """Return one object, or None."""
         with self._lock:
             return self._objects.get((namespace, name))
 
     def all(self, namespace: str | None) -> list[Object]:
+        """Return all objects, by name."""
         with self._lock:
             return [
                 obj

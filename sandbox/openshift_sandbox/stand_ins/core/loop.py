@@ -103,6 +103,7 @@ class Scheduler:
             reconciler.stop()
 
     def stop(self) -> None:
+        """End `run` after the round that is under way."""
         self._stopping.set()
         self.cluster.changed.set()
 

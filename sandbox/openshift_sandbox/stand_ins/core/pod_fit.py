@@ -79,6 +79,7 @@ def tolerated(taint: Object, tolerations: t.Sequence[Object]) -> bool:
 
 
 def selected(spec: Object, labels: t.Mapping[str, str]) -> bool:
+    """Return whether node selector and node affinity of a pod match labels."""
     if not (spec.get("nodeSelector") or {}).items() <= labels.items():
         return False
     required = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(

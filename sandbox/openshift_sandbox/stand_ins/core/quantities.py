@@ -22,6 +22,7 @@ def amount(quantity: str | float) -> float:
 
 
 def amounts(quantities: t.Mapping[str, str] | None) -> dict[str, float]:
+    """Return all quantities as numbers."""
     return {name: amount(value) for name, value in (quantities or {}).items()}
 
 

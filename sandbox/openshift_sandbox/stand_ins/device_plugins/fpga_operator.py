@@ -19,6 +19,7 @@ API: t.Final = "fpga.example.com/v1"
 
 
 def plugin(stack: Object) -> Object:
+    """Return the DaemonSet of the device plugin."""
     metadata, spec = stack["metadata"], stack["spec"]
     name, labels = f"{metadata['name']}-device-plugin", {"app": f"{metadata['name']}-device-plugin"}
     args = [f"--resource-name={spec['resourceName']}", f"--devices={spec['devicesPerNode']}"]

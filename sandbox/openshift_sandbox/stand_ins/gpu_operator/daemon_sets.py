@@ -69,6 +69,7 @@ def with_own_driver(policy: Object, deployment: Object) -> Object:
 
 
 def daemon_set(operand: Operand, policy: Object, namespace: str) -> Object:
+    """Return the DaemonSet of an operand."""
     spec = policy["spec"]
     part, shared = spec.get(operand.spec_key) or {}, spec.get("daemonsets") or {}
     image = image_path(operand, part)

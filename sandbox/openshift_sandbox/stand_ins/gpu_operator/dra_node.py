@@ -19,6 +19,7 @@ from openshift_sandbox.stand_ins.gpu_operator.output import device_uuid
 
 
 def component(pod: Object) -> str:
+    """Return the component of a pod, by its label."""
     return str((pod["metadata"].get("labels") or {}).get("app.kubernetes.io/component", ""))
 
 

@@ -35,6 +35,7 @@ def driver_version(pods: t.Iterable[Object], node: str) -> str:
 
 
 def labels(made_of: instance_types.InstanceType, driver: str, strategy: str = "single") -> dict[str, str]:
+    """Return the labels that describe the GPUs of a node."""
     gpu = made_of.gpu
     if gpu is None:
         return {}
@@ -68,6 +69,7 @@ def labels(made_of: instance_types.InstanceType, driver: str, strategy: str = "s
 
 
 def node_feature(node: str, wanted: dict[str, str], daemon_set: Object) -> Object:
+    """Return the NodeFeature that asks for labels."""
     metadata = {
         "name": f"nvidia-features-for-{node}",
         "namespace": daemon_set["metadata"]["namespace"],

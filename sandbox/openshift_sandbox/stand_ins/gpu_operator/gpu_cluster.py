@@ -37,6 +37,7 @@ DONE: t.Final = ("Reconciled", "All resources have been successfully reconciled"
 
 
 def device_class(name: str, kind: str) -> Object:
+    """Return a DeviceClass."""
     expression = f"device.driver == '{DRIVER}' && device.attributes['{DRIVER}'].type == '{kind}'"
     return {
         "apiVersion": "resource.k8s.io/v1",
@@ -47,6 +48,7 @@ def device_class(name: str, kind: str) -> Object:
 
 
 def daemon_set(gpu_cluster: Object, name: str, namespace: str) -> Object:
+    """Return a DaemonSet of the DRA stack."""
     shared = gpu_cluster["spec"].get("daemonsets") or {}
     # The upgrade controller finds the validator by the label that it has in the other stack.
     labels = {

@@ -30,10 +30,12 @@ def has_features(labels: Labels) -> bool:
 
 
 def has_gpu(labels: Labels) -> bool:
+    """Return whether a label names a PCI device of NVIDIA."""
     return any(labels.get(key) == "true" for key in PCI)
 
 
 def mig_capable(labels: Labels) -> bool:
+    """Return whether the GPUs of a node can be split."""
     if "nvidia.com/mig.capable" in labels:
         return labels["nvidia.com/mig.capable"] == "true"
     product = labels.get("nvidia.com/gpu.product", "").lower()

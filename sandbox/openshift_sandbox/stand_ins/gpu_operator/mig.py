@@ -26,6 +26,7 @@ PER_GPU: t.Final = {"1g": 7, "2g": 3, "3g": 2, "4g": 1, "7g": 1}
 
 
 def layout_of(node: Object) -> str:
+    """Return the layout of the GPUs of a node."""
     return str((node["metadata"].get("annotations") or {}).get(LAYOUT, ""))
 
 

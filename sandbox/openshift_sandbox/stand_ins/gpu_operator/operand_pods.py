@@ -25,10 +25,12 @@ NAMES: t.Final = frozenset(operand.name for operand in OPERANDS)
 
 
 def is_driver(pod: Object) -> bool:
+    """Return whether a pod is a driver pod."""
     return DRIVER_COMPONENT.items() <= (pod["metadata"].get("labels") or {}).items()
 
 
 def app_of(pod: Object) -> str:
+    """Return the label `app` of a pod."""
     return str((pod["metadata"].get("labels") or {}).get("app", ""))
 
 
@@ -38,6 +40,7 @@ def node_of(pod: Object) -> str | None:
 
 
 def initialized(pod: Object) -> bool:
+    """Return whether the init containers of a pod have ended."""
     return any(
         one["type"] == "Initialized" and one["status"] == "True"
         for one in pod.get("status", {}).get("conditions", [])
@@ -63,6 +66,7 @@ def suits(pod: Object, node: Object) -> bool:
 
 
 def advertised(node: Object | None) -> bool:
+    """Return whether a node offers GPUs."""
     return any(
         key.startswith("nvidia.com/") and value != "0"
         for key, value in ((node or {}).get("status", {}).get("allocatable") or {}).items()

@@ -140,6 +140,7 @@ OPERANDS: t.Final[tuple[Operand, ...]] = (
 
 
 def enabled(operand: Operand, spec: Object) -> bool:
+    """Return whether a ClusterPolicy switches an operand on."""
     part = spec.get(operand.spec_key) or {}
     if operand is DRIVER and part.get("useNvidiaDriverCRD"):
         return False

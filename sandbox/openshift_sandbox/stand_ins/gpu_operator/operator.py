@@ -50,6 +50,7 @@ def active(policies: t.Sequence[Object]) -> Object | None:
 
 
 def completed_version(cluster_version: Object | None) -> str | None:
+    """Return the version of the last completed update, or None."""
     history = ((cluster_version or {}).get("status") or {}).get("history") or []
     return next((one["version"] for one in history if one.get("state") == "Completed"), None)
 

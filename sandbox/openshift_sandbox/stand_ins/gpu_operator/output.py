@@ -42,6 +42,7 @@ def device_list(gpu: Gpu, node: str, devices: t.Sequence[int]) -> list[str]:
 
 
 def nvidia_smi(gpu: Gpu, devices: t.Sequence[int], driver: str, cuda: str) -> list[str]:
+    """Return the output of nvidia-smi."""
     edge, rule = "+" + "-" * 77 + "+", "|" + "-" * 77 + "|"
     lines = [
         edge,
@@ -60,6 +61,7 @@ def nvidia_smi(gpu: Gpu, devices: t.Sequence[int], driver: str, cuda: str) -> li
 
 
 def matmul(gpu: Gpu) -> list[str]:
+    """Return the output of the matrix multiplication."""
     seconds = 2 * SIZE**3 * ROUNDS / gpu.fp16_tflops / 1e12
     name = gpu.name.replace(" ", "-")
     return [
@@ -71,6 +73,7 @@ def matmul(gpu: Gpu) -> list[str]:
 
 
 def driver_log(version: str, kernel: str) -> list[str]:
+    """Return the log of a driver container that succeeds."""
     return [
         "Running nv-ctr-run-with-dtk",
         "========== NVIDIA Software Installer ==========",
@@ -84,6 +87,7 @@ def driver_log(version: str, kernel: str) -> list[str]:
 
 
 def failed_driver_log(version: str, kernel: str, text: str) -> list[str]:
+    """Return the log of a driver container that fails."""
     return [
         *driver_log(version, kernel)[:3],
         *text.splitlines(),

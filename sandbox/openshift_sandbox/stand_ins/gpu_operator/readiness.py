@@ -51,19 +51,23 @@ def latest_revision(revisions: t.Iterable[Object], daemon_set: Object) -> str | 
 
 
 def is_ready(pod: Object) -> bool:
+    """Return whether a pod is Ready."""
     conditions = pod.get("status", {}).get("conditions", [])
     return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
 
 
 def ready(found: tuple[str, str]) -> Object:
+    """Return the verdict ready, with reason and message."""
     return {"state": "ready", "Ready": ("True", *found), "Error": ("False", "Ready", "")}
 
 
 def not_ready(reason: str, message: str) -> Object:
+    """Return the verdict notReady."""
     return {"state": "notReady", "Ready": ("False", "Error", ""), "Error": ("True", reason, message)}
 
 
 def operands_not_ready(states: t.Sequence[str]) -> Object:
+    """Return the verdict about states that are not ready."""
     return not_ready("OperandNotReady", f"ClusterPolicy is not ready; states not ready: [{' '.join(states)}]")
 
 

@@ -69,6 +69,7 @@ def program(pod: Object) -> str | None:
 def output(
     what: str | None, gpu: instance_types.Gpu, node: str, devices: t.Sequence[int], driver: str
 ) -> list[str]:
+    """Return what a program prints."""
     listed = gpu_output.device_list(gpu, node, devices)
     if what == "matmul":
         return [*listed, *gpu_output.matmul(gpu)]

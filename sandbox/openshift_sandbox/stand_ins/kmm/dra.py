@@ -22,6 +22,7 @@ ROLE: t.Final = f"{modules.PREFIX}/role"
 
 
 def resource_slice(node: Object, driver: str, count: int) -> Object:
+    """Return the slice of a driver on a node."""
     name = node["metadata"]["name"]
     devices = [
         {"name": f"card-{index}", "attributes": {"serial": {"string": f"{name}-{index}"}}}

@@ -32,6 +32,7 @@ class Images:
         self._states: dict[tuple[str, int, str], str] = {}
 
     def has(self, cluster: Cluster, module: Object, mapping: Object, kernel: str) -> bool:
+        """Return whether the image of a mapping exists; pull, build or sign it when it does not."""
         image = modules.image_for(mapping, kernel)
         key = (module["metadata"]["uid"], module["spec"].get("imageRebuildTriggerGeneration") or 0, image)
         state = self._states.get(key, "")

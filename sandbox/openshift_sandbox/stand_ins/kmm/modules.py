@@ -23,18 +23,22 @@ OPERATOR: t.Final = "kmm-operator-controller"
 
 
 def place(module: Object) -> tuple[str, str]:
+    """Return namespace and name of a Module."""
     return module["metadata"]["namespace"], module["metadata"]["name"]
 
 
 def ready_label(module: Object | t.Mapping[str, str]) -> str:
+    """Return the label of nodes that have loaded the Module."""
     return f"{PREFIX}/{'.'.join(_place(module))}.ready"
 
 
 def version_ready_label(module: Object | t.Mapping[str, str]) -> str:
+    """Return the label of nodes that have loaded its version."""
     return f"{PREFIX}/{'.'.join(_place(module))}.version.ready"
 
 
 def version_label(module: Object) -> str:
+    """Return the label that asks for a version."""
     return f"{PREFIX}/version-module.{'.'.join(place(module))}"
 
 
@@ -48,10 +52,12 @@ def dns_safe(kernel: str) -> str:
 
 
 def kernel_of(node: Object) -> str:
+    """Return the kernel of a node."""
     return str(node["status"]["nodeInfo"]["kernelVersion"]).removesuffix("+")
 
 
 def container(module: Object) -> Object:
+    """Return the container of the module loader."""
     return t.cast(Object, (module["spec"].get("moduleLoader") or {}).get("container") or {})
 
 
@@ -69,6 +75,7 @@ def mapping_for(module: Object, kernel: str) -> Object | None:
 
 
 def image_for(mapping: Object, kernel: str) -> str:
+    """Return the image of a mapping for a kernel."""
     return str(mapping["containerImage"]).replace("${KERNEL_FULL_VERSION}", kernel)
 
 
@@ -93,14 +100,17 @@ def config_for(module: Object, kernel: str) -> Object | None:
 
 
 def account(module: Object) -> str:
+    """Return the service account of the module loader."""
     return str((module["spec"].get("moduleLoader") or {}).get("serviceAccountName") or "default")
 
 
 def digest(*parts: t.Any) -> str:
+    """Return a short digest of texts."""
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:5]
 
 
 def owner(module: Object) -> Object:
+    """Return the owner reference to a Module."""
     metadata = module["metadata"]
     return {
         "apiVersion": API,

@@ -35,6 +35,7 @@ def matching(module: Object, nodes: t.Iterable[Object]) -> list[Object]:
 
 
 def entry(module: Object, config: Object) -> Object:
+    """Return the entry of a Module in a NodeModulesConfig."""
     namespace, name = modules.place(module)
     version = modules.container(module).get("version")
     found = {
@@ -227,6 +228,7 @@ class KmmOperator(Reconciler):
 
 
 def find(entries: list[Object] | None, module: Object) -> Object | None:
+    """Return the entry of a Module, or None."""
     return next(
         (one for one in entries or [] if (one["namespace"], one["name"]) == modules.place(module)), None
     )

@@ -26,6 +26,7 @@ Key = tuple[str, str]
 
 
 def by_place(entries: list[Object] | None) -> dict[Key, Object]:
+    """Return entries by namespace and name of their Module."""
     return {(one["namespace"], one["name"]): one for one in entries or []}
 
 

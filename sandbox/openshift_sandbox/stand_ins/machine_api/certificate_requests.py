@@ -49,14 +49,17 @@ def node_of(request: Object) -> str | None:
 
 
 def requested(requests: t.Sequence[Object], signer: str, node: str) -> list[Object]:
+    """Return the requests of a node for a signer."""
     return [one for one in requests if one["spec"]["signerName"] == signer and node_of(one) == node]
 
 
 def approved(request: Object) -> bool:
+    """Return whether a request is approved."""
     return _says(request, "Approved")
 
 
 def pending(request: Object) -> bool:
+    """Return whether nobody has approved or denied a request."""
     return not approved(request) and not _says(request, "Denied")
 
 

@@ -144,6 +144,7 @@ def verdict(check: Object, machine: Object, nodes: t.Mapping[str, Object], now: 
 
 
 def status(check: Object, verdicts: t.Sequence[Verdict]) -> Object:
+    """Return the status of a MachineHealthCheck."""
     total, healthy = len(verdicts), verdicts.count("healthy")
     allowed = tolerated(check["spec"].get("maxUnhealthy", "100%"), total)
     counts = {"expectedMachines": total, "currentHealthy": healthy}

@@ -125,6 +125,7 @@ def members(machine_set: Object, machines: list[Object]) -> list[Object]:
 
 
 def new_machine(machine_set: Object) -> Object:
+    """Return a new Machine of a set."""
     metadata, template = machine_set["metadata"], machine_set["spec"]["template"]
     wanted = template.get("metadata") or {}
     return {
@@ -142,6 +143,7 @@ def new_machine(machine_set: Object) -> Object:
 
 
 def owner(machine_set: Object) -> Object:
+    """Return the owner reference to a set."""
     metadata = machine_set["metadata"]
     reference = {
         "apiVersion": machine_set["apiVersion"],
@@ -202,6 +204,7 @@ def status(machine_set: Object, machines: list[Object], nodes: dict[str, Object]
 
 
 def node_name(machine: Object) -> str | None:
+    """Return the name of the Node of a Machine, or None."""
     name: str | None = (machine.get("status", {}).get("nodeRef") or {}).get("name")
     return name
 

@@ -177,6 +177,7 @@ class Machines(Reconciler):
 
 
 def phase_of(machine: Object) -> str:
+    """Return the phase of a Machine, or an empty text."""
     return str(machine.get("status", {}).get("phase") or "")
 
 

@@ -54,7 +54,7 @@ def managed(machine_set: Object) -> bool:
 
 
 def aws(value: Object, update: Object, known: t.Collection[object]) -> Object | None:
-    """Return the new specification; an image named by a filter, or unknown to the operator, stays."""
+    """Return the fields to change, or None. An image named by a filter, or unknown to the operator, stays."""
     current = (value.get("ami") or {}).get("id")
     if current is None or current == update["image"] or current not in known:
         return None
@@ -62,9 +62,9 @@ def aws(value: Object, update: Object, known: t.Collection[object]) -> Object | 
 
 
 def azure(value: Object, update: Object, known: t.Collection[object]) -> Object | None:
-    """Return the new specification.
+    """Return the fields to change, or None: from an uploaded image to the marketplace.
 
-    From an uploaded image to the marketplace; confidential machines stay as they are.
+    Confidential machines stay as they are.
     """
     if ((value.get("securityProfile") or {}).get("settings") or {}).get("securityType"):
         return None
@@ -82,6 +82,7 @@ def azure(value: Object, update: Object, known: t.Collection[object]) -> Object 
 
 
 def gcp(value: Object, update: Object, known: t.Collection[object]) -> Object | None:
+    """Return the fields to change, or None."""
     disks = [dict(disk) for disk in value.get("disks") or []]
     wanted = GCP_PREFIX + str(update["image"])
     boots = [disk for disk in disks if disk.get("boot") and disk.get("image") != wanted]
@@ -93,6 +94,7 @@ def gcp(value: Object, update: Object, known: t.Collection[object]) -> Object | 
 
 
 def vsphere(value: Object, update: Object, known: t.Collection[object]) -> Object | None:
+    """Return the fields to change, or None."""
     return {"template": update["image"]} if value.get("template") != update["image"] else None
 
 

@@ -108,6 +108,7 @@ def configuration(pool: Object, update: Object) -> str:
 
 
 def is_updated(node: Object, update: Object) -> bool:
+    """Return whether a node runs the new operating system."""
     info = node["status"]["nodeInfo"]
     return bool(
         info["kernelVersion"] == update["new_kernel"] and update["new_ostree_version"] in info["osImage"]
@@ -115,6 +116,7 @@ def is_updated(node: Object, update: Object) -> bool:
 
 
 def rebooted(node: Object, update: Object) -> Object:
+    """Return the node info that changes with the update."""
     boot = hashlib.sha256(
         f"{node['status']['nodeInfo']['bootID']}/{update['new_kernel']}".encode()
     ).hexdigest()
@@ -126,9 +128,11 @@ def rebooted(node: Object, update: Object) -> Object:
 
 
 def says(node: Object, key: str) -> str | None:
+    """Return an annotation of the machine-config operator, or None."""
     return (node["metadata"].get("annotations") or {}).get(f"{KEYS}{key}")
 
 
 def note(cluster: Cluster, node: Object, **notes: str | None) -> None:
+    """Write annotations of the machine-config operator."""
     annotations = {f"{KEYS}{key}": value for key, value in notes.items()}
     cluster.patch("Node", node["metadata"]["name"], None, {"metadata": {"annotations": annotations}})

@@ -58,6 +58,7 @@ def pool_of(node: Object, pools: t.Sequence[Object]) -> Object | None:
 
 
 def status(pool: Object, nodes: t.Sequence[Object]) -> Object:
+    """Return the status of a pool with these nodes."""
     name = pool["spec"]["configuration"]["name"]
     updated = [node for node in nodes if _says(node) == (name, name, "Done")]
     ready = [node for node in nodes if holds(node, "Ready") and not node["spec"].get("unschedulable")]

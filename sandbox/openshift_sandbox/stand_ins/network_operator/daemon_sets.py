@@ -133,6 +133,7 @@ def _pod(policy: Object, selector: dict[str, str], containers: list[Object]) -> 
 
 
 def image_path(policy: Object, part: Object, ending: str = "") -> str:
+    """Return the image of a component. Raises ImageError."""
     shared = policy["spec"].get("global") or {}
     repository, version = (
         part.get("repository") or shared.get("repository"),

@@ -35,6 +35,7 @@ PREFIXES: t.Final = {RDMA: "rdma", SRIOV: "nvidia.com"}
 
 
 def is_nic_driver(pod: Object) -> bool:
+    """Return whether a pod is a driver pod of the network operator."""
     return DRIVER_LABEL in (pod["metadata"].get("labels") or {})
 
 

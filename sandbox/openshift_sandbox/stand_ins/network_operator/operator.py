@@ -124,6 +124,7 @@ def version_of(deployment: Object) -> tuple[int, ...]:
 
 
 def status(policy: Object, found: dict[str, tuple[str, str]], with_conditions: bool) -> Object:
+    """Return the status of a NicClusterPolicy."""
     states = [how for how, _message in found.values()]
     state = "error" if "error" in states else "notReady" if "notReady" in states else "ready"
     applied = [

@@ -44,6 +44,7 @@ _KERNEL_OPTIONS: t.Final = ("NO_HZ", "NO_HZ_FULL")
 
 
 def cpu_of(node: Object) -> dict[str, str]:
+    """Return vendor, family and model of the CPU of a node."""
     if _is_arm(node):
         return {"vendor_id": "ARM", "family": "0", "id": "3340"}
     family = _family(node)
@@ -57,6 +58,7 @@ def cpu_of(node: Object) -> dict[str, str]:
 
 
 def cpuid_of(node: Object) -> tuple[str, ...]:
+    """Return the CPUID flags of a node."""
     if _is_arm(node):
         return _ARM_FLAGS
     cpu = cpu_of(node)
@@ -81,6 +83,7 @@ def labels_of(node: Object) -> dict[str, str]:
 
 
 def has_numa(node: Object) -> bool:
+    """Return whether a node has more than one NUMA node."""
     hardware = of_node(node)
     return bool(hardware and hardware.vcpus >= _TWO_SOCKETS)
 

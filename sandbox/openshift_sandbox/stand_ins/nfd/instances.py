@@ -34,6 +34,7 @@ class Instance:
 
 
 def instances(cluster: Cluster) -> list[Instance]:
+    """Return the NFD instances of the cluster."""
     made = [
         Instance(cr["metadata"]["namespace"], cr["spec"], config_data(cr))
         for cr in cluster.objects("NodeFeatureDiscovery")

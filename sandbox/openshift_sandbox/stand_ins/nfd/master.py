@@ -72,6 +72,7 @@ class NfdMaster(Reconciler):
 
 
 def command(sandbox: Sandbox, spec: Object, kubeconfig: Path) -> list[str]:
+    """Return the command line of nfd-master."""
     argv = [str(sandbox.binary("control-plane", MASTER)), "-kubeconfig", str(kubeconfig)]
     argv += ["-port", str(sandbox.port(MASTER)), "-config", "/dev/null"]
     if spec.get("instance"):

@@ -39,9 +39,11 @@ class Renaming(ThreadingHTTPServer):
         self.key = f"/{secrets.token_urlsafe(32)}"
 
     def start(self) -> None:
+        """Start the proxy."""
         threading.Thread(target=self.serve_forever, name="nfd.openshift.io", daemon=True).start()
 
     def write_kubeconfig(self, path: Path) -> Path:
+        """Write a kubeconfig for the proxy; return its path."""
         config = {
             "apiVersion": "v1",
             "kind": "Config",

@@ -49,6 +49,7 @@ def operands(cr: Object) -> list[Object]:
 
 
 def config_data(cr: Object) -> str:
+    """Return the configuration of nfd-worker in a NodeFeatureDiscovery."""
     return str((cr["spec"].get("workerConfig") or {}).get("configData") or "")
 
 

@@ -119,6 +119,7 @@ class NfdWorker(Reconciler):
 def node_feature(
     cluster: Cluster, node: Object, instance: Instance, daemon_set: Object, local: Local
 ) -> Object:
+    """Return the NodeFeature of a node."""
     name = node["metadata"]["name"]
     os_release = os_release_of(cluster, node)
     if not instance.is_openshift:
@@ -195,6 +196,7 @@ def pci_labels(devices: list[Device], config: str) -> dict[str, str]:
 
 
 def devices_of(node: Object) -> list[Device]:
+    """Return the PCI devices of a node."""
     hardware = of_node(node)
     gpus = (
         [Device(hardware.gpu.pci_class, hardware.gpu.pci_vendor, hardware.gpu.pci_device)] * hardware.gpus
@@ -210,6 +212,7 @@ def devices_of(node: Object) -> list[Device]:
 
 
 def kernel_of(node: Object) -> dict[str, str]:
+    """Return the version of the kernel of a node, whole and in parts."""
     full = node["status"]["nodeInfo"]["kernelVersion"]
     major, minor, revision = full.partition("-")[0].split(".")[:3]
     return {"full": full, "major": major, "minor": minor, "revision": revision}

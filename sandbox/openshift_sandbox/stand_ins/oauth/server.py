@@ -287,6 +287,7 @@ def _basic(header: str) -> tuple[str, str]:
 
 
 def main() -> None:
+    """Serve until SIGTERM."""
     parser = argparse.ArgumentParser(
         prog="python -m openshift_sandbox.stand_ins.oauth.server", description=__doc__
     )

@@ -39,10 +39,12 @@ class Tokens:
         self._lock = threading.Lock()
 
     def is_known(self, login: str, password: str) -> bool:
+        """Return whether a password belongs to a login name."""
         expected = str(self._users.get(login, {}).get("password", ""))
         return bool(expected) and hmac.compare_digest(expected.encode(), password.encode())
 
     def code(self, login: str) -> str:
+        """Return a new code for a user."""
         code = PREFIX + secrets.token_urlsafe(32)
         with self._lock:
             self._codes[code] = login
@@ -55,6 +57,7 @@ class Tokens:
         return self.issue(login) if login else None
 
     def issue(self, login: str) -> str:
+        """Return a new token for a user."""
         token = PREFIX + secrets.token_urlsafe(32)
         with self._lock:
             self._owners[object_name(token)] = (login, self._clock() + LIFETIME)
@@ -75,5 +78,6 @@ class Tokens:
             return sorted(name for name, (login, _end) in self._owners.items() if object_name(login) == uid)
 
     def revoke(self, name: str) -> bool:
+        """Revoke a token by its name; return whether it existed."""
         with self._lock:
             return self._owners.pop(name, None) is not None

@@ -24,6 +24,7 @@ MISSING: t.Final = "reading manifest {digest} in {repository}: manifest unknown"
 
 
 def image_of(pod: Object) -> str:
+    """Return the image of the bundle that a pod unpacks."""
     return next(
         (str(one["image"]) for one in pod["spec"].get("initContainers") or [] if one["name"] == PULL), ""
     )

@@ -52,7 +52,7 @@ SPECS: dict[str, Data] = {**INSTALLED, "VSphere": VSPHERE, "Nutanix": NUTANIX}
 
 
 def with_(base: t.Any, over: t.Any) -> t.Any:
-    """A merge patch."""
+    """Return the base with a merge patch."""
     if not isinstance(over, dict) or not isinstance(base, dict):
         return over
     merged = base | {key: with_(base.get(key), value) for key, value in over.items()}

@@ -21,7 +21,10 @@ def test_a_rule_refuses(platform: str, over: Data, text: str) -> None:
 
 @pytest.mark.parametrize(("platform", "over"), ACCEPTED)
 def test_what_a_rule_lets_pass(platform: str, over: Data) -> None:
-    """Also what the cloud will refuse: GPUs on an A3, an Always that cannot be, Migrate with a G2."""
+    """The webhook also accepts what a cloud will refuse:
+
+    GPUs on an A3, restart policy Always, Migrate with a G2.
+    """
     assert judged(platform, over).errors == []
 
 

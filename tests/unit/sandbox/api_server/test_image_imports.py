@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Look-ups of images: what the stand-in's registries have, and how they say no."""
+"""Look-ups of images: what the registries have, and how they refuse."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The packages of the catalogues, with small CRDs in the place of real ones."""
+"""The packages of the catalogues, with small CRDs instead of real ones."""
 
 from __future__ import annotations
 

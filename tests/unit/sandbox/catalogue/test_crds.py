@@ -39,7 +39,7 @@ def walk(schema: Schema, path: str = "") -> Iterator[tuple[str, tuple[Any, ...]]
 
 
 def differences(ours: Schema, theirs: Schema) -> list[str]:
-    """Paths of ours that the reference does not have, or has otherwise."""
+    """Return the paths of ours that the reference lacks, or has with another schema."""
     reference = dict(walk(theirs))
     found = []
     for path, (kind, enum, required) in walk(ours):

@@ -35,7 +35,7 @@ def make(name: str, *troubles: Data) -> World:
 
 
 def value(name: str, number: int = 0, **more: t.Any) -> Data:
-    """The provider specification of a worker set, with changes."""
+    """Return the provider specification of a worker set, with changes."""
     sets = installer.machine_sets(scenario.load(name).cluster)
     return copy.deepcopy(sets[number]["spec"]["template"]["spec"]["providerSpec"]["value"]) | more
 

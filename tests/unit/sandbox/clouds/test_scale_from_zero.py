@@ -1,4 +1,4 @@
-"""What a MachineSet tells the autoscaler about a node that does not exist yet."""
+"""What the annotations of a MachineSet say about a node that does not exist yet."""
 
 from __future__ import annotations
 

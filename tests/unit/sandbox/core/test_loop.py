@@ -1,4 +1,4 @@
-"""The loop: the newest version wins, a broken stand-in stops no other, delays wake it in time."""
+"""The loop: the newest version wins, a broken stand-in stops no other, delays wake it up in time."""
 
 from __future__ import annotations
 

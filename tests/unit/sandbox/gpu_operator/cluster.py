@@ -47,7 +47,7 @@ def put(world: World, api_version: str, kind: str, name: str, namespace: str | N
 
 
 def run_daemon_sets(world: World, wanted: int = 1) -> None:
-    """What the DaemonSet controller would report."""
+    """Write the status that the DaemonSet controller would write."""
     for one in world.api.all("DaemonSet"):
         live = world.api.get("DaemonSet", one["metadata"]["name"], NAMESPACE)
         counts = dict.fromkeys(

@@ -60,7 +60,7 @@ def world(directory: Path, *troubles: Object, **spec: t.Any) -> World:
 
 
 def advance(made: World, phase: str = "Succeeded") -> list[str]:
-    """Pods end as KWOK ends them; returns their names."""
+    """End pods as KWOK does; return their names."""
     names = [
         pod["metadata"]["name"]
         for pod in made.api.all("Pod")

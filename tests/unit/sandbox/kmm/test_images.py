@@ -25,7 +25,7 @@ def test_an_image_that_is_missing_stays_in_back_off_until_it_is_there(tmp_path: 
 
 
 def built_and_signed(directory: Path) -> World:
-    """A Module whose image is built and signed, on a node with Secure Boot."""
+    """Return a world with a Module whose image must be built and signed, on a node with Secure Boot."""
     sign = {"keySecret": {"name": "k"}, "certSecret": {"name": "c"}, "filesToSign": ["/opt/a.ko"]}
     mapping = {
         "regexp": "^5",

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A MachineSet whose authority is Cluster API is left alone by the Machine API's controllers, and says so."""
+"""The controllers of the Machine API leave a MachineSet of Cluster API alone, and say so."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHAPE = scenario.load("aws").cluster
 
 
 def make(**authority: str | None) -> tuple[World, dict[str, t.Any]]:
-    """A world with a set whose spec and status name these authorities."""
+    """Return a world with a set whose spec and status name these authorities."""
     world = World(MachineSets(), Machines(), Nodelink(), cluster=SHAPE)
     infrastructure = {
         "apiVersion": "config.openshift.io/v1",

@@ -1,4 +1,4 @@
-"""The machine-set controller's stand-in."""
+"""What the machine-set controller does with replicas, Machines and the status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kubelets that ask for certificates while machine-approver is away."""
+"""Kubelets ask for certificates while machine-approver does not run."""
 
 from __future__ import annotations
 

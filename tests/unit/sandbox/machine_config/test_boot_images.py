@@ -15,7 +15,7 @@ GCP = "projects/rhcos-cloud/global/images/"
 
 
 def booted(platform: str, value: Data, image: str = "new", **more: t.Any) -> Data:
-    """The provider specification after an update to `image`."""
+    """Return the provider specification after an update to `image`."""
     world = World(
         BootImages(),
         cluster={"image_id": "ami-installed"},

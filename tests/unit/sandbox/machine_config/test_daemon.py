@@ -14,7 +14,7 @@ KERNEL, RHCOS = "5.14.0-611.5.1.el9_7.x86_64", "9.8.20260815-0"
 
 
 def rolling(*objects: Data, delays: dict[str, float] | None = None, **update: t.Any) -> World:
-    """Workers and their pool while an update of the operating system goes on."""
+    """Return a world with workers and their pool during an update of the operating system."""
     trouble = {"type": "os_update", "new_kernel": KERNEL, "new_ostree_version": RHCOS, **update}
     world = World(
         MachineConfigPools(),

@@ -174,7 +174,7 @@ def test_rules_of_openshift_s_group_are_copied_without_their_labels(world: World
         True,
     )
     assert len(world.api.all(COPIED_RULES)) == 1
-    # The operator does not look at its copy, only at the rule.
+    # The operator looks only at the rule, not at its copy.
     world.api.patch(
         "nfd.k8s-sigs.io/v1alpha1", "nodefeaturerules", "rule", NAMESPACE, {"spec": {"rules": []}}
     )

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the stand-in for OpenShift's OAuth server remembers of users, codes and tokens."""
+"""What the OAuth server remembers about users, codes and tokens."""
 
 from __future__ import annotations
 
@@ -54,5 +54,5 @@ def test_a_token_ends_when_it_is_revoked_or_expires() -> None:
 
 
 def test_the_name_of_a_token_is_openshifts() -> None:
-    # Worked out with `printf %s abc | sha256sum | xxd -r -p | basenc --base64url`.
+    # Calculated with `printf %s abc | sha256sum | xxd -r -p | basenc --base64url`.
     assert object_name("sha256~abc") == "sha256~ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0"

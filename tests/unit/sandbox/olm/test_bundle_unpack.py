@@ -22,7 +22,7 @@ INIT: t.Final = [{"name": "util", "image": "u"}, {"name": "pull", "image": IMAGE
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The commands that would have been run."""
+    """Return the commands that the stand-in would have started."""
     found: list[list[str]] = []
     monkeypatch.setattr(Sandbox, "binary", lambda _self, _family, name: Path(name))
     monkeypatch.setattr(

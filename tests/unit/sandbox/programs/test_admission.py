@@ -1,4 +1,4 @@
-"""How the API server is told to ask the webhook."""
+"""The webhook configurations that the API server gets."""
 
 from __future__ import annotations
 
