@@ -27,6 +27,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines i
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.autoscaler.machine_autoscaler import (
     is_scaled,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
+    subject as csr_subject,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import name_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
     GpuMachinesetParams,
@@ -56,6 +59,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan
 
 def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
     """Provision the pool's machines and return what there is. Raises InputError before the first request."""
+    if params["approve_csrs"]:
+        csr_subject.require()
     draft.check()
     cluster, live = machine_sets(api, params["namespace"])
     (pool,) = draft.pools(Place(cluster.cloud, cluster.name))

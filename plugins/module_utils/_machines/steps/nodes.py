@@ -33,6 +33,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines i
     drift,
     machine as machine_facts,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
+    subject as csr_subject,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr.steps import Joining
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine_set import replicas_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.options import (
@@ -62,7 +65,9 @@ class GpuNodeParams(DrainParams, JoiningParams, WaitParams):
 
 
 def ensure(api: Api, params: GpuNodeParams) -> dict[str, t.Any]:
-    """params: the task's options."""
+    """Bring the node into the wanted state. Return its name, its machine's, and the names of new machines."""
+    if params["approve_csrs"]:
+        csr_subject.require()
     node, machine = find(api, params["name"], params["namespace"])
     if node is None and machine is None:
         if params["state"] != "replaced":
