@@ -169,12 +169,6 @@ class Search:
         return NEXT
 
 
-def key_of(candidate: Candidate) -> str:
-    """The instance type; with the market, where the candidate has one of its own."""
-    market = candidate.market
-    return f"{candidate.instance_type}/{market.type}" if market else candidate.instance_type
-
-
 def start(pool: Pool, held: t.Sequence[Held], reselect: bool = False) -> Search:
     """Where the pool stays, where an interrupted search went on, or the first candidate. Raises DriftError for machines of another type."""
     places = [_place(pool, one) for one in held]
@@ -234,9 +228,9 @@ def zones_of(candidate: Candidate) -> list[str]:
 
 def is_of(held: Held, candidate: Candidate, pool: Pool) -> bool:
     """Whether a set was made for that candidate of the pool; its market counts where candidates differ in nothing else."""
-    keys = [key_of(one) for one in pool.candidates]
+    keys = [one.key for one in pool.candidates]
     if held.candidate in keys:
-        return held.candidate == key_of(candidate)
+        return held.candidate == candidate.key
     return held.candidate.partition("/")[0] == candidate.instance_type
 
 

@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
     name_of,
     provider_of,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import MachineError
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.mirror import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import CHOSEN, IMAGES
 
 _VALUE: t.Final = ".spec.template.spec.providerSpec.value."

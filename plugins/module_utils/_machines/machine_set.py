@@ -16,7 +16,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     failed,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import key_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.machine import SET
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.propagation import (
     NOTE,
@@ -84,7 +83,7 @@ def build(
             "name": name,
             "namespace": namespace,
             "labels": {CLUSTER: infrastructure, **pool_label(pool.name)},
-            "annotations": {CANDIDATE: key_of(candidate)},
+            "annotations": {CANDIDATE: candidate.key},
         },
         "spec": {
             "replicas": replicas,

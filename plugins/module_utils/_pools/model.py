@@ -137,6 +137,11 @@ class Candidate:
     options: t.Mapping[str, t.Mapping[str, t.Any]] = field(default_factory=dict)
     patch: t.Mapping[str, t.Any] = field(default_factory=dict)
 
+    @property
+    def key(self) -> str:
+        """The instance type; with the market, where the candidate has one of its own."""
+        return f"{self.instance_type}/{self.market.type}" if self.market else self.instance_type
+
     def as_result(self) -> JsonObject:
         """Return the candidate as the plan returns it."""
         return {

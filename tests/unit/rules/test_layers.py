@@ -53,6 +53,7 @@ STEPS = {
     "_machines/steps/bare_metal",
     "_machines/steps/health",
     "_machines/steps/machines",
+    "_machines/steps/marks",
     "_machines/steps/nodes",
     "_machines/steps/propagation",
     "_machines/steps/provision",
@@ -244,6 +245,11 @@ def test_the_one_fail_json() -> None:
     [
         ("manifests", 42, 190),
         ("special_resource", 160, 730),
+        ("gpu_autoscaler", 112, 540),
+        ("gpu_machine_health", 44, 216),
+        ("gpu_machineset", 134, 640),
+        ("gpu_node", 70, 320),
+        ("gpu_plan", 91, 430),
         *((path.stem, 160, 730) for path in sorted((PLUGINS / "modules").glob("*.py"))),
     ],
 )

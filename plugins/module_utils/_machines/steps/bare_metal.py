@@ -35,7 +35,7 @@ def foresee(
     hosts: list[KubeObject] | None = None
     while cluster.platform == _PLATFORM:
         candidate = search.candidate
-        has = sum(one.replicas for one in held if one.candidate == candidates.key_of(candidate))
+        has = sum(one.replicas for one in held if one.candidate == candidate.key)
         if sum(search.placement.values()) <= has:
             return
         if hosts is None:

@@ -30,8 +30,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.para
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
-    drift,
     machine as machine_facts,
+    mirror,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.csr import (
     subject as csr_subject,
@@ -44,7 +44,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.o
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
     health,
-    removal as removal_steps,
+    marks,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     cordon,
@@ -125,7 +125,7 @@ def replace(api: Api, node: str, machine: KubeObject | None, params: GpuNodePara
             f"Node {node} is not replaced: {what}.",
             "Replace it by the way it was made.",
         )
-    drift.check_machines([machine])
+    mirror.check_machines([machine])
     drain_steps.check(api, {node} - {""}, Rules.of(params), _why(node, params))
     with health.paused(api, pool_of(live), namespace):
         return _another(api, node, machine, set_name, params)
@@ -138,7 +138,7 @@ def _why(node: str, params: GpuNodeParams) -> str:
 def _another(api: Api, node: str, machine: KubeObject, set_name: str, params: GpuNodeParams) -> list[str]:
     namespace = params["namespace"]
     drain_steps.drain(api, {node} - {""}, Rules.of(params), _why(node, params))
-    removal_steps.unhook(api, namespace, [machine])
+    marks.unhook(api, namespace, [machine])
     before = {machine_facts.name(one) for one in _members(api, set_name, namespace)}
     api.delete(known("Machine"), machine_facts.name(machine), namespace, owned_only=False)
     queries = {

@@ -24,6 +24,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines i
     candidates as machine_candidates,
     drift as machine_drift,
     machine as machine_facts,
+    mirror,
     plan as machine_plan,
     pool as machine_pool,
     removal,
@@ -41,6 +42,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.p
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
     health,
+    marks,
     propagation as propagation_steps,
     removal as removal_steps,
     replacement as machine_replacement,
@@ -161,7 +163,7 @@ class Provisioning:
         )
         machines = removal_steps.machines_of(self.api, self.pool.name, self.params["namespace"])
         machine_replacement.foresee(machines, plan, self.params)
-        machine_drift.check_machines(propagation_steps.behind(machines, plan.manifests))
+        mirror.check_machines(propagation_steps.behind(machines, plan.manifests))
         going = removal_steps.prepare(self.api, plan, live, self.params)
         self.removed += map(removal.told, going)
         writes.apply(self.api, plan, {name_of(one): one for one in live})
@@ -254,7 +256,7 @@ class Provisioning:
             for one in machines
             if machine_facts.phase(one) != "Deleting" and not machine_facts.is_given_up(one)
         ]
-        removal_steps.mark(self.api, self.params["namespace"], going)
+        marks.mark(self.api, self.params["namespace"], going)
 
     def _too_many(self, live: list[KubeObject], machines: t.Iterable[KubeObject]) -> list[KubeObject]:
         """Machines without an instance of sets that were asked for more than the pool now has again."""

@@ -17,7 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines import drift, removal
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines import mirror, removal
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.candidates import (
     Held,
     Search,
@@ -38,6 +38,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.p
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
     GpuMachinesetParams,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import marks
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain, drain_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
 
@@ -92,7 +93,7 @@ def prepare(
         [pod for pod in pods if drain.node_of(pod) in _nodes(all_that_go)], rules, why
     ):
         raise problem
-    drift.check_machines(one for one in all_that_go if removal.released(one))
+    mirror.check_machines(one for one in all_that_go if removal.released(one))
     if not fewer:
         return []
     if not api.wait_wanted and not api.check_mode:
@@ -111,33 +112,19 @@ def remove(api: Api, pool: str, names: t.Collection[str], params: GpuMachinesetP
     namespace, rules = params["namespace"], Rules.of(params)
     machines = [one for one in machines_of(api, pool, namespace) if set_name(one) in names] if names else []
     why = f"Pool {pool} is to lose {len(machines)} machines"
-    drift.check_machines(one for one in machines if removal.without_hook(one))
+    mirror.check_machines(one for one in machines if removal.without_hook(one))
     if not api.wait_wanted and not api.check_mode:
         drain_steps.check(api, _nodes(machines), rules, why)
         return machines
     drain_steps.drain(api, _nodes(machines), rules, why)
-    unhook(api, namespace, machines)
+    marks.unhook(api, namespace, machines)
     return machines
 
 
 def release(api: Api, namespace: str, machines: t.Sequence[KubeObject], rules: Rules, why: str) -> None:
     """Empties the Machines' nodes, then marks them as the first that their sets give up; no hook of ours holds them up any more."""
     drain_steps.drain(api, _nodes(machines), rules, why)
-    mark(api, namespace, machines)
-
-
-def mark(api: Api, namespace: str, machines: t.Iterable[KubeObject]) -> None:
-    """The first that their sets give up, with no hook of ours."""
-    for machine in machines:
-        if body := removal.released(machine):
-            api.merge_patch(known("Machine"), name(machine), namespace, body)
-
-
-def unhook(api: Api, namespace: str, machines: t.Iterable[KubeObject]) -> None:
-    """Takes our hook away, so that nothing of ours holds up a drain."""
-    for machine in machines:
-        if body := removal.without_hook(machine):
-            api.merge_patch(known("Machine"), name(machine), namespace, body)
+    marks.mark(api, namespace, machines)
 
 
 def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetParams) -> None:
@@ -151,7 +138,7 @@ def let_go(api: Api, machines: t.Iterable[KubeObject], params: GpuMachinesetPara
             since = machine["metadata"]["deletionTimestamp"]
             message = f"Machine {name(machine)} is being deleted since {since}, and its pre-drain hook holds it until its node is empty. {exc.message}"
             raise AcceleratorError("MACH-HOOK", message, exc.remedy, exc.evidence) from exc
-        unhook(api, params["namespace"], [machine])
+        marks.unhook(api, params["namespace"], [machine])
 
 
 def machines_of(api: Api, pool: str, namespace: str) -> list[KubeObject]:

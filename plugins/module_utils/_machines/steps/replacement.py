@@ -21,6 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import (
     drift,
     machine_set,
+    mirror,
     pool as machine_pool,
     removal,
 )
@@ -33,14 +34,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
     phase,
     set_name,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.mirror import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.plan import MachinePlan
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool import Present
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
     GpuMachinesetParams,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._machines.source_set import MachineError
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps import (
     health,
+    marks,
     removal as removal_steps,
     writes,
 )
@@ -131,7 +133,7 @@ class Replacement:
                     for one in judge.seen["machines"]
                     if set_name(one) == set_ and not judge.has_instance(one)
                 ]
-                removal_steps.mark(self.api, self.params["namespace"], refused)
+                marks.mark(self.api, self.params["namespace"], refused)
                 self._written(set_, machine_set.settled(self.plan.manifests[set_]))
                 exc.message += " Nothing was replaced; the pool is as it was."
             raise
@@ -173,7 +175,7 @@ def foresee(machines: t.Iterable[KubeObject], plan: MachinePlan, params: GpuMach
     if params.get("on_change") != "replace":
         return
     outdated = [one for one in machines if _is_outdated(plan, one)]
-    drift.check_machines(outdated)
+    mirror.check_machines(outdated)
     if plan.pool.autoscale and (names := sorted(map(name, outdated))):
         what = "is scaled by the autoscaler, which would take a surge for its own. Not replaced, and nothing was changed"
         raise MachineError(
