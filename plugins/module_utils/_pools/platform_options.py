@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import patch_relations
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     BY_KEY,
     UNTOLD,
@@ -21,7 +22,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.
     of_cloud,
     unknown_fields,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Paths, Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import (
     PATCH,
     Candidate,

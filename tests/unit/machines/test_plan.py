@@ -23,11 +23,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.p
     GpuMachinesetParams,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import infrastructure
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     PLATFORMS,
     unknown_fields,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Place
 

@@ -24,7 +24,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms 
     infrastructure,
     registry as platforms,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.wanted import Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Wanted
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 from openshift_sandbox import scenario
 from openshift_sandbox.seed import cluster as seed_cluster, nodes
