@@ -27,7 +27,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http 
 
 Params = dict[str, t.Any]
 Result = dict[str, t.Any]
-Ensure = t.Callable[[Api, Params], Result]
+# A module's `ensure` takes its own TypedDict, whose keys are those of its specification.
+Ensure = t.Callable[[Api, t.Any], Result]
 Show = t.Callable[[str], None]
 
 

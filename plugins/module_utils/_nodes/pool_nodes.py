@@ -18,9 +18,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 
 Data = dict[str, t.Any]
+# A pool as somebody describes it: a name, a node_selector, and what it expects of its nodes.
+Pool = t.Mapping[str, t.Any]
 
 
-def check_pools(pools: t.Sequence[Data]) -> None:
+def check_pools(pools: t.Sequence[Pool]) -> None:
     """The pools of gpu_plan carry more than is needed here; what is needed has to be there."""
     for index, pool in enumerate(pools):
         for key in ("name", "node_selector"):
@@ -38,12 +40,12 @@ def check_pools(pools: t.Sequence[Data]) -> None:
             )
 
 
-def nodes_of(nodes: t.Iterable[Data], pool: Data) -> list[Data]:
+def nodes_of(nodes: t.Iterable[Data], pool: Pool) -> list[Data]:
     found = [node for node in nodes if matches(pool["node_selector"], devices.labels(node))]
     return sorted(found, key=lambda node: str(node["metadata"]["name"]))
 
 
-def judge_size(nodes: t.Iterable[Data], pool: Data) -> Readiness:
+def judge_size(nodes: t.Iterable[Data], pool: Pool) -> Readiness:
     found = len(nodes_of(nodes, pool))
     wanted = next((int(pool[key]) for key in ("min_nodes", "min_replicas", "replicas") if key in pool), 1)
     if found >= wanted:
@@ -58,7 +60,7 @@ def judge_size(nodes: t.Iterable[Data], pool: Data) -> Readiness:
     )
 
 
-def judge_devices(nodes: t.Iterable[Data], pool: Data) -> list[Readiness]:
+def judge_devices(nodes: t.Iterable[Data], pool: Pool) -> list[Readiness]:
     """What each node of the pool lacks of what the pool expects; a pool that expects nothing wants its nodes to be Ready."""
     parts: list[Readiness] = []
     for node in nodes_of(nodes, pool):
@@ -93,7 +95,7 @@ def _part(name: str, reason: str, what: str, code: str, remedy: str) -> Readines
     )
 
 
-def summarize_nodes(nodes: t.Sequence[Data], pools: t.Iterable[Data]) -> list[Data]:
+def summarize_nodes(nodes: t.Sequence[Data], pools: t.Iterable[Pool]) -> list[Data]:
     return [
         {
             "name": str(node["metadata"]["name"]),

@@ -11,7 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.update import update
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.node import UPGRADE
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.node import UPGRADE
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
     BLOCKING,
     OK,

@@ -20,7 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel, lookup
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.lookup_steps import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.steps import (
     look_up,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.toolkit import (

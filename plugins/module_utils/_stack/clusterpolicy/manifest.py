@@ -10,11 +10,12 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_modules
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.conditions import find
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     InputError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import (
     GPU_TOLERATION,
     merge_tolerations,
@@ -26,12 +27,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
     REQUIRED,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+)
 
 API_VERSION: t.Final = "nvidia.com/v1"
 _IMAGE: t.Final = ("version", "repository", "image")
 
 
-def refuse_second(policies: t.Iterable[dict[str, t.Any]], name: str) -> None:
+def refuse_second(policies: t.Iterable[KubeObject], name: str) -> None:
     """The operator ignores every ClusterPolicy but the oldest, so a second one is never made."""
     names = sorted(entry["metadata"]["name"] for entry in policies)
     if names and name not in names:
@@ -43,7 +48,7 @@ def refuse_second(policies: t.Iterable[dict[str, t.Any]], name: str) -> None:
         )
 
 
-def refuse_switch(params: dict[str, t.Any], live: dict[str, t.Any] | None, wanted: dict[str, t.Any]) -> None:
+def refuse_switch(params: StackParams, live: KubeObject | None, wanted: dict[str, t.Any]) -> None:
     """Back from NVIDIADriver objects to the policy's own driver: only when that is asked for by name."""
     before, after = (((policy or {}).get("spec") or {}).get("driver") or {} for policy in (live, wanted))
     asked_for = (params.get("driver") or {}).get("use_nvidia_driver_crd") is False
@@ -55,12 +60,13 @@ def refuse_switch(params: dict[str, t.Any], live: dict[str, t.Any] | None, wante
         )
 
 
-def check(params: dict[str, t.Any]) -> None:
+def check(params: StackParams) -> None:
     """What cannot work is refused before the first request."""
+    given: t.Mapping[str, t.Any] = params
     driver = params.get("driver") or {}
     for option in clusterpolicy_options.FIELDS:
         check_image(
-            params.get(option) or {}, option, "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE"
+            given.get(option) or {}, option, "INPUT-DRIVER-IMAGE" if option == "driver" else "INPUT-IMAGE"
         )
     registry = params.get("registry")
     if registry is not None and not re.fullmatch(
@@ -115,7 +121,7 @@ def check_driver(driver: dict[str, t.Any], path: str) -> None:
         )
 
 
-def check_modules(wanted: str | None, pools: t.Sequence[dict[str, t.Any]], path: str) -> None:
+def check_modules(wanted: str | None, pools: t.Sequence[StackPool], path: str) -> None:
     """open or proprietary has to fit every GPU that the driver is for; auto leaves it to the driver on each node."""
     for pool in pools:
         if wrong := driver_modules.contradiction(wanted, pool.get("gpu_models") or []):
@@ -127,7 +133,7 @@ def check_modules(wanted: str | None, pools: t.Sequence[dict[str, t.Any]], path:
             )
 
 
-def check_branch(version: str | None, pools: t.Sequence[dict[str, t.Any]], path: str) -> None:
+def check_branch(version: str | None, pools: t.Sequence[StackPool], path: str) -> None:
     for pool in pools:
         if wrong := driver_modules.outgrown(version, pool.get("gpu_models") or []):
             message = f"{path}.version is {version}, and {wrong} (pool {pool.get('name')})."
@@ -138,7 +144,7 @@ def check_branch(version: str | None, pools: t.Sequence[dict[str, t.Any]], path:
             )
 
 
-def check_storage(gds: dict[str, t.Any], wanted: str | None, pools: t.Sequence[dict[str, t.Any]]) -> None:
+def check_storage(gds: dict[str, t.Any], wanted: str | None, pools: t.Sequence[StackPool]) -> None:
     """The policy's driver, where it is auto, chooses by the GPU."""
     kinds = [
         (driver_modules.only(model), f" (pool {pool.get('name')}: {model})")
@@ -154,7 +160,7 @@ def check_storage(gds: dict[str, t.Any], wanted: str | None, pools: t.Sequence[d
             )
 
 
-def asked(params: dict[str, t.Any]) -> dict[str, t.Any]:
+def asked(params: StackParams) -> dict[str, t.Any]:
     """The spec that the typed options and the raw spec ask for, without tolerations and defaults."""
     spec = clusterpolicy_options.spec(params, clusterpolicy_options.FIELDS)
     if "driver" in spec:
@@ -169,9 +175,7 @@ def count_unavailable(driver: dict[str, t.Any]) -> None:
         rules["maxUnavailable"] = int(rules["maxUnavailable"])
 
 
-def build(
-    params: dict[str, t.Any], base: dict[str, t.Any], live: dict[str, t.Any] | None
-) -> dict[str, t.Any]:
+def build(params: StackParams, base: dict[str, t.Any], live: KubeObject | None) -> dict[str, t.Any]:
     """The whole manifest of a policy that is ours: base, then typed options, then the raw spec."""
     spec = merge({key: {} for key in REQUIRED}, merge(base, asked(params)))
     spec["daemonsets"]["tolerations"] = wanted_tolerations(params, live)
@@ -183,7 +187,7 @@ def build(
     }
 
 
-def remarks(params: dict[str, t.Any], spec: dict[str, t.Any], installed: tuple[int, ...]) -> list[str]:
+def remarks(params: StackParams, spec: dict[str, t.Any], installed: tuple[int, ...]) -> list[str]:
     """What a GPU operator of 26.7 or later makes of the spec, other than it seems: its default driver is of branch 595, before it was 580."""
     if installed < (26, 7):
         return []
@@ -207,14 +211,14 @@ def remarks(params: dict[str, t.Any], spec: dict[str, t.Any], installed: tuple[i
     return found
 
 
-def wished(params: dict[str, t.Any], live: dict[str, t.Any]) -> dict[str, t.Any]:
+def wished(params: StackParams, live: KubeObject) -> dict[str, t.Any]:
     """For a policy that somebody else made: only what was asked for, and the tolerations that the pools need."""
     spec = asked(params)
     spec.setdefault("daemonsets", {})["tolerations"] = wanted_tolerations(params, live)
     return spec
 
 
-def wanted_tolerations(params: dict[str, t.Any], live: dict[str, t.Any] | None) -> list[dict[str, t.Any]]:
+def wanted_tolerations(params: StackParams, live: KubeObject | None) -> list[dict[str, t.Any]]:
     """The operator replaces its own default by this list, so the default has to be in it."""
     theirs = (((live or {}).get("spec") or {}).get("daemonsets") or {}).get("tolerations")
     raw = ((params.get("spec") or {}).get("daemonsets") or {}).get("tolerations")
@@ -224,23 +228,19 @@ def wanted_tolerations(params: dict[str, t.Any], live: dict[str, t.Any] | None) 
     return merge_tolerations(theirs, [GPU_TOLERATION], params.get("tolerations"), of_pools, raw)
 
 
-def effective_tolerations(policy: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+def effective_tolerations(policy: KubeObject) -> list[dict[str, t.Any]]:
     """What operands of this policy tolerate."""
     given = ((policy.get("spec") or {}).get("daemonsets") or {}).get("tolerations")
     return list(given or [GPU_TOLERATION])
 
 
-def condition(policy: dict[str, t.Any], kind: str) -> dict[str, t.Any]:
-    conditions = (policy.get("status") or {}).get("conditions") or []
-    return next((entry for entry in conditions if entry["type"] == kind), {})
-
-
-def state(policy: dict[str, t.Any]) -> str:
+def state(policy: KubeObject) -> str:
+    """Return what the status says: ready, notReady, ignored, disabled, or nothing yet."""
     return str((policy.get("status") or {}).get("state") or "")
 
 
-def reason(policy: dict[str, t.Any]) -> str:
-    """Of the condition that speaks: Error while it is True, Ready otherwise."""
-    error = condition(policy, "Error")
-    speaking = error if error.get("status") == "True" else condition(policy, "Ready")
+def reason(policy: KubeObject) -> str:
+    """Return the reason of condition Error while that is True, else the reason of condition Ready."""
+    error = find(policy, "Error")
+    speaking = error if error.get("status") == "True" else find(policy, "Ready")
     return str(speaking.get("reason") or "")

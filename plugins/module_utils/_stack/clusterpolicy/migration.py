@@ -30,7 +30,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devi
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
     state,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.node import UPGRADE
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.node import UPGRADE
 
 Data = dict[str, t.Any]
 COMPONENT: t.Final = "app.kubernetes.io/component=nvidia-driver"

@@ -93,7 +93,7 @@ class Match:
 
 
 def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
-    here = operands.on_node(node, snapshot["daemonsets"], snapshot["pods"], {})
+    here = operands.on_node(node, snapshot, {})
     driver = next((one for one in here if one.component == "driver"), None)
     daemonset = next(
         (one for one in snapshot["daemonsets"] if driver and one["metadata"]["name"] == driver.daemonset),

@@ -88,7 +88,10 @@ def sources(mirror_sets: t.Iterable[Data]) -> dict[str, Source]:
 
 
 def mirrored(
-    params: Data, registry: str, known: t.Mapping[str, str], elsewhere: t.Mapping[str, Source]
+    params: t.Mapping[str, t.Any],
+    registry: str,
+    known: t.Mapping[str, str],
+    elsewhere: t.Mapping[str, Source],
 ) -> Mirrored:
     """known: the operator's own images; elsewhere: what mirror sets cover, from `sources`."""
     found, kept, unknown = dict(params), [], []

@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages, table
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, as_finding
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
     devices,
     images,
@@ -26,7 +26,6 @@ Data = dict[str, t.Any]
 PACKAGE: t.Final = "kernel-module-management"
 SELECTOR, IMAGE, BUILD, SIGNING = "selector", "image", "build", "signing"
 _MAKING: t.Final = (IMAGE, BUILD, SIGNING)
-_UNASKED: t.Final = "nothing of it is asked for"
 _OF_CODE: t.Final = {
     "GPU-NODES": SELECTOR,
     "GPU-NODE-NOTREADY": SELECTOR,
@@ -60,47 +59,38 @@ def summarize(params: Data, snapshot: Snapshot, failed: str = "") -> Data:
     """pools, stages and lines, as of every stack. failed: the code that lasted for too long."""
     live = next(iter(snapshot.get("modules") or ()), dict[str, t.Any]())
     full = {"nodes": (), "configs": (), "pods": (), **snapshot}
-    found, parts = chain(params), judge(params, live, full) if live else []
-    parts = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in parts]
+    found, findings = chain(params), judge(params, live, full) if live else []
+    findings = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in findings]
     return table.summarize(
-        found, full, live, params["pools"], parts, lambda node: seen(node, live, full, found)
+        found, full, live, params["pools"], findings, lambda node: seen(node, live, full, found)
     )
 
 
-def judge(params: Data, live: Data, snapshot: Snapshot) -> list[Part]:
-    parts, name = [], devices.driver(params)
+def judge(params: Data, live: Data, snapshot: Snapshot) -> list[Finding]:
+    findings, name = [], devices.driver(params)
     for pool in params["pools"]:
-        parts.append(_part(pool_nodes.judge_size(snapshot["nodes"], pool), SELECTOR, pool["name"]))
+        findings.append(_finding(pool_nodes.judge_size(snapshot["nodes"], pool), SELECTOR, pool["name"]))
         for node in pool_nodes.nodes_of(snapshot["nodes"], pool):
             at, where = pool["name"], str(node["metadata"]["name"])
             now = _current(node, live, snapshot)
             own = kmm_judge.judge_node(node, live, snapshot)
             causes = [one for one in own if one.code != "GPU-KMM-PENDING"] or own
-            parts += [_part(one, _OF_CODE.get(one.code, now), at, where) for one in causes]
-            parts += [
-                _part(one, _OF_CODE[one.code], at, where)
+            findings += [_finding(one, _OF_CODE.get(one.code, now), at, where) for one in causes]
+            findings += [
+                _finding(one, _OF_CODE[one.code], at, where)
                 for one in devices.judge([node], pool, name, snapshot.get("slices", ()))
             ]
-    parts.append(_part(kmm_judge.judge_numbers(live), stages.CRD))
+    findings.append(_finding(kmm_judge.judge_numbers(live), stages.CRD))
     plugin = stages.DRA if name else stages.PLUGIN
-    return [one if one.stage != stages.PLUGIN else _part(one, plugin, one.pool, one.node) for one in parts]
+    return [
+        one if one.stage != stages.PLUGIN else _finding(one, plugin, one.pool, one.node) for one in findings
+    ]
 
 
-def _part(one: Readiness, stage: str, pool: str = "", node: str = "") -> Part:
+def _finding(one: Readiness, stage: str, pool: str = "", node: str = "") -> Finding:
     """What merely is not there yet, and numbers and devices, may be the consequence of something earlier."""
     waits = one.code in ("GPU-KMM-PENDING", "GPU-ALLOC", "GPU-DRA-SLICES") and not one.is_failed
-    return Part(
-        one.verdict,
-        one.reason,
-        one.message,
-        one.code,
-        one.remedy,
-        one.details,
-        stage,
-        pool,
-        node,
-        waits=waits,
-    )
+    return as_finding(one, stage, pool, node, waits=waits)
 
 
 def _current(node: Data, live: Data, snapshot: Snapshot) -> str:
@@ -122,7 +112,7 @@ def seen(node: Data, live: Data, snapshot: Snapshot, of: Chain) -> dict[str, Sta
         for one in (stages.PLUGIN, stages.DRA)
         if one in of.needs and not (spec.get("devicePlugin") or spec.get("dra"))
     ]
-    found = {one: Stage(one, evidence=(_UNASKED,)) for one in unasked}
+    found = {one: Stage(one, evidence=(table.NOT_WANTED,)) for one in unasked}
     now = _current(node, live, snapshot)
     is_loaded = now == stages.DRIVER and not any(
         one.code == "GPU-KMM-PENDING" for one in kmm_judge.judge_node(node, live, snapshot)

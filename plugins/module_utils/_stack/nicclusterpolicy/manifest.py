@@ -11,7 +11,7 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
@@ -20,6 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import merge_tolerations
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import camel
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 Data = dict[str, t.Any]
 
@@ -39,7 +40,7 @@ _NAME: t.Final = re.compile(r"[A-Za-z0-9_.]+")
 _OWN_KEYS: t.Final = ("resources", "cert_config", "repo_config")
 
 
-def check(params: Data) -> None:
+def check(params: StackParams) -> None:
     """What cannot work is refused before the first request."""
     if params["name"] != NAME:
         raise InputError(
@@ -79,7 +80,7 @@ def check(params: Data) -> None:
                 )
 
 
-def offered(params: Data) -> list[str]:
+def offered(params: StackParams) -> list[str]:
     """Resources that the plugins will make nodes offer."""
     asked = params.get("nic_cluster_policy") or {}
     return [
@@ -89,7 +90,7 @@ def offered(params: Data) -> list[str]:
     ]
 
 
-def wished(params: Data, images: t.Mapping[str, Data]) -> Data:
+def wished(params: StackParams, images: t.Mapping[str, Data]) -> Data:
     """The spec that is asked for. images: name -> {repository, version} of the installed operator."""
     asked = params.get("nic_cluster_policy") or {}
     spec: Data = {}
@@ -102,7 +103,7 @@ def wished(params: Data, images: t.Mapping[str, Data]) -> Data:
     return t.cast(Data, merge(spec, params["spec"]))
 
 
-def build(params: Data, images: t.Mapping[str, Data], live: Data | None) -> Data:
+def build(params: StackParams, images: t.Mapping[str, Data], live: KubeObject | None) -> Data:
     """The whole manifest. Nobody's toleration is taken away."""
     spec = wished(params, images)
     theirs = ((live or {}).get("spec") or {}).get("tolerations")

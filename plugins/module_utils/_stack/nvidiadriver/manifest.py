@@ -13,7 +13,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    merge,
+    name,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
@@ -29,6 +32,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
     options as nvidiadriver_options,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+)
 
 Data = dict[str, t.Any]
 API_VERSION: t.Final = "nvidia.com/v1alpha1"
@@ -42,7 +49,7 @@ _RENAMED: t.Final = {
 _POLICY_ONLY: t.Final = ("enabled", "useNvidiaDriverCRD", "useOpenKernelModules", "hostNetwork", *_RENAMED)
 
 
-def check(params: Data) -> None:
+def check(params: StackParams) -> None:
     if (params.get("driver") or {}).get("use_nvidia_driver_crd") is False:
         remedy = "Remove it, or set backend to clusterpolicy."
         raise InputError(
@@ -103,13 +110,13 @@ def check(params: Data) -> None:
         )
 
 
-def selector(pools: t.Sequence[Data], name: str) -> dict[str, str]:
+def selector(pools: t.Sequence[StackPool], title: str) -> dict[str, str]:
     """What all parts of a pool have in common: nodes of a pool may be of several instance types."""
-    parts = [pool["node_selector"].items() for pool in pools if pool["name"] == name]
+    parts = [pool["node_selector"].items() for pool in pools if pool["name"] == title]
     return dict(sorted(set.intersection(*map(set, parts)))) if parts else {}
 
 
-def build(params: Data, driver: Data, example: Data) -> list[Data]:
+def build(params: StackParams, driver: Data, example: Data) -> list[Data]:
     """The wanted objects. driver: the ClusterPolicy's driver section; example: the installed operator's."""
     base = merge(example, from_policy(driver))
     pools = list(params["pools"])
@@ -123,10 +130,10 @@ def build(params: Data, driver: Data, example: Data) -> list[Data]:
     return [_manifest(entry, base, pools, params) for entry in entries]
 
 
-def _manifest(entry: Data, base: Data, pools: t.Sequence[Data], params: Data) -> Data:
+def _manifest(entry: Data, base: Data, pools: t.Sequence[StackPool], params: StackParams) -> Data:
     name = entry["name"]
     of_pool: Data = next(
-        (pool["driver"] for pool in pools if pool["name"] == name and pool.get("driver")), {}
+        (found for pool in pools if pool["name"] == name and (found := pool.get("driver"))), {}
     )
     wishes = merge(fields(of_pool, nvidiadriver_options.FIELDS), fields(entry, nvidiadriver_options.FIELDS))
     spec = merge(base, merge(wishes, entry.get("spec") or {}))
@@ -196,7 +203,7 @@ def clashing(wanted: t.Sequence[Data], leaving: t.Sequence[Data], nodes: t.Seque
     return [name(one) for one in leaving if any(_shared(one, other, nodes) is not None for other in wanted)]
 
 
-def unlisted(params: Data, wanted: t.Sequence[Data], live: t.Sequence[Data]) -> list[Data]:
+def unlisted(params: StackParams, wanted: t.Sequence[Data], live: t.Sequence[Data]) -> list[Data]:
     """Drivers of ours that nothing asks for any more, as when their pool left the list."""
     told = {name(one) for one in wanted} | {entry["name"] for entry in params.get("nvidia_drivers") or []}
     return [one for one in live if owned(one) and name(one) not in told]
@@ -265,10 +272,6 @@ def undecided(wanted: t.Sequence[Data]) -> list[str]:
                     f"A node could have the labels of NVIDIADrivers {name(one)} and {name(other)} both; it would get no driver."
                 )
     return remarks
-
-
-def name(obj: Data) -> str:
-    return str(obj["metadata"]["name"])
 
 
 def _written(wanted: Data) -> str:
