@@ -33,11 +33,11 @@ class Answer:
             body.encode() if isinstance(body, str) else json.dumps(body, separators=(",", ":")).encode()
         )
 
-    def read(self, _size: int | None = None) -> bytes:
+    def read(self, _size: int | None = None, decode_content: bool = True) -> bytes:
         data, self._data = self._data, b""
         return data
 
-    def read1(self, _size: int) -> bytes:
+    def read1(self, _size: int, decode_content: bool = True) -> bytes:
         return self.read()
 
     def release_conn(self) -> None:

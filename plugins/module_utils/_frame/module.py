@@ -19,7 +19,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import ArgumentSpec
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials, expiry
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
@@ -66,7 +66,7 @@ def connect(
             )
         if connection.ends:
             what, end = connection.ends
-            if warning := expiry.warning(
+            if warning := credentials.expiry_warning(
                 what, end, datetime.datetime.now(datetime.UTC), deadline.remaining()
             ):
                 api.warn(warning)

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import connection_patience
 
 try:
     import urllib3
@@ -86,7 +85,6 @@ class Connection:
             # Not for a watch: what does not fill a block of somebody in between would not arrive.
             together.add("Accept-Encoding", "gzip")
         timeout = urllib3.Timeout(connect=connect, read=read, total=total)
-        connection_patience.limit(total)
         return self.pool.request(
             method,
             self.host + path,
@@ -117,11 +115,8 @@ def tls_context(configuration: t.Any) -> ssl.SSLContext | None:
 
 
 def fast_pool(pool: t.Any, tls: ssl.SSLContext | None) -> None:
-    """Certificates from memory instead of files; no Nagle delay; a dead peer is noticed in half a minute, a dripping one in time; none outlives a fork."""
+    """Certificates from memory instead of files; no Nagle delay; a dead peer is noticed in half a minute; none outlives a fork."""
     _POOLS.add(pool)
-    pool.pool_classes_by_scheme = {
-        scheme: connection_patience.bounded(kind) for scheme, kind in pool.pool_classes_by_scheme.items()
-    }
     _name_ourselves(pool)
     options = pool.connection_pool_kw
     if tls is not None:

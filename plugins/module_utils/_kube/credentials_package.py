@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The kubernetes and openshift packages: the only file that knows them. Imported for credentials that need it, since that takes a quarter of a second."""
+"""Read credentials with the packages kubernetes and openshift. No other file imports them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube impor
     credentials_kubeconfig,
     credentials_login,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_time import within
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import within
 
 try:
     import kubernetes.client
@@ -49,8 +49,8 @@ def pool(configuration: t.Any) -> t.Any:
     return kubernetes.client.rest.RESTClientObject(configuration).pool_manager
 
 
-def forget(_configuration: t.Any) -> None:
-    """The package writes keys and certificates of a kubeconfig to files; they are in the TLS context by now."""
+def forget() -> None:
+    """Delete the files to which the package wrote keys and certificates; they are in the TLS context by now."""
     if not MISSING:
         kube_config._cleanup_temp_files()
 

@@ -29,8 +29,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.conne
     Connection,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import USUAL, Limits, Pause
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.trouble import LOOK, Trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import (
+    LOOK,
+    USUAL,
+    Limits,
+    Pause,
+    Trouble,
+)
 
 # How often a write is sent again after the server's own optimistic lock failed.
 RACES = 10
@@ -86,7 +91,6 @@ class Http:
         body: t.Any = None,
         content_type: str = "application/json",
         accept: str = "application/json",
-        trim: t.Callable[[bytes], bytes] | None = None,
     ) -> Response:
         """The server's answer, of any status that is not worth another try. Raises ApiError when there is none in time."""
         payload = None if body is None else _encoded(body)
@@ -100,7 +104,7 @@ class Http:
         while True:
             asked = 0.0
             try:
-                answer = self._once(method, target, headers, payload, read, trim)
+                answer = self._once(method, target, headers, payload, read)
                 if answer.status == 401 and not renewed:
                     renewed = True
                     self.connection.renew()
@@ -171,13 +175,12 @@ class Http:
         headers: t.Mapping[str, str],
         payload: bytes | None,
         read: float,
-        trim: t.Callable[[bytes], bytes] | None,
     ) -> Answer:
         # A try may end a moment past the deadline, so that the last answer is not thrown away.
         most = min(self.limits.answer, self.deadline.remaining() + _GRACE)
         until = self.deadline.clock() + most
         raw = self.connection.send(method, target, headers, payload, self.limits.connect, read, most)
-        answer = kube_answer.read(raw, lambda: self.deadline.clock() > until, trim)
+        answer = kube_answer.read(raw, lambda: until - self.deadline.clock())
         if isinstance(answer.body, str) and answer.status < 300 and "json" in headers["Accept"]:
             raise http_errors.not_json(self.connection.host, method, target, answer.kind)
         return answer

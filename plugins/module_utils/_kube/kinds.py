@@ -2,20 +2,40 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The table of known kinds: paths without a discovery request."""
+"""Kinds and their paths: a table of known kinds, and what the server says about all others.
+
+A known kind needs no discovery request. For other kinds the client asks for the first group alone: most tasks
+have one such group, its answer is small, and a missing CRD costs this one request. For the second group it reads
+the aggregated document of all groups, once a task. It asks the group of a kind that is not in the document before
+it calls the kind absent: a CRD may be newer than the document, and the document leaves out an extension server
+that is down. A server that knows only the older documents costs a request for each group. The core group
+(`/api/v1`) has one version and no CRDs; the client always asks it alone.
+"""
 
 from __future__ import annotations
 
 import re
 import typing as t
+from dataclasses import dataclass, field
 from urllib.parse import quote
 
+Found = t.Iterator["Kind"]
 # What a part of a path may hold as it is.
 _PLAIN: t.Final = ":@!$&'()*+,;=~"
+ALL_GROUPS: t.Final = "/apis"
+ACCEPT_ALL_GROUPS: t.Final = ",".join(
+    (
+        *(
+            f"application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"
+            for version in ("v2", "v2beta1")
+        ),
+        "application/json",
+    )
+)
 
 
 class Kind(t.NamedTuple):
-    """One group, version and resource. provider: who brings the CRD, said when it is not served."""
+    """One group, version and resource. provider: what brings the CRD; a message names it when the kind is absent."""
 
     api_version: str
     kind: str
@@ -39,7 +59,7 @@ class Kind(t.NamedTuple):
     def path(
         self, namespace: str | None = None, name: str | None = None, subresource: str | None = None
     ) -> str:
-        """Names are quoted: those of roles may hold almost anything, and what a user gives as one must not lead elsewhere."""
+        """Return the path. It quotes names: a role's name may hold almost anything, and none may lead elsewhere."""
         parts = [self.base]
         if self.namespaced and namespace:
             parts += ["namespaces", _part(namespace)]
@@ -52,12 +72,12 @@ class Kind(t.NamedTuple):
 
 
 def _part(name: str) -> str:
-    # A client would take these two for a way upwards.
+    # HTTP clients resolve these two as parent folders.
     return name.replace(".", "%2E") if name in (".", "..") else quote(name, _PLAIN)
 
 
 def by_name(name: str) -> str:
-    """The field selector of one object."""
+    """Return the field selector of one object."""
     return "metadata.name=" + re.sub(r"([\\,=])", r"\\\1", name)
 
 
@@ -155,11 +175,49 @@ KINDS: t.Final = _read(_TABLE)
 
 
 def find(api_version: str, kind: str) -> Kind | None:
-    """The known kind, or None: the Api then asks the server once."""
+    """Return the kind from the table, or None; the Api then asks the server once."""
     return KINDS.get((api_version, kind))
 
 
 def known(kind: str) -> Kind:
-    """The one kind of that name in the table; for the collection's own code."""
+    """Return the one kind of that name in the table; ValueError if there is none or there are several."""
     (match,) = (entry for (_version, name), entry in KINDS.items() if name == kind)
     return match
+
+
+@dataclass
+class Discovery:
+    """What one task has learnt about kinds outside the table.
+
+    groups: groups that were asked alone, as `group/version`. is_aggregated: the document of all groups was read.
+    """
+
+    kinds: dict[tuple[str, str], Kind] = field(default_factory=dict)
+    groups: set[str] = field(default_factory=set)
+    is_aggregated: bool = False
+
+    def wants_all(self, wanted: Kind) -> bool:
+        """Whether the next request is for the document of all groups."""
+        return (
+            bool(wanted.group) and not self.is_aggregated and bool(self.groups - {wanted.api_version, "v1"})
+        )
+
+    def learn(self, found: Found) -> None:
+        self.kinds.update(((kind.api_version, kind.kind), kind) for kind in found)
+
+
+def in_group(api_version: str, body: t.Mapping[str, t.Any]) -> Found:
+    """Yield the kinds of an APIResourceList."""
+    for entry in body.get("resources", ()):
+        if "/" not in entry["name"]:
+            yield Kind(api_version, entry["kind"], entry["name"], bool(entry["namespaced"]))
+
+
+def in_all_groups(body: t.Mapping[str, t.Any]) -> Found:
+    """Yield the kinds of an APIGroupDiscoveryList; none of the older APIGroupList, which only names groups."""
+    for group in body.get("items", ()):
+        for version in group.get("versions", ()):
+            api_version = f"{group['metadata']['name']}/{version['version']}"
+            for entry in version.get("resources", ()):
+                if kind := (entry.get("responseKind") or {}).get("kind"):
+                    yield Kind(api_version, kind, entry["resource"], entry["scope"] == "Namespaced")

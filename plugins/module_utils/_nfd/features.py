@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import FEATURE
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import (
     key_fault,
@@ -16,8 +17,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.names
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.rules import Given, full
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import FEATURE, text
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    labels,
+    text,
+)
 
 API_VERSION: t.Final = "nfd.k8s-sigs.io/v1alpha1"
 # Tells nfd-master whose features these are.

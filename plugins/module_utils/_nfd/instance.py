@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     KindNotServedError,
@@ -133,7 +134,7 @@ def no_rules() -> KindNotServedError:
 
 
 def is_available(instance: KubeObject) -> bool:
-    return bool(_condition(instance, "Available").get("status") == "True")
+    return conditions.is_true(instance, "Available")
 
 
 def judge(instance: KubeObject | None, name: str) -> Readiness:
@@ -145,7 +146,7 @@ def judge(instance: KubeObject | None, name: str) -> Readiness:
             code="NFD-NOTREADY",
             remedy="Look at the log of the NFD operator.",
         )
-    degraded, namespace = _condition(instance, "Degraded"), instance["metadata"]["namespace"]
+    degraded, namespace = conditions.find(instance, "Degraded"), instance["metadata"]["namespace"]
     if degraded.get("status") == "True":
         what = f"NodeFeatureDiscovery {name} is Degraded: {degraded.get('reason', '')} {degraded.get('message', '')}".strip()
         selector = _operand(instance).get("workerNodeSelector")
@@ -160,7 +161,7 @@ def judge(instance: KubeObject | None, name: str) -> Readiness:
         return pending("Degraded", f"{what}.", code="NFD-DEGRADED", remedy=remedy, details=(what,))
     if is_available(instance):
         return ready("Available")
-    progress = _condition(instance, "Progressing")
+    progress = conditions.find(instance, "Progressing")
     what = f"NodeFeatureDiscovery {name} is not Available yet{': ' + progress['message'] if progress.get('message') else ''}."
     return pending(
         "NotAvailable",
@@ -177,7 +178,7 @@ def upstream(deployments: t.Sequence[KubeObject]) -> KubeObject | None:
 
 def judge_upstream(deployments: t.Sequence[KubeObject]) -> Readiness:
     master = upstream(deployments)
-    if master and _condition(master, "Available").get("status") == "True":
+    if conditions.is_true(master, "Available"):
         return ready("Available")
     name = f"{master['metadata']['namespace']}/{master['metadata']['name']}" if master else "nfd-master"
     return pending(
@@ -230,8 +231,3 @@ def _operand(live: KubeObject | None) -> KubeObject:
 
 def _config_of(live: KubeObject | None) -> str:
     return (((live or {}).get("spec") or {}).get("workerConfig") or {}).get("configData") or ""
-
-
-def _condition(instance: KubeObject, kind: str) -> dict[str, t.Any]:
-    conditions = (instance.get("status") or {}).get("conditions") or []
-    return next((entry for entry in conditions if entry["type"] == kind), {})

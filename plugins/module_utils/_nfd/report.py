@@ -8,27 +8,32 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    CONTROL_PLANE,
+    FEATURE,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER, owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
+    config,
     expectation,
     features,
     instance as nfd_instance,
-    pci_class,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
     label_difference,
     labels as node_labels,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 
-_CONTROL_PLANE: t.Final = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+_CONTROL_PLANE: t.Final = (CONTROL_PLANE, "node-role.kubernetes.io/master")
 
 
 def check(params: dict[str, t.Any]) -> None:
-    pci_class.check(params["pci_classes"])
+    config.check_classes(params["pci_classes"])
     compare = params.get("compare")
     if compare is None:
         return
@@ -72,7 +77,7 @@ def summarize(
         "available": nfd_instance.judge_upstream(charts).is_ready
         if charts
         else bool(instance and nfd_instance.is_available(instance)),
-        "pci_classes": pci_class.explain(nfd_instance.pci_classes(instance)),
+        "pci_classes": config.explain_classes(nfd_instance.pci_classes(instance)),
         "rules": [rule["name"] for rule in params["rules"]],
         "features": [entry["name"] for entry in params["features"]],
         "nodes": [_node(node) for node in nodes],
@@ -88,7 +93,7 @@ def summarize(
 
 def _node(node: KubeObject) -> dict[str, t.Any]:
     marks = labels(node)
-    found = {key: value for key, value in sorted(marks.items()) if key.startswith(node_labels.FEATURE)}
+    found = {key: value for key, value in sorted(marks.items()) if key.startswith(FEATURE)}
     return {"name": node["metadata"]["name"], "labels": found, "families": label_difference.families(marks)}
 
 
@@ -149,8 +154,7 @@ def upstream_found(deployments: t.Sequence[KubeObject], has_operator: bool) -> s
 
 
 def orphans_found(orphans: t.Sequence[features.Stale], collector: KubeObject | None) -> str:
-    conditions = ((collector or {}).get("status") or {}).get("conditions") or []
-    runs = any(one["type"] == "Available" and one["status"] == "True" for one in conditions)
+    runs = conditions.is_true(collector, "Available")
     names = ", ".join(f"{one.namespace}/{one.name}" for one in orphans[:5])
     why = (
         "nfd-gc runs and takes them away with its next round (an hour)"

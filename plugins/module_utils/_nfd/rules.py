@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import FEATURE
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import FEATURE, text
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import text
 
 # Where the CRD of rules is looked for: OpenShift 4.19 and later first, 4.18 and earlier second.
 GROUPS: t.Final = ("nfd.k8s-sigs.io", "nfd.openshift.io")

@@ -9,14 +9,18 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import GPU_CLASS
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_VERSION,
+    GPU,
+    NVIDIA,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
-    devices as node_devices,
     slices as node_slices,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 
 Data = dict[str, t.Any]
 
-GPU: t.Final = "nvidia.com/gpu"
 API_VERSION: t.Final = "resource.k8s.io/v1"
 # How a pod calls its claim.
 NAME: t.Final = "gpu"
@@ -64,13 +68,13 @@ def offering(node: Data, slices: t.Iterable[Data]) -> Data:
     others = {
         name: amount
         for name, amount in (status.get("allocatable") or {}).items()
-        if not name.startswith("nvidia.com/")
+        if not name.startswith(NVIDIA)
     }
     offered = {name: str(number) for name, number in node_slices.resources(devices).items() if name == GPU}
-    driver = {node_devices.DRIVER: node_slices.attribute(devices[0], "driverVersion")} if devices else {}
+    driver = {DRIVER_VERSION: node_slices.attribute(devices[0], "driverVersion")} if devices else {}
     return {
         **node,
-        "metadata": {**node["metadata"], "labels": {**node_devices.labels(node), **driver}},
+        "metadata": {**node["metadata"], "labels": {**labels(node), **driver}},
         "status": {**status, "allocatable": {**others, **offered}},
     }
 

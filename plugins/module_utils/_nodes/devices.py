@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import typing as t
 
-VENDORS: t.Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/")
-DRIVER: t.Final = "nvidia.com/cuda.driver-version.full"
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_VERSION,
+    GPU,
+    GPU_COUNT,
+    GPU_REPLICAS,
+    VENDORS,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+
 _DRIVER_PARTS: t.Final = (
     "nvidia.com/cuda.driver.major",
     "nvidia.com/cuda.driver.minor",
     "nvidia.com/cuda.driver.rev",
 )
-
-
-def labels(node: dict[str, t.Any]) -> dict[str, str]:
-    return node["metadata"].get("labels") or {}
 
 
 def count(quantity: t.Any) -> int:
@@ -44,7 +47,7 @@ def driver_version(node: dict[str, t.Any]) -> str:
     """As GPU feature discovery labels it; the split form is the one of releases before v0.16."""
     marks = labels(node)
     parts = [marks[key] for key in _DRIVER_PARTS if marks.get(key)]
-    return marks.get(DRIVER) or ".".join(parts)
+    return marks.get(DRIVER_VERSION) or ".".join(parts)
 
 
 def product(node: dict[str, t.Any]) -> str:
@@ -56,14 +59,9 @@ def is_shared(node: dict[str, t.Any]) -> bool:
     marks = labels(node)
     return (
         marks.get("nvidia.com/gpu.sharing-strategy", "none") not in ("", "none")
-        or count(marks.get("nvidia.com/gpu.replicas", 1)) > 1
+        or count(marks.get(GPU_REPLICAS, 1)) > 1
         or any(name.endswith(".shared") for name in resources(node))
     )
-
-
-def is_ready(node: dict[str, t.Any]) -> bool:
-    conditions = node.get("status", {}).get("conditions") or []
-    return any(entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions)
 
 
 def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str, int]:
@@ -71,15 +69,13 @@ def expected(node: dict[str, t.Any], wanted: t.Mapping[str, t.Any]) -> dict[str,
     if wanted:
         return {name: count(number) for name, number in wanted.items()}
     marks = labels(node)
-    gpus = count(marks.get("nvidia.com/gpu.count", 0)) * max(
-        1, count(marks.get("nvidia.com/gpu.replicas", 1))
-    )
+    gpus = count(marks.get(GPU_COUNT, 0)) * max(1, count(marks.get(GPU_REPLICAS, 1)))
     cut = (
         marks.get("nvidia.com/mig.capable") == "true"
         and marks.get("nvidia.com/mig.strategy", "none") != "none"
     )
     whole = gpus and not cut and not is_shared(node)
-    return {"nvidia.com/gpu": gpus} if whole else resources(node)
+    return {GPU: gpus} if whole else resources(node)
 
 
 def fingerprint(node: dict[str, t.Any]) -> str:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, field
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import VENDORS
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import cordon
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import tolerates_cordon
 
 Data = dict[str, t.Any]
 MIRROR: t.Final = "kubernetes.io/config.mirror"
-DEVICES: t.Final = ("nvidia.com/", "amd.com/", "gpu.intel.com/", "habana.ai/")
+DEVICES: t.Final = (*VENDORS, "habana.ai/")
 # Seconds until a pod that a disruption budget keeps is asked again; kubectl's.
 _AGAIN: t.Final = 5.0
 _SHOWN: t.Final = 20
@@ -167,7 +168,7 @@ class Emptied:
         is_new = pod["metadata"]["uid"] not in (self.first or ()) or bool(
             since and str(pod["metadata"].get("creationTimestamp") or "") >= since
         )
-        return is_new and bool(cordon.toleration(pod))
+        return is_new and bool(tolerates_cordon(pod))
 
     def due(self, pods: t.Iterable[Data]) -> list[Data]:
         """Pods to be asked now."""
@@ -234,7 +235,7 @@ class Emptied:
 def _came_back(pod: Data) -> str:
     owner = _controller(pod)
     by = f" of {owner['kind']} {owner['name']}" if owner else ""
-    return f"{name(pod)}{by} came to {node_of(pod)} although that is cordoned: it tolerates {cordon.toleration(pod)}"
+    return f"{name(pod)}{by} came to {node_of(pod)} although that is cordoned: it tolerates {tolerates_cordon(pod)}"
 
 
 def _controller(pod: Data) -> Data | None:

@@ -11,18 +11,13 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    cordon,
     drain as node_drain,
     node as node_facts,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.cordon import (
-    since as cordoned_since,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
 
 Data = dict[str, t.Any]
-# On nodes that we made unschedulable: for what. A run gives back what one before it has left behind.
-CORDONED: t.Final = "accelerators.openshift/cordoned"
-FOR_POOL, FOR_ADMIN = "pool", "admin"
 # With more nodes than this all pods are looked at, instead of one query a node.
 _FEW: t.Final = 8
 
@@ -39,7 +34,7 @@ def check(api: Api, nodes: t.Collection[str], rules: Rules, why: str) -> None:
         raise problem
 
 
-def drain(api: Api, nodes: t.Collection[str], rules: Rules, why: str, mark: str = FOR_POOL) -> None:
+def drain(api: Api, nodes: t.Collection[str], rules: Rules, why: str, mark: str = cordon.FOR_POOL) -> None:
     """Raises when pods may not be evicted, or are left at the end of the task's time; the nodes stay cordoned then, and the next run goes on."""
     check(api, nodes, rules, why)
     live = {node: api.get(known("Node"), node) for node in sorted(nodes)}
@@ -50,7 +45,9 @@ def drain(api: Api, nodes: t.Collection[str], rules: Rules, why: str, mark: str 
             uncordon(api, node)
         raise problem
     lost = frozenset(node for node, one in live.items() if one is None or not node_facts.is_ready(one))
-    emptied = {node: cordoned_since(one) for node, one in live.items() if one is not None and mark_of(one)}
+    emptied = {
+        node: cordon.since(one) for node, one in live.items() if one is not None and cordon.mark_of(one)
+    }
     _empty(api, nodes, node_drain.Emptied(frozenset(nodes), rules, api.clock, lost, emptied))
 
 
@@ -59,16 +56,8 @@ def uncordon(api: Api, node: str) -> None:
         known("Node"),
         node,
         None,
-        {"metadata": {"annotations": {CORDONED: None}}, "spec": {"unschedulable": None}},
+        {"metadata": {"annotations": {cordon.MARK: None}}, "spec": {"unschedulable": None}},
     )
-
-
-def is_cordoned(node: Data) -> bool:
-    return bool((node.get("spec") or {}).get("unschedulable"))
-
-
-def mark_of(node: Data) -> str:
-    return str((node["metadata"].get("annotations") or {}).get(CORDONED, ""))
 
 
 def _empty(api: Api, nodes: t.Collection[str], judge: node_drain.Emptied) -> None:
@@ -92,9 +81,9 @@ def _empty(api: Api, nodes: t.Collection[str], judge: node_drain.Emptied) -> Non
 
 
 def _cordon(api: Api, node: Data, mark: str) -> bool:
-    if is_cordoned(node):
+    if cordon.is_cordoned(node):
         return False
-    body = {"metadata": {"annotations": {CORDONED: mark}}, "spec": {"unschedulable": True}}
+    body = {"metadata": {"annotations": {cordon.MARK: mark}}, "spec": {"unschedulable": True}}
     api.merge_patch(known("Node"), node_facts.name(node), None, body)
     return True
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 from collections import Counter
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import FEATURE
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import FEATURE
 
 Labels = t.Mapping[str, str]
 Data = dict[str, t.Any]
@@ -28,7 +28,6 @@ FAMILIES: t.Final = {
 }
 # Whatever else has NFD's prefix: rules, feature files, other publishers. What has another prefix is of the family of that prefix.
 CUSTOM: t.Final = "custom"
-NVIDIA: t.Final = "nvidia.com/"
 ABSENT: t.Final = "-"
 # Labels that differ between any two nodes, or repeat another under its old name, say nothing about what the nodes are.
 _PERSONAL: t.Final = (

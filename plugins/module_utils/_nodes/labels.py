@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    FEATURE,
+    NVIDIA_PCI,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 
-FEATURE: t.Final = "feature.node.kubernetes.io/"
-NVIDIA_PCI: t.Final = f"{FEATURE}pci-10de.present"
 # Written instead of the short form where deviceLabelFields is [class, vendor]; the GPU operator takes any of the three.
 NVIDIA_PCI_FORMS: t.Final = (NVIDIA_PCI, f"{FEATURE}pci-0302_10de.present", f"{FEATURE}pci-0300_10de.present")
+
+
+def labels(obj: t.Mapping[str, t.Any]) -> dict[str, str]:
+    """Return the labels of a node, or of any other object; an empty dict if it has none."""
+    return obj["metadata"].get("labels") or {}
 
 
 def has_nvidia_pci(marks: t.Mapping[str, str]) -> bool:

@@ -8,6 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    INSTANCE_TYPE,
+    ZONE,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import taints as taints_of
+
 Node = t.Mapping[str, t.Any]
 
 
@@ -21,29 +29,22 @@ def short(full_name: str) -> str:
     return f"{host}…" if dot and not host.isdigit() else full_name
 
 
-def labels(node: Node) -> dict[str, str]:
-    return dict(node["metadata"].get("labels") or {})
-
-
 def zone(node: Node) -> str:
-    return labels(node).get("topology.kubernetes.io/zone", "")
+    return labels(node).get(ZONE, "")
 
 
 def instance_type(node: Node) -> str:
-    return labels(node).get("node.kubernetes.io/instance-type", "")
+    return labels(node).get(INSTANCE_TYPE, "")
 
 
 def is_ready(node: Node) -> bool:
-    return any(
-        one.get("type") == "Ready" and one.get("status") == "True"
-        for one in node.get("status", {}).get("conditions") or []
-    )
+    """Return True if the node's Ready condition is True."""
+    return conditions.is_true(node, "Ready")
 
 
 def why_not_ready(node: Node) -> str:
-    """The Ready condition in words."""
-    conditions = node.get("status", {}).get("conditions") or []
-    ready: dict[str, t.Any] = next((one for one in conditions if one.get("type") == "Ready"), {})
+    """Return `not Ready` with the text of the Ready condition."""
+    ready = conditions.find(node, "Ready")
     text = ready.get("message") or ready.get("reason") or "no Ready condition yet"
     return f"not Ready: {text}"
 
@@ -51,10 +52,7 @@ def why_not_ready(node: Node) -> str:
 def lacks(node: Node, wanted: t.Mapping[str, str], taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[str]:
     """Labels and taints of the pool that are not on the node yet."""
     have = labels(node)
-    marks = {
-        (taint.get("key"), taint.get("value") or "", taint.get("effect"))
-        for taint in (node.get("spec") or {}).get("taints") or []
-    }
+    marks = {(taint.get("key"), taint.get("value") or "", taint.get("effect")) for taint in taints_of(node)}
     missing = [f"label {key}={value}" for key, value in wanted.items() if have.get(key) != value]
     return missing + [
         f"taint {taint['key']}:{taint['effect']}"

@@ -15,6 +15,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import is_ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 
 Data = dict[str, t.Any]
@@ -41,7 +43,7 @@ def check_pools(pools: t.Sequence[Pool]) -> None:
 
 
 def nodes_of(nodes: t.Iterable[Data], pool: Pool) -> list[Data]:
-    found = [node for node in nodes if matches(pool["node_selector"], devices.labels(node))]
+    found = [node for node in nodes if matches(pool["node_selector"], labels(node))]
     return sorted(found, key=lambda node: str(node["metadata"]["name"]))
 
 
@@ -68,7 +70,7 @@ def judge_devices(nodes: t.Iterable[Data], pool: Pool) -> list[Readiness]:
             str(node["metadata"]["name"]),
             devices.expected(node, pool["expected"]) if pool.get("expected") else {},
         )
-        if not devices.is_ready(node):
+        if not is_ready(node):
             parts.append(
                 _part(
                     name,

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU, NVIDIA
+
 Data = dict[str, t.Any]
 
 GPU_DRIVER: t.Final = "gpu.nvidia.com"
@@ -41,11 +43,7 @@ def resources(devices: t.Iterable[Data]) -> dict[str, int]:
     for device in devices:
         kind = attribute(device, "type")
         name = (
-            f"nvidia.com/mig-{attribute(device, 'profile')}"
-            if kind == "mig"
-            else "nvidia.com/gpu"
-            if kind == "gpu"
-            else ""
+            f"{NVIDIA}mig-{attribute(device, 'profile')}" if kind == "mig" else GPU if kind == "gpu" else ""
         )
         if name:
             found[name] = found.get(name, 0) + 1

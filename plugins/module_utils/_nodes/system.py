@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import FEATURE
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 
-FEATURE: t.Final = "feature.node.kubernetes.io/"
 KERNEL: t.Final = f"{FEATURE}kernel-version.full"
 RELEASE: t.Final = f"{FEATURE}system-os_release."
 OSTREE: t.Final = f"{RELEASE}OSTREE_VERSION"

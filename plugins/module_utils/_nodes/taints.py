@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
+# On cordoned nodes; a pod that tolerates it can be scheduled there.
+UNSCHEDULABLE: t.Final = "node.kubernetes.io/unschedulable"
 # Kubernetes sets and removes these taints itself; the DaemonSet controller tolerates them for every DaemonSet.
 _TEMPORARY: t.Final = "node.kubernetes.io/"
 # The toleration that every operand of the GPU operator has by itself.
@@ -17,6 +19,11 @@ GPU_TOLERATION: t.Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effec
 def matches(wanted: t.Mapping[str, str], marks: t.Mapping[str, str]) -> bool:
     """Return True if the labels `marks` fulfil the node selector `wanted`; an empty selector matches every node."""
     return all(marks.get(key) == value for key, value in wanted.items())
+
+
+def taints(node: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
+    """Return the node's taints; an empty list if it has none."""
+    return (node.get("spec") or {}).get("taints") or []
 
 
 def tolerates(toleration: dict[str, t.Any], taint: dict[str, t.Any]) -> bool:
@@ -35,13 +42,22 @@ def tolerates(toleration: dict[str, t.Any], taint: dict[str, t.Any]) -> bool:
 def untolerated(node: dict[str, t.Any], given: t.Iterable[dict[str, t.Any]]) -> list[str]:
     """Return the node's taints, as `key=value:effect`, that keep pods with these tolerations off it for good."""
     given = list(given)
-    taints = node.get("spec", {}).get("taints") or []
     hard = [
         taint
-        for taint in taints
+        for taint in taints(node)
         if taint["effect"] != "PreferNoSchedule" and not taint["key"].startswith(_TEMPORARY)
     ]
     return [write_taint(taint) for taint in hard if not any(tolerates(entry, taint) for entry in given)]
+
+
+def tolerates_cordon(pod: dict[str, t.Any]) -> str:
+    """Return the pod's toleration for cordoned nodes as `{key: …, operator: …}`, or an empty text."""
+    cordon = {"key": UNSCHEDULABLE, "effect": "NoSchedule"}
+    for one in pod["spec"].get("tolerations") or []:
+        if tolerates(one, cordon):
+            shown = (f"{key}: {one[key]}" for key in ("key", "operator", "effect") if one.get(key))
+            return f"{{{', '.join(shown)}}}"
+    return ""
 
 
 def write_taint(taint: dict[str, t.Any]) -> str:

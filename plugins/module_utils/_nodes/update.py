@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.cordon import is_cordoned
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import system
 
 _KEYS: t.Final = "machineconfiguration.openshift.io/"
@@ -53,7 +54,7 @@ def judge(node: dict[str, t.Any]) -> Readiness | None:
             remedy=remedy,
             details=(f"{name}: {what}",),
         )
-    cordoned = ", cordoned" if node["spec"].get("unschedulable") else ""
+    cordoned = ", cordoned" if is_cordoned(node) else ""
     what = f"is being updated by the machine-config operator{cordoned}, still on kernel {system(node).kernel}"
     remedy = "Look at `oc get machineconfigpools`, and for pods that keep the node from being drained."
     return pending(

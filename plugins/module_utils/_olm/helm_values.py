@@ -9,6 +9,10 @@ from __future__ import annotations
 import copy
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    CONTROL_PLANE,
+)
+
 try:
     import yaml
 except ImportError:  # Ansible itself always has it; the import test of ansible-test has not
@@ -24,7 +28,7 @@ _BUNDLE: t.Final[Data] = {"dcgm": {"enabled": True}, "nodeStatusExporter": {"ena
 _OPENSHIFT_ONLY: t.Final = ("use_ocp_driver_toolkit", "defaultRuntime", "initContainer")
 # The chart's own list for that worker, which another one replaces, begins with it.
 _CONTROL_PLANE: t.Final = {
-    "key": "node-role.kubernetes.io/control-plane",
+    "key": CONTROL_PLANE,
     "operator": "Equal",
     "value": "",
     "effect": "NoSchedule",

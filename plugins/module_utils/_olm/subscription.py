@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
@@ -150,9 +151,8 @@ def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
 
 
 def condition(subscription: KubeObject | None, kind: str) -> KubeObject | None:
-    """A Subscription's conditions are negative: True means trouble."""
-    conditions = ((subscription or {}).get("status") or {}).get("conditions") or []
-    return next((one for one in conditions if one.get("type") == kind and one.get("status") == "True"), None)
+    """Return the condition of this type if it is True, else None. True means trouble: they are all negative."""
+    return conditions.find(subscription, kind) if conditions.is_true(subscription, kind) else None
 
 
 def trouble(subscription: KubeObject | None) -> str:
@@ -163,11 +163,8 @@ def trouble(subscription: KubeObject | None) -> str:
 
 def remarks(subscription: KubeObject | None) -> list[str]:
     """Deprecations, as the catalogue has them and OLM repeats them."""
-    conditions = ((subscription or {}).get("status") or {}).get("conditions") or []
     kinds = {"PackageDeprecated": "Package", "ChannelDeprecated": "Channel", "BundleDeprecated": "CSV"}
-    found = {
-        one["type"]: one for one in conditions if one.get("type") in kinds and one.get("status") == "True"
-    }
+    found = {kind: one for kind in kinds if (one := condition(subscription, kind))}
     spec, csv = (
         (subscription or {}).get("spec") or {},
         ((subscription or {}).get("status") or {}).get("installedCSV"),

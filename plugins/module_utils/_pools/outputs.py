@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    GPU,
+    INSTANCE_TYPE,
+    NVIDIA_PCI,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import operand_tolerations
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import GPU
 
 Data = dict[str, t.Any]
-INSTANCE_TYPE: t.Final = "node.kubernetes.io/instance-type"
 
 
 def quotas(pools: t.Iterable[Data]) -> list[Data]:
@@ -106,7 +109,7 @@ def expected_labels(pools: t.Iterable[Data]) -> list[Data]:
     return [
         {
             "node_selector": pool["node_selector"],
-            "labels": {"feature.node.kubernetes.io/pci-10de.present": "true"},
+            "labels": {NVIDIA_PCI: "true"},
             **({} if pool["existing"] else {"count": pool["min_replicas"]}),
         }
         for pool in pools

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
     KubeObject,
@@ -15,19 +18,19 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
     name,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import is_ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_node
 
-UPGRADE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
 # While the driver is replaced, its manager writes this over the labels that call for the other operands.
 PAUSED: t.Final = "paused-"
 
 
 def judge_alive(node: KubeObject) -> Finding | None:
     """Return a finding if the node is not Ready."""
-    if devices.is_ready(node):
+    if is_ready(node):
         return None
     what, remedy = "the node is not Ready", f"Look at `oc describe node {name(node)}`."
     more = {"stage": stages.LABELS, "since": conditions.since(node, "Ready")}
@@ -36,11 +39,11 @@ def judge_alive(node: KubeObject) -> Finding | None:
 
 def judge_upgrade(node: KubeObject) -> Finding | None:
     """Return a finding if the operator upgrades the GPU driver of the node, or failed to."""
-    state = devices.labels(node).get(UPGRADE, "")
+    state = labels(node).get(DRIVER_UPGRADE, "")
     if state in ("", "upgrade-done"):
         return None
     if state == "upgrade-failed":
-        label = f"oc label node {name(node)} {UPGRADE}=upgrade-required --overwrite"
+        label = f"oc label node {name(node)} {DRIVER_UPGRADE}=upgrade-required --overwrite"
         remedy = f"Look at the driver pod of the node, then `{label}`."
         what = "the driver upgrade failed, the node stays cordoned"
         return on_node(FAILED, node, "UpgradeFailed", what, "GPU-UPG-FAILED", remedy, stage=stages.DRIVER)
@@ -53,7 +56,7 @@ def judge_paused(node: KubeObject, snapshot: Snapshot, upgrade: Finding | None) 
 
     No DaemonSet wants a paused operand, so the operator calls it ready. upgrade: from judge_upgrade.
     """
-    marks = devices.labels(node)
+    marks = labels(node)
     paused = [
         key.removeprefix(operands.DEPLOY)
         for key, value in sorted(marks.items())
@@ -73,7 +76,7 @@ def judge_paused(node: KubeObject, snapshot: Snapshot, upgrade: Finding | None) 
 
 def judge_opt_out(node: KubeObject, components: t.Iterable[str]) -> Finding | None:
     """Return a finding if a label keeps one of the components away from the node."""
-    off = [one for one in components if devices.labels(node).get(operands.DEPLOY + one) == "false"]
+    off = [one for one in components if labels(node).get(operands.DEPLOY + one) == "false"]
     if not off:
         return None
     what = f"label {operands.DEPLOY}{off[0]}=false keeps {' and '.join(off)} away"

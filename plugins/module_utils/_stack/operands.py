@@ -15,7 +15,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
     Snapshot,
     name,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import Stage

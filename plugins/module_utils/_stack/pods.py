@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, name
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_node
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.node import UPGRADE
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.operands import (
     OUTDATED,
     UNWANTED,
@@ -161,7 +163,7 @@ def _waiting(
 def _outdated(node: KubeObject, operand: Operand) -> Finding:
     """Only the operator's upgrade controller replaces driver pods: their DaemonSet is OnDelete."""
     what = f"pod {operand.pod} of the driver is of an older revision"
-    label = f"oc label node {name(node)} {UPGRADE}=upgrade-required --overwrite"
+    label = f"oc label node {name(node)} {DRIVER_UPGRADE}=upgrade-required --overwrite"
     remedy = f"Set driver.upgrade_policy.auto_upgrade, or `{label}`."
     return on_node(PENDING, node, "Outdated", what, "GPU-DRV-OUTDATED", remedy, stage=stages.DRIVER)
 

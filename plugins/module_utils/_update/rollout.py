@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.cordon import is_cordoned
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.update import update
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.node import UPGRADE
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.check import (
     BLOCKING,
     OK,
@@ -68,8 +71,8 @@ def nodes(live: t.Iterable[Data]) -> Check:
     """GPU nodes that somebody is at work on."""
     lines = []
     for node in live:
-        name, state, going = node["metadata"]["name"], labels(node).get(UPGRADE, ""), update(node)
-        if node["spec"].get("unschedulable"):
+        name, state, going = node["metadata"]["name"], labels(node).get(DRIVER_UPGRADE, ""), update(node)
+        if is_cordoned(node):
             lines.append(f"{name} is cordoned")
         if state not in ("", "upgrade-done"):
             lines.append(f"{name}: the driver upgrade is at {state}")

@@ -17,8 +17,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    has_nvidia_pci,
+    labels,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel, lookup
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers.steps import (
     look_up,

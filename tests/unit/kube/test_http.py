@@ -24,7 +24,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
     answer as kube_answer,
     kinds,
-    limits,
+    retry,
 )
 
 CONFIG_MAP = kinds.known("ConfigMap")
@@ -84,7 +84,7 @@ def test_a_passing_fault_does_not_matter(verb: str, fault: str, times: int) -> N
 
 
 def test_backoff_grows_and_is_capped() -> None:
-    pause = limits.Pause()
+    pause = retry.Pause()
     seconds = [pause.next() for _time in range(8)]
     assert seconds[0] <= 0.05
     assert 0.75 <= seconds[-1] <= 1.0
@@ -92,7 +92,7 @@ def test_backoff_grows_and_is_capped() -> None:
 
 @pytest.mark.parametrize(("header", "least", "most"), [("2", 2, 2), ("3600", 60, 60), ("soon", 0, 0)])
 def test_retry_after_is_honoured_and_capped(header: str, least: float, most: float) -> None:
-    assert least <= limits.USUAL.asked(header) <= most
+    assert least <= retry.USUAL.asked(header) <= most
 
 
 def test_a_hostile_retry_after_does_not_pass_the_deadline() -> None:
@@ -127,7 +127,7 @@ def test_an_unavailable_server_is_never_an_absent_object() -> None:
     server.faults = [status(503, "ServiceUnavailable", "no") for _time in range(1000)]
     with pytest.raises(ApiError, match="503"):
         api_on(server, clock).get(CONFIG_MAP, "b", "x")
-    assert clock() - 1000 <= limits.USUAL.outage + 2
+    assert clock() - 1000 <= retry.USUAL.outage + 2
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_a_silent_server_is_noticed_soon_and_a_slow_one_gets_its_time() -> None:
     server.request = request
     assert api.get(CONFIG_MAP, "a", "x")
     assert waits == [5, 10, 20, 40, 65, 65]
-    assert sum(waits[:5]) < limits.USUAL.outage
+    assert sum(waits[:5]) < retry.USUAL.outage
 
 
 @pytest.mark.parametrize("seconds", [30.0, 1800.0])
@@ -252,7 +252,7 @@ def test_an_answer_that_drips_for_ever_is_given_up(seconds: float) -> None:
     server, clock = FakeServer(), FakeClock()
 
     class Dripping(Answer):
-        def read1(self, _size: int) -> bytes:
+        def read1(self, _size: int, decode_content: bool = True) -> bytes:
             clock.sleep(1.0)
             return b" "
 
@@ -260,7 +260,7 @@ def test_an_answer_that_drips_for_ever_is_given_up(seconds: float) -> None:
     with pytest.raises(ApiError) as caught:
         api_on(server, clock, seconds=seconds).get(CONFIG_MAP, "a", "x")
     assert caught.value.code == "API-UNREACHABLE"
-    assert clock() - 1000 <= min(seconds + 1, limits.USUAL.outage + limits.USUAL.answer + 2)
+    assert clock() - 1000 <= min(seconds + 1, retry.USUAL.outage + retry.USUAL.answer + 2)
 
 
 @pytest.mark.parametrize("code", [200, 404])
@@ -288,7 +288,7 @@ def test_a_long_answer_leaves_the_collector_of_garbage_as_it_was(collects: bool,
     (gc.enable if collects else gc.disable)()
     try:
         with contextlib.nullcontext() if end else pytest.raises(ConnectionError, match="cut off"):
-            assert len(kube_answer.read(raw, lambda: False).body) == (1 << 20) + 1
+            assert len(kube_answer.read(raw, lambda: 1.0).body) == (1 << 20) + 1
         assert gc.isenabled() == collects
     finally:
         (gc.enable if was_enabled else gc.disable)()
@@ -338,7 +338,7 @@ def test_a_missing_permission_is_told_soon_after_an_outage_too() -> None:
     ]
     with pytest.raises(ForbiddenError):
         api_on(server, clock).get(CONFIG_MAP, "a", "x")
-    assert clock() - 1000 <= limits.USUAL.settling + 2
+    assert clock() - 1000 <= retry.USUAL.settling + 2
 
 
 @pytest.mark.parametrize("early", [NO_ROLE, status(401, "Unauthorized", "Unauthorized")], ids=["403", "401"])

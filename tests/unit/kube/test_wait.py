@@ -179,7 +179,7 @@ def test_a_deleted_object_of_the_same_name_but_another_uid_counts_as_gone() -> N
 
 
 def test_deletion_that_hangs_names_the_finalizers() -> None:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deletes import judge_gone
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.removals import judge_gone
 
     stuck = {
         "kind": "ConfigMap",

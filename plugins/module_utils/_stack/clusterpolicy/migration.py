@@ -12,6 +12,9 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import keeper
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
@@ -26,11 +29,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     pending,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
     state,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.node import UPGRADE
 
 Data = dict[str, t.Any]
 COMPONENT: t.Final = "app.kubernetes.io/component=nvidia-driver"
@@ -106,7 +108,9 @@ def unasked(pods: t.Iterable[Data], nodes: t.Iterable[Data]) -> list[str]:
     """Nodes with such a pod on which no upgrade is under way, asked for or failed."""
     held = {pod["spec"]["nodeName"] for pod in left_over(pods)}
     idle = [
-        node for node in nodes if name(node) in held and labels(node).get(UPGRADE, "") in ("", "upgrade-done")
+        node
+        for node in nodes
+        if name(node) in held and labels(node).get(DRIVER_UPGRADE, "") in ("", "upgrade-done")
     ]
     return sorted(
         name(node) for node in idle if (node["metadata"].get("annotations") or {}).get(REQUESTED) != "true"
@@ -118,7 +122,7 @@ def judge_replaced(snapshot: Snapshot) -> Readiness:
     if not nodes:
         return ready("Replaced", "Every node has the policy's driver.")
     message = f"Driver pods of NVIDIADriver objects still run on {', '.join(nodes[:5])}{', …' if nodes[5:] else ''}."
-    remedy = f"Look at label {UPGRADE} of the node, and for pods that hold its GPUs."
+    remedy = f"Look at label {DRIVER_UPGRADE} of the node, and for pods that hold its GPUs."
     return pending(
         "Replacing",
         message,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU_PRESENT
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
     KubeObject,
     Snapshot,
@@ -20,7 +21,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     Readiness,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    has_nvidia_pci,
+    labels,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches, untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
@@ -43,7 +47,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods
 BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
 MIG_CONFIG: t.Final = "nvidia.com/mig.config"
 MIG_STATE: t.Final = "nvidia.com/mig.config.state"
-PRESENT: t.Final = "nvidia.com/gpu.present"
 # The reason of missing devices on a node whose device plugin runs: they come within moments or never.
 WITHHELD: t.Final = "Withheld"
 _OPERATOR_LOG: t.Final = "Look at the log of the GPU operator."
@@ -93,7 +96,7 @@ def _judge_taints(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> F
 
 def _judge_features(node: KubeObject, policy: KubeObject) -> Finding | None:
     """Without GPU nodes that it knows of, the operator has nothing to do and calls itself ready."""
-    if has_nvidia_pci(devices.labels(node)):
+    if has_nvidia_pci(labels(node)):
         return None
     what = "no label feature.node.kubernetes.io/pci-10de.present"
     remedy = (
@@ -109,7 +112,7 @@ def _judge_features(node: KubeObject, policy: KubeObject) -> Finding | None:
 
 def _judge_marks(node: KubeObject) -> Finding | None:
     """Return the first label that keeps operands away from the node."""
-    marks = devices.labels(node)
+    marks = labels(node)
     if marks.get(operands.DEPLOY + "operands") == "false":
         remedy = f"oc label node {name(node)} {operands.DEPLOY}operands-"
         what = f"label {operands.DEPLOY}operands=false keeps every operand away"
@@ -118,8 +121,10 @@ def _judge_marks(node: KubeObject) -> Finding | None:
         what = f"label {operands.MODE}=dra is left over from a GPUCluster and keeps the operands away"
         remedy = f"oc label node {name(node)} {operands.MODE}-"
         return on_node(PENDING, node, "Mode", what, "GPU-MODE", remedy, stage=stages.LABELS)
-    if has_nvidia_pci(marks) and marks.get(PRESENT) != "true":
-        what = f"the operator has not labelled it {PRESENT}=true (it is {marks.get(PRESENT, 'absent')})"
+    if has_nvidia_pci(marks) and marks.get(GPU_PRESENT) != "true":
+        what = (
+            f"the operator has not labelled it {GPU_PRESENT}=true (it is {marks.get(GPU_PRESENT, 'absent')})"
+        )
         more: dict[str, t.Any] = {"stage": stages.LABELS, "waits": True}
         return on_node(PENDING, node, "NotPresent", what, "GPU-CP-NOTREADY", _OPERATOR_LOG, **more)
     return judge_opt_out(node, ("container-toolkit", "device-plugin", "operator-validator"))
@@ -132,7 +137,7 @@ def _judge_left(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Fin
     names = [
         owner["name"]
         for one in snapshot["daemonsets"]
-        if matches(operands.selector(one), devices.labels(node))
+        if matches(operands.selector(one), labels(node))
         for owner in one["metadata"].get("ownerReferences") or []
         if owner["kind"] == "NVIDIADriver"
     ]
@@ -191,7 +196,7 @@ def _judge_devices(
 
 def _withdrawn(node: KubeObject) -> str:
     """GPU feature discovery counts all GPUs of the node, the device plugin healthy ones: the rest was withdrawn."""
-    present = devices.count(devices.labels(node).get("nvidia.com/gpu.count", 0))
+    present = devices.count(labels(node).get("nvidia.com/gpu.count", 0))
     offered = devices.offered(node, "nvidia.com/gpu")
     if not 0 < offered < present or devices.is_shared(node):
         return ""
@@ -200,7 +205,7 @@ def _withdrawn(node: KubeObject) -> str:
 
 def _judge_mig(node: KubeObject, short: t.Sequence[str]) -> Finding | None:
     """The MIG manager tells its state by a label; the ClusterPolicy is ready all the same."""
-    marks = devices.labels(node)
+    marks = labels(node)
     state, layout = marks.get(MIG_STATE), marks.get(MIG_CONFIG, "")
     offer = f", offers {', '.join(short)}" if short else ""
     where = f"({layout or 'no layout'}: {state}){offer}"

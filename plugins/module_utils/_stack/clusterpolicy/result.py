@@ -15,7 +15,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, READY
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    has_nvidia_pci,
+    labels,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages, table
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.judge import (
@@ -74,7 +77,7 @@ def summarize(
 
     def seen(node: KubeObject) -> t.Mapping[str, Stage]:
         if not policy:
-            is_labelled = has_nvidia_pci(devices.labels(node))
+            is_labelled = has_nvidia_pci(labels(node))
             return table.before_object(CHAIN, node, is_labelled, "no NVIDIA PCI label")
         lacking = operands.lacking(node, snapshot["daemonsets"], policy.get("spec") or {})
         return operands.shown_stages(node, operands_of(node), operands.by_stage(lacking))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import NVIDIA_PCI
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
     KubeObject,
     Snapshot,
@@ -16,8 +17,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, slices
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    NVIDIA_PCI,
     has_nvidia_pci,
+    labels,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel
@@ -73,7 +74,7 @@ def operands_of(
 
 
 def _judge_labels(node: KubeObject) -> Finding | None:
-    marks = devices.labels(node)
+    marks = labels(node)
     if not has_nvidia_pci(marks):
         what = f"label {NVIDIA_PCI} is missing, so the operator leaves the node out"
         remedy = "Look at nfd-worker on that node, and at the PCI classes of the NodeFeatureDiscovery."
@@ -87,7 +88,7 @@ def _judge_labels(node: KubeObject) -> Finding | None:
 
 def lacking(node: KubeObject, found: t.Iterable[operands.Operand]) -> list[str]:
     """Return components that the node should have although no DaemonSet brings them."""
-    marks, served = devices.labels(node), {one.component for one in found}
+    marks, served = labels(node), {one.component for one in found}
     called = [one for one in _ORDER if marks.get(operands.DEPLOY + one) == "true"]
     if marks.get(operands.DEPLOY + COMPONENTS[0]) != "false":
         called.append(COMPONENTS[0])

@@ -17,7 +17,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
     devices as node_devices,
     slices,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    has_nvidia_pci,
+    labels,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages, table
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
@@ -55,7 +58,7 @@ def summarize(
 
     def seen(node: KubeObject) -> t.Mapping[str, Stage]:
         if not cluster:
-            is_labelled = has_nvidia_pci(node_devices.labels(node))
+            is_labelled = has_nvidia_pci(labels(node))
             return table.before_object(CHAIN, node, is_labelled, "no NVIDIA PCI label")
         here = operands.on_node(node, view(node), revisions)
         shown = operands.shown_stages(node, here, operands.by_stage(lacking(node, here)))

@@ -19,8 +19,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, name
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    has_nvidia_pci,
+    labels,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
     StackParams,

@@ -19,9 +19,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     worst,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
-    devices as node_devices,
     pool_nodes,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
     devices,
@@ -154,7 +154,7 @@ def _part(
 
 
 def _judge_reach(node: Data, module: Data) -> Readiness | None:
-    name, marks = node["metadata"]["name"], node_devices.labels(node)
+    name, marks = node["metadata"]["name"], labels(node)
     lacking = [
         f"{key}={value}" for key, value in module["spec"]["selector"].items() if marks.get(key) != value
     ]
@@ -199,7 +199,7 @@ def _judge_version(node: Data, module: Data) -> Readiness | None:
         else None
     )
     label = kmm_manifest.version_label(module["metadata"]["namespace"], module["metadata"]["name"])
-    there = node_devices.labels(node).get(label)
+    there = labels(node).get(label)
     if not version or there == version:
         return None
     what = (
@@ -291,9 +291,9 @@ def _judge_loaded(node: Data, module: Data, snapshot: Snapshot) -> Readiness | N
         what = "the kernel module is being loaded"
     elif there.get("bootId", boot) != boot:
         what = "was rebooted, and the kernel module is not loaded again yet"
-    elif kmm_manifest.ready_label(
-        module["metadata"]["namespace"], module["metadata"]["name"]
-    ) not in node_devices.labels(node):
+    elif kmm_manifest.ready_label(module["metadata"]["namespace"], module["metadata"]["name"]) not in labels(
+        node
+    ):
         what = "KMM has not labelled it ready"
     return (
         _part(

@@ -20,6 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     Readiness,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, on_node
@@ -83,7 +84,7 @@ class Here(t.NamedTuple):
 def here(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Here:
     """Return what the operator has for the node."""
     ours = of_owner(snapshot["daemonsets"], str(policy["metadata"].get("uid")))
-    wanted = [one for one in ours if matches(operands.selector(one), devices.labels(node))]
+    wanted = [one for one in ours if matches(operands.selector(one), labels(node))]
     wanted.sort(key=lambda one: (not is_driver(one), name(one)))
     pods = [pod for pod in snapshot["pods"] if pod["spec"].get("nodeName") == node["metadata"]["name"]]
     revisions, served = operands.current_revisions(snapshot["revisions"]), {key_of(one) for one in wanted}
@@ -108,7 +109,7 @@ def judge_node(
     tainted = judge_taints(node, of_node.daemonsets, "NIC-TAINT", remedy, first)
     found: list[Finding | None] = [judge_alive(node), _judge_label(node), upgrade, tainted, *late]
     is_explained = any(one and one.stage == stages.DRIVER for one in found)
-    if devices.labels(node).get(WAITS) == "true" and not is_explained:
+    if labels(node).get(WAITS) == "true" and not is_explained:
         what, remedy = "its NIC driver is not loaded yet", "Look at the log of the node's mofed pod."
         found.append(on_node(PENDING, node, "Driver", what, "NIC-DRV", remedy, stage=stages.DRIVER))
     found += [_judge_devices(node, resource, number) for resource, number in wanted.items()]
@@ -116,7 +117,7 @@ def judge_node(
 
 
 def _judge_label(node: KubeObject) -> Finding | None:
-    if devices.labels(node).get(PRESENT) == "true":
+    if labels(node).get(PRESENT) == "true":
         return None
     what = f"label {PRESENT} is missing, so the operator leaves the node out"
     remedy = (
@@ -127,7 +128,7 @@ def _judge_label(node: KubeObject) -> Finding | None:
 
 
 def _judge_upgrade(node: KubeObject) -> Finding | None:
-    state = devices.labels(node).get(UPGRADE, "")
+    state = labels(node).get(UPGRADE, "")
     if state in ("", "upgrade-done"):
         return None
     if state == "upgrade-failed":

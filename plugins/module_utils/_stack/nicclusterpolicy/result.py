@@ -14,6 +14,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
     named,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages, table
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding
@@ -58,7 +59,7 @@ def summarize(
 
     def seen(node: KubeObject) -> t.Mapping[str, Stage]:
         if not policy:
-            is_labelled = devices.labels(node).get(PRESENT) == "true"
+            is_labelled = labels(node).get(PRESENT) == "true"
             return table.before_object(CHAIN, node, is_labelled, f"no label {PRESENT}")
         return _seen(node, policy, view(node), offered)
 
@@ -80,7 +81,7 @@ def _node(node: KubeObject, pool: StackPool, offered: t.Sequence[str]) -> dict[s
         "pool": pool["name"],
         "expected": {one: number for one, number in (pool.get("expected") or {}).items() if one in offered},
         "allocatable": {one: devices.offered(node, one) for one in offered},
-        "driver_loaded": devices.labels(node).get(WAITS) == "false",
+        "driver_loaded": labels(node).get(WAITS) == "false",
     }
 
 

@@ -9,6 +9,10 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+    GPU_PRESENT,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.conditions import find
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
     KubeObject,
@@ -16,20 +20,18 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
     name,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
     state,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.node import PRESENT
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import (
     Finding,
     on_node,
     on_object,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.node import UPGRADE
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 
 OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
@@ -66,7 +68,7 @@ def judge(
 def _is_for(driver: KubeObject, node: KubeObject) -> bool:
     """Return whether a GPU node is the driver's: the default driver's are those that it owns already."""
     spec, marks = driver.get("spec") or {}, labels(node)
-    if marks.get(PRESENT) != "true":
+    if marks.get(GPU_PRESENT) != "true":
         return False
     return (
         marks.get(OWNER) == name(driver)
@@ -116,7 +118,7 @@ def _judge_node(node: KubeObject, driver: KubeObject, daemonsets: t.Iterable[Kub
     if version and not any(operands.runs_version(one, version) for one in ours):
         what = f"the operator has not yet brought version {version} of NVIDIADriver {title} to its DaemonSet"
         return _on_driver(node, "Rollout", what, "GPU-NVD-NOTREADY", _LOG)
-    step = marks.get(UPGRADE)
+    step = marks.get(DRIVER_UPGRADE)
     is_automatic = (spec.get("upgradePolicy") or {}).get("autoUpgrade", True)
     if is_automatic and step not in ("upgrade-done", "upgrade-failed"):
         what = f"the driver upgrade is at {step or 'its beginning'}"

@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
     name,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     manifest as clusterpolicy_manifest,

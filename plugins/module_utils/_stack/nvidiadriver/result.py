@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
     Snapshot,
     name,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
     reason,
     state,

@@ -6,6 +6,9 @@ import typing as t
 
 import pytest
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import migration
 
@@ -37,7 +40,7 @@ def node(name: str, state: str | None = None, **annotations: str) -> Data:
     return {
         "metadata": {
             "name": name,
-            "labels": {migration.UPGRADE: state} if state else {},
+            "labels": {DRIVER_UPGRADE: state} if state else {},
             "annotations": annotations,
         }
     }

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import expiry
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
 
 NOW: t.Final = datetime.datetime(2026, 11, 21, 12, 0, tzinfo=datetime.UTC)
 
@@ -46,7 +46,7 @@ def certificate(end: datetime.datetime) -> str:
 
 @pytest.mark.parametrize("pad", ["", "a", "ab", "abc"])
 def test_a_token_says_when_it_ends(pad: str) -> None:
-    assert expiry.of_token(jwt({"exp": NOW.timestamp(), "sub": pad})) == NOW
+    assert credentials.expiry_of_token(jwt({"exp": NOW.timestamp(), "sub": pad})) == NOW
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_token_says_when_it_ends(pad: str) -> None:
     ],
 )
 def test_a_token_that_does_not_say(token: str) -> None:
-    assert expiry.of_token(token) is None
+    assert credentials.expiry_of_token(token) is None
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_a_token_that_does_not_say(token: str) -> None:
 )
 def test_a_certificate_says_when_it_ends(end: datetime.datetime) -> None:
     pem = certificate(end)
-    assert expiry.of_certificate(pem) == end
-    assert expiry.of_certificate(f"some words\n{pem}{certificate(NOW.replace(year=2030))}") == end
+    assert credentials.expiry_of_certificate(pem) == end
+    assert credentials.expiry_of_certificate(f"some words\n{pem}{certificate(NOW.replace(year=2030))}") == end
 
 
 def test_a_certificate_that_cannot_be_read() -> None:
@@ -97,7 +97,7 @@ def test_a_certificate_that_cannot_be_read() -> None:
         broken,
         "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----",
     ):
-        assert expiry.of_certificate(text) is None
+        assert credentials.expiry_of_certificate(text) is None
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_a_certificate_that_cannot_be_read() -> None:
     ],
 )
 def test_what_is_said(seconds_left: int, words: str | None) -> None:
-    said = expiry.warning("The token", NOW + datetime.timedelta(seconds=seconds_left), NOW, 60)
+    said = credentials.expiry_warning("The token", NOW + datetime.timedelta(seconds=seconds_left), NOW, 60)
     assert said is None if words is None else (said or "").startswith(words)
 
 
 def test_moments_are_told_in_utc() -> None:
     end = datetime.datetime(2026, 11, 21, 13, 0, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
-    assert "2026-11-21 11:00:00 UTC" in (expiry.warning("The token", end, NOW, 60) or "")
+    assert "2026-11-21 11:00:00 UTC" in (credentials.expiry_warning("The token", end, NOW, 60) or "")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from unit.engine import FakeClock
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import USUAL
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.trouble import Trouble
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import USUAL, Trouble
 
 
 def test_turns_are_a_pause_apart() -> None:

@@ -11,7 +11,10 @@ from unit.fake_server import FakeServer
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import pending, ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.list_cache import FRESH_SECONDS
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import (
+    FRESH_SECONDS,
+    Listed,
+)
 
 CONFIG_MAP = kinds.known("ConfigMap")
 ALL = Query(CONFIG_MAP, "x")
@@ -95,7 +98,7 @@ def test_a_list_of_something_else_does_not_do(
 @pytest.mark.parametrize("labels", ["pool in (one)", "pool!=one", "pool", "!pool", "pool==one"])
 def test_a_selector_that_only_the_server_can_tell_is_asked_of_it(labels: str) -> None:
     api = api_on(FakeServer())
-    api.seen.remember(CONFIG_MAP, None, None, ([manifest("a", pool="one")], "1"), api.clock())
+    api.seen.remember(CONFIG_MAP, None, None, Listed([manifest("a", pool="one")], "1"), api.clock())
     assert api.seen.find(Query(CONFIG_MAP, "x", labels=labels), api.clock()) is None
     assert api.seen.find(Query(CONFIG_MAP, "x", labels="pool=one"), api.clock())
 

@@ -1,0 +1,124 @@
+"""What a recipe of CONTRIBUTING.md asks for is there, for everything that was made by one."""
+
+from __future__ import annotations
+
+import datetime
+import functools
+import importlib
+import re
+import typing as t
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import catalogue
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.codes.registry import CODES
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import registry as platforms
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack import backend, signatures
+
+ROOT = Path(__file__).resolve().parents[3]
+PLUGINS = ROOT / "plugins"
+PREFIX = "ansible_collections.accelerators.openshift.plugins"
+MODULES = sorted(path.stem for path in (PLUGINS / "modules").glob("*.py"))
+OTHERS = sorted(
+    path.stem for kind in ("callback", "filter", "lookup") for path in (PLUGINS / kind).glob("*.py")
+)
+SCENARIOS = sorted((ROOT / "sandbox/scenarios").glob("*.yml"))
+BACKENDS = sorted(backend.OWN)
+
+
+@functools.cache
+def text(*places: str) -> str:
+    """Return the text of all files that these patterns match, below the checkout."""
+    paths = sorted({path for place in places for path in ROOT.glob(place) if path.is_file()})
+    assert paths, places
+    return "\n".join(path.read_text() for path in paths)
+
+
+def documented(module: str) -> dict[str, t.Any]:
+    """Return DOCUMENTATION of a module or lookup, such as `modules.gpu_plan`."""
+    found = yaml.safe_load(importlib.import_module(f"{PREFIX}.{module}").DOCUMENTATION)
+    assert isinstance(found, dict)
+    return found
+
+
+class TestModule:
+    @pytest.mark.parametrize("name", [*MODULES, *OTHERS])
+    def test_the_readme_has_a_row(self, name: str) -> None:
+        assert re.search(rf"^\|[^|]*`{name}`", text("README.md"), re.MULTILINE)
+
+    @pytest.mark.parametrize("name", MODULES)
+    def test_the_pages_describe_it(self, name: str) -> None:
+        assert name in text("docs/*.md")
+
+    @pytest.mark.parametrize("name", MODULES)
+    def test_it_is_run_on_a_cluster(self, name: str) -> None:
+        assert f'"{name}"' in text("tests/integration/**/*.py")
+
+
+class TestPlatform:
+    @pytest.mark.parametrize("key", sorted(platforms.BY_KEY))
+    def test_it_has_its_places(self, key: str) -> None:
+        assert (PLUGINS / f"module_utils/_platforms/{key}.py").is_file()
+        assert key in documented("modules.gpu_plan")["options"]["platform"]["choices"]
+        assert re.search(rf"\b{key}\b", text("plugins/doc_fragments/_platforms.py"))
+        assert key in text("docs/platforms.md").lower()
+        assert (ROOT / f"examples/{key}.yml").is_file() or key == "aws"
+
+    def test_the_planner_offers_every_platform(self) -> None:
+        offered = set(documented("modules.gpu_plan")["options"]["platform"]["choices"])
+        assert offered == {*platforms.BY_KEY, "oci", "other"}
+
+
+class TestInstanceType:
+    @pytest.mark.parametrize("cloud", sorted(catalogue.CLOUDS))
+    def test_a_cloud_says_from_when_its_types_are(self, cloud: str) -> None:
+        found = importlib.import_module(f"{PREFIX}.module_utils._catalogue.{cloud}")
+        assert datetime.date.fromisoformat(found.AS_OF) <= datetime.datetime.now(datetime.UTC).date()
+        assert cloud in documented("lookup.gpu_instance_types")["options"]["cloud"]["choices"]
+
+
+class TestBackend:
+    @pytest.mark.parametrize("name", BACKENDS)
+    def test_it_has_its_rooms(self, name: str) -> None:
+        found = backend.backend(name)
+        for wanted in ("NAME", "NAMESPACE", "check", "present", "absent"):
+            assert hasattr(found, wanted), wanted
+
+    def test_the_module_offers_every_backend(self) -> None:
+        option = importlib.import_module(f"{PREFIX}.modules.special_resource").SPEC.options["backend"]
+        assert sorted(option["choices"]) == BACKENDS
+
+    @pytest.mark.parametrize("name", BACKENDS)
+    def test_it_is_described_and_run(self, name: str) -> None:
+        assert f"`{name}`" in text("docs/driver-stack.md")
+        assert f"V({name})" in text("plugins/doc_fragments/_special_resource.py")
+        assert name in text("tests/integration/**/*.py")
+
+
+class TestLogSignature:
+    @pytest.mark.parametrize("one", signatures.SIGNATURES, ids=lambda one: str(one.pattern)[:30])
+    def test_its_code_is_registered(self, one: signatures.Signature) -> None:
+        assert one.code in CODES
+        assert re.compile(one.pattern)
+
+
+class TestScenario:
+    @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: str(path.stem))
+    def test_it_says_what_happens_and_extends_one_that_exists(self, path: Path) -> None:
+        lines = path.read_text().splitlines()
+        assert next(line for line in lines if line != "---").startswith("# ")
+        found = yaml.safe_load(path.read_text())
+        assert found["description"]
+        assert "extends" not in found or path.with_name(f"{found['extends']}.yml") in SCENARIOS
+
+    @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: str(path.stem))
+    def test_something_plays_it(self, path: Path) -> None:
+        """Named by a test, a benchmark or a page; extended by another; or a test stages the same troubles."""
+        used = text("tests/**/*.py", "molecule/**/*.yml", "benchmarks/*.py", "docs/*.md", "examples/**/*.md")
+        extended = f"extends: {path.stem}\n" in text("sandbox/scenarios/*.yml")
+        named = re.search(rf"(?<![\w-]){path.stem}(?![\w-])", used) is not None
+        troubles = {one["type"] for one in yaml.safe_load(path.read_text()).get("troubles") or []}
+        # A scenario of delays alone is there to be looked at: `make demo SCENARIO=NAME`.
+        assert named or extended or all(f'"{one}"' in used for one in troubles)
