@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The backends of special_resource: what each offers, the options that it reads, and which one a task asks for."""
+"""The backends of special_resource: what each offers, the options that it reads, and which one a task asks
+for.
+"""
 
 from __future__ import annotations
 

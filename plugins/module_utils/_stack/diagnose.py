@@ -33,7 +33,10 @@ def explain(
     pods: t.Mapping[str, t.Sequence[str]],
     summarize: t.Callable[[Snapshot, list[Finding]], dict[str, t.Any]],
 ) -> None:
-    """Add what logs and OLM say to a failed wait. pods: stage -> starts of names of the pods that know why."""
+    """Add what logs and OLM say to a failed wait.
+
+    pods: stage -> starts of names of the pods that know why.
+    """
     if not judge.seen:
         return
     read_logs(api, judge, error, pods)
@@ -67,7 +70,9 @@ def operator(api: Api, namespace: str, package: str) -> dict[str, list[KubeObjec
 
 
 def _decisive(judge: StackJudge, code: str) -> Finding | None:
-    """Return the finding that the verdict came from, or the cause that it waits for; None where neither is known."""
+    """Return the finding that the verdict came from, or the cause that it waits for; None where neither is
+    known.
+    """
     late = [one for one in judge.findings if not one.is_ready]
     first = next((one for one in late if one.is_failed), next(iter(late), None))
     if first is None or first.code != code:
@@ -81,7 +86,7 @@ def _decisive(judge: StackJudge, code: str) -> Finding | None:
 def read_logs(
     api: Api, judge: StackJudge, error: AcceleratorError, pods: t.Mapping[str, t.Sequence[str]]
 ) -> None:
-    """Read the logs that may know why, then the events of the pod that decides, and add them to the failure."""
+    """Add to the failure the logs that may know why, and the events of the pod that decides."""
     decisive = _decisive(judge, error.code)
     sources = logs.sources(judge.findings, judge.seen["pods"], decisive, pods)
     for source in sources:

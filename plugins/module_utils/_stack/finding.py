@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A finding: one judgement of a stack, with its stage, its pool, its node and the time since when it holds."""
+"""A finding: one judgement of a stack, with its stage, its pool, its node and its time."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ _STAGE_OF_CODE: t.Final = {
 def on_object(
     verdict: str, reason: str = "", message: str = "", code: str = "", remedy: str = "", **more: t.Any
 ) -> Finding:
-    """Return a finding about the custom resource itself. more: other fields; the stage is `crd` by default."""
+    """Return a finding about the custom resource itself.
+
+    more: other fields; the stage is `crd` by default.
+    """
     return Finding(verdict, reason, message, code, remedy, **{"stage": stages.CRD, **more})
 
 

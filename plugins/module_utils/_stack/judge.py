@@ -61,7 +61,9 @@ class StackJudge:
         return self.verdict(snapshot)
 
     def harden(self, findings: t.Sequence[Finding]) -> list[Finding]:
-        """Return the findings, failed where they lasted too long; a consequence has the patience of its cause."""
+        """Return the findings, failed where they lasted too long; a consequence has the patience of its
+        cause.
+        """
         causes = [not is_consequence(one, findings, self.chain) for one in findings]
         return harden_some(self._patience, findings, causes)
 
@@ -110,7 +112,7 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
 
 
 def one_line_each(findings: t.Iterable[Readiness]) -> tuple[str, ...]:
-    """Return a line for each node: the first trouble, since causes come first, and the devices that it lacks."""
+    """Return a line for each node: its first trouble (causes come first) and the devices it lacks."""
     causes: dict[str, str] = {}
     devices: dict[str, str] = {}
     for found in findings:

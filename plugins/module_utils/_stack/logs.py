@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Which logs tell why a stack does not come up, and what they say: the ends of a few, of nodes that matter."""
+"""Which logs tell why a stack does not come up, and what they say."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ def sources(
 ) -> list[Source]:
     """Return the containers to read: those in trouble, then those that know of the decisive finding's stage.
 
-    Those of its node come first; nodes without a finding are never read. known: stage -> starts of names of pods.
+    Those of its node come first; nodes without a finding are never read. known: stage -> starts of names of
+    pods.
     """
     if decisive is None or decisive.code in _NOT_IN_LOGS:
         return []
@@ -87,7 +88,9 @@ def _rank(pod: KubeObject, names: t.Sequence[str]) -> int:
 
 
 def _containers(pod: KubeObject) -> list[str]:
-    """Return the container in trouble, else those that are not Ready; a running init container hides all others."""
+    """Return the container in trouble, else those that are not Ready; a running init container hides all
+    others.
+    """
     found = trouble(pod)
     if found is not None:
         return [found.container] if found.container else []
@@ -108,7 +111,9 @@ def unreadable(error: AcceleratorError, source: Source, why: AcceleratorError) -
 
 
 def read(error: AcceleratorError, source: Source, log: str) -> None:
-    """Add a log to a failure: a known text of a deciding container becomes code and remedy, others are evidence."""
+    """Add a log to a failure: a known text of a deciding container becomes code and remedy, others are
+    evidence.
+    """
     found = reported_xids(log)
     if found and source.decides and error.code == "GPU-ALLOC":
         said, remedy = advice(found)

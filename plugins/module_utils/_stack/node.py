@@ -88,7 +88,7 @@ def judge_opt_out(node: KubeObject, components: t.Iterable[str]) -> Finding | No
 def judge_taints(
     node: KubeObject, daemonsets: t.Iterable[KubeObject], code: str, remedy: str, stage: str
 ) -> Finding | None:
-    """Return a finding if a taint keeps pods of these DaemonSets away: they want none there, and are ready."""
+    """Return a finding if a taint keeps pods of these DaemonSets away; they are ready all the same."""
     blocked = {taint for one in daemonsets for taint in untolerated(node, operands.tolerations(one))}
     if not blocked:
         return None

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Operands: the DaemonSets of the GPU operator, what of them runs on a node, and the stages that this shows."""
+"""Operands: the DaemonSets of the GPU operator, what runs on a node, and the stages that this shows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ MODE: t.Final = "nvidia.com/gpu-operator.resource-allocation.mode"
 OUTDATED: t.Final = "is of an older revision"
 UNWANTED: t.Final = "is wanted on no node"
 _OWNERS: t.Final = ("ClusterPolicy", "NVIDIADriver")
-# Component of the label nvidia.com/gpu.deploy.<component> -> key of the ClusterPolicy's spec that switches it.
+# Component of the label nvidia.com/gpu.deploy.<component> -> key of the ClusterPolicy's spec that switches
+# it.
 # Causes come before their consequences.
 COMPONENTS: t.Final = {
     "driver": "driver",
@@ -119,7 +120,7 @@ def _depth(daemonset: KubeObject) -> tuple[int, str]:
 
 
 def current_revisions(revisions: t.Iterable[KubeObject]) -> dict[str, str]:
-    """Return uid of a DaemonSet -> hash of its newest revision, as pods have it in controller-revision-hash."""
+    """Return uid of a DaemonSet -> hash of its newest revision: controller-revision-hash of its pods."""
     newest: dict[str, KubeObject] = {}
     for revision in revisions:
         for owner in revision["metadata"].get("ownerReferences") or []:
@@ -143,7 +144,9 @@ def by_node(pods: t.Iterable[KubeObject]) -> dict[str, list[KubeObject]]:
 
 
 def view_of(snapshot: Snapshot) -> t.Callable[[KubeObject], Snapshot]:
-    """Return a function that narrows the snapshot to the pods of a node: clusters have pods of a thousand others."""
+    """Return a function that narrows the snapshot to the pods of a node: clusters have pods of a thousand
+    others.
+    """
     pods = by_node(snapshot["pods"])
     return lambda node: {**snapshot, "pods": pods.get(name(node), [])}
 
@@ -158,7 +161,8 @@ def on_node(
 ) -> list[Operand]:
     """Return every operand whose selector the node matches, causes first.
 
-    revisions: from current_revisions, where the caller has them; an empty mapping takes every pod for current.
+    revisions: from current_revisions, where the caller has them; an empty mapping takes every pod for
+    current.
     """
     if revisions is None:
         revisions = current_revisions(snapshot["revisions"])

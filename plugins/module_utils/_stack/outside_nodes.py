@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Nodes outside the pools: their operands may be broken, and the custom resource says notReady for all nodes."""
+"""Nodes outside the pools: the custom resource is notReady for them too."""
 
 from __future__ import annotations
 

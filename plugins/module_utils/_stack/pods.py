@@ -66,7 +66,10 @@ _HINT_IN_LOG: t.Final = (
 
 
 class Trouble(t.NamedTuple):
-    """A container that does not run, in the API's words. container: empty where the kubelet refused the pod."""
+    """A container that does not run, in the API's words.
+
+    container: empty where the kubelet refused the pod.
+    """
 
     container: str
     reason: str
@@ -75,7 +78,9 @@ class Trouble(t.NamedTuple):
 
 
 def trouble(pod: KubeObject) -> Trouble | None:
-    """Return the first container that does not run; init containers come first, since the others wait for them."""
+    """Return the first container that does not run; init containers come first, since the others wait for
+    them.
+    """
     status = pod.get("status", {})
     for entry in [*(status.get("initContainerStatuses") or []), *(status.get("containerStatuses") or [])]:
         restarts, state = entry.get("restartCount", 0), entry.get("state") or {}
@@ -106,7 +111,8 @@ def judge_pods(
 ) -> list[Finding]:
     """Return findings about operands of one node that are not Ready, given with their pods.
 
-    Each broken pod has a finding; those that only wait share one. lacking: components without a DaemonSet yet.
+    Each broken pod has a finding; those that only wait share one. lacking: components without a DaemonSet
+    yet.
     """
     findings, waiting = [], []
     for operand, pod in late:

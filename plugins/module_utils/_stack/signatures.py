@@ -4,9 +4,9 @@
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
 """Texts that known failures leave in logs, conditions and events, and Xids, with what to do about each.
 
-An Xid is the driver's number for what went wrong with a GPU. The device plugin takes a GPU away for every Xid but
-those of applications (13, 31, 43, 45, 68 and 109), which therefore are not here. The advice is that of NVIDIA's
-catalogue for Ampere and newer.
+An Xid is the driver's number for what went wrong with a GPU. The device plugin takes a GPU away for every Xid
+but those of applications (13, 31, 43, 45, 68 and 109), which therefore are not here. The advice is that of
+NVIDIA's catalogue for Ampere and newer.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ SIGNATURES: t.Final = (
         r"failed to install elfutils packages|Unable to find a match: elfutils-libelf-devel",
         "GPU-DRV-NODTK",
         "the driver is being built without the Driver Toolkit",
-        "Repair the Driver Toolkit (ImageStream openshift/driver-toolkit needs a tag for the node's OSTREE_VERSION); do not deploy entitlements.",
+        "Repair the Driver Toolkit (ImageStream openshift/driver-toolkit needs a tag for the node's "
+        "OSTREE_VERSION); do not deploy entitlements.",
     ),
     Signature(
-        r"driver-toolkit imagestream not found|DriverToolkit was requested but could not be enabled|no matches for kind .?ImageStream",
+        r"driver-toolkit imagestream not found|DriverToolkit was requested but could not be enabled"
+        r"|no matches for kind .?ImageStream",
         "GPU-DTK-STREAM",
         "the ImageStream openshift/driver-toolkit is missing",
-        "Look at `oc get imagestream driver-toolkit -n openshift` and at the cluster's samples and image registry operators.",
+        "Look at `oc get imagestream driver-toolkit -n openshift` and at the cluster's samples and image "
+        "registry operators.",
     ),
     Signature(
         r"could not find osImage .* in OS --> DTK mapping",
@@ -74,7 +77,8 @@ SIGNATURES: t.Final = (
         "Set deleteEmptyDir in driver.upgrade_policy, or delete those pods.",
     ),
     Signature(
-        r"not signed by a key that is trusted|Loading of unsigned module is rejected|Required key not available|Key was rejected by service",
+        r"not signed by a key that is trusted|Loading of unsigned module is rejected"
+        r"|Required key not available|Key was rejected by service",
         "GPU-DRV-SIGN",
         "Secure Boot rejects the kernel module",
         "Turn Secure Boot off in the machine set, or use precompiled signed drivers.",
@@ -83,7 +87,8 @@ SIGNATURES: t.Final = (
         r"sign-file: /run/secrets/(key|cert)/",
         "GPU-KMM-SIGN",
         "what a Secret holds is no key, or no certificate, to sign with",
-        "Put the private key in PEM under `key` of key_secret, and its certificate in DER under `cert` of cert_secret.",
+        "Put the private key in PEM under `key` of key_secret, and its certificate in DER under `cert` of "
+        "cert_secret.",
     ),
     Signature(
         r"RmInitAdapter failed|not supported by open nvidia\.ko",
@@ -155,7 +160,8 @@ SIGNATURES: t.Final = (
         r"conflicting GPUCluster resource",
         "GPU-CP-CONFLICT",
         "a GPUCluster exists, and it excludes the ClusterPolicy",
-        "Keep one of the two: `oc delete gpucluster gpu-cluster`, then clear the node label nvidia.com/gpu-operator.resource-allocation.mode.",
+        "Keep one of the two: `oc delete gpucluster gpu-cluster`, then clear the node label "
+        "nvidia.com/gpu-operator.resource-allocation.mode.",
     ),
     Signature(
         r"states not ready: \[",
@@ -205,9 +211,18 @@ XIDS: t.Final[dict[int, Xid]] = {
 }
 _AGAIN: t.Final = "then delete the device plugin's pod of that node, so that it counts anew"
 REMEDIES: t.Final = {
-    RESET: f"Drain the node and reset the GPU (`nvidia-smi --gpu-reset` in the driver's pod) or reboot the node, {_AGAIN}; replace the GPU if it comes back.",
-    REBOOT: f"Drain and reboot the node, {_AGAIN}; if it comes back, replace the GPU (or the machine: `replace_node.yml`).",
-    REPLACE: "Drain the node, reset the GPU once, and have it replaced (or the machine: `replace_node.yml`) if it comes back.",
+    RESET: (
+        "Drain the node and reset the GPU (`nvidia-smi --gpu-reset` in the driver's pod) or reboot the "
+        f"node, {_AGAIN}; replace the GPU if it comes back."
+    ),
+    REBOOT: (
+        f"Drain and reboot the node, {_AGAIN}; if it comes back, replace the GPU (or the machine: "
+        "`replace_node.yml`)."
+    ),
+    REPLACE: (
+        "Drain the node, reset the GPU once, and have it replaced (or the machine: "
+        "`replace_node.yml`) if it comes back."
+    ),
     WATCH: f"Restart the application that was hit and reset the GPU at the next chance, {_AGAIN}.",
 }
 _UNKNOWN: t.Final = Xid("not in our table; look it up in NVIDIA's catalogue of Xids", REBOOT)

@@ -2,11 +2,12 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The stages from a catalogue to a device that pods can request: which one is the cause, and which only wait for it.
+"""The stages from a catalogue to a device that pods can request: which one is the cause, and which only wait
+for it.
 
-A backend has a CHAIN = chain({stage of a node: stages that it needs}, package), and its judge turns a snapshot into
-findings (finding.py), causes first. judge.StackJudge is what api.wait calls; diagnose.explain reads OLM and logs
-when the wait failed; table.summarize makes pools, stages and lines of the result.
+A backend has a CHAIN = chain({stage of a node: stages that it needs}, package), and its judge turns a
+snapshot into findings (finding.py), causes first. judge.StackJudge is what api.wait calls; diagnose.explain
+reads OLM and logs when the wait failed; table.summarize makes pools, stages and lines of the result.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ _MOST_EVIDENCE: t.Final = 5
 class Chain(t.NamedTuple):
     """The stages of a backend, in order.
 
-    needs: stage -> the stages that it needs, the likeliest cause first. of_nodes: the stages that each node has.
-    package: the package of the operator in its catalogue, empty without OLM.
+    needs: stage -> the stages that it needs, the likeliest cause first. of_nodes: the stages that each node
+    has. package: the package of the operator in its catalogue, empty without OLM.
     """
 
     needs: t.Mapping[str, tuple[str, ...]]
@@ -75,7 +76,9 @@ def waiting(chain: Chain) -> dict[str, Stage]:
 
 
 def with_causes(found: t.Mapping[str, Stage], chain: Chain) -> dict[str, Stage]:
-    """Return the stages in order; each that waits names its cause, and without a cause it is pending by itself."""
+    """Return the stages in order; each that waits names its cause, and without a cause it is pending by
+    itself.
+    """
     done: dict[str, Stage] = {}
     for name, needs in chain.needs.items():
         stage = found.get(name)

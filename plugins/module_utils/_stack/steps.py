@@ -83,7 +83,10 @@ def toolkit_query() -> Query:
 
 
 class Wait(t.NamedTuple):
-    """What a backend waits for. pods: stage -> starts of names of the pods whose logs know why it is not ready."""
+    """What a backend waits for.
+
+    pods: stage -> starts of names of the pods whose logs know why it is not ready.
+    """
 
     title: str
     queries: dict[str, Query]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The stages of a result: pools, stages and lines, from the findings and from what each node shows besides."""
+"""Pools, stages and lines of a result, from the findings and from what each node shows."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def summarize(
 ) -> dict[str, t.Any]:
     """Return pools, stages and lines of a result.
 
-    live: the custom resource, empty while it does not exist. besides: for a stage that each node has, a part of it
-    that belongs to no node.
+    live: the custom resource, empty while it does not exist. besides: for a stage that each node has, a part
+    of it that belongs to no node.
     """
     found = _stages_of(chain, snapshot, live, pools, findings, seen, besides or {})
     return {"pools": pools_of(snapshot, pools, findings), "stages": found, "lines": stages.lines(found)}
@@ -69,7 +69,10 @@ def _stages_of(
     seen: Seen,
     besides: t.Mapping[str, Stage],
 ) -> list[dict[str, t.Any]]:
-    """Return the stages. Catalogue, install plan and CSV are known only where the snapshot has OLM's objects."""
+    """Return the stages.
+
+    Catalogue, install plan and CSV are known only where the snapshot has OLM's objects.
+    """
     own = {one: of_findings(one, _at(findings, one)) for one in chain.needs if one not in chain.of_nodes}
     shared = stages.with_causes(
         {**own, **_operator(chain, snapshot), stages.CRD: _custom_resource(live, findings)}, chain

@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge the stack of a ClusterPolicy: the policy, its operands and the nodes. A policy that is ready proves little."""
+"""Judge the stack of a ClusterPolicy: the policy, its operands and the nodes.
+
+A policy that is ready proves little.
+"""
 
 from __future__ import annotations
 

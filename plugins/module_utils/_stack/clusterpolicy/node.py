@@ -90,7 +90,10 @@ def _judge_taints(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> F
     what = f"taint {', '.join(for_good)} is not tolerated by {who}"
     parts = [(taint.partition("=")[0].partition(":")[0], taint.rpartition(":")[2]) for taint in for_good]
     away = " ".join(f"{key}:{effect}-" for key, effect in parts)
-    remedy = f"Take it away, `oc adm taint nodes {name(node)} {away}`, or add it to the tolerations of special_resource."
+    remedy = (
+        f"Take it away, `oc adm taint nodes {name(node)} {away}`, or add it to the tolerations of "
+        "special_resource."
+    )
     return on_node(FAILED, node, "Taint", what, "GPU-TAINT", remedy, stage=stages.DRIVER)
 
 
@@ -100,7 +103,8 @@ def _judge_features(node: KubeObject, policy: KubeObject) -> Finding | None:
         return None
     what = "no label feature.node.kubernetes.io/pci-10de.present"
     remedy = (
-        f"`oc get pods -A -o wide --field-selector spec.nodeName={name(node)}` has to show a running nfd-worker; "
+        f"`oc get pods -A -o wide --field-selector spec.nodeName={name(node)}` has to show a running "
+        "nfd-worker; "
         "pci_classes of nfd_labels need 03."
     )
     found = on_node(PENDING, node, "NoPciLabel", what, "GPU-NFD-EMPTY", remedy, stage=stages.LABELS)
@@ -131,7 +135,9 @@ def _judge_marks(node: KubeObject) -> Finding | None:
 
 
 def _judge_left(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Finding | None:
-    """The DaemonSet of an NVIDIADriver that is switched off keeps the policy's driver away, and nobody removes it."""
+    """The DaemonSet of an NVIDIADriver that is switched off keeps the policy's driver away, and nobody
+    removes it.
+    """
     if ((policy.get("spec") or {}).get("driver") or {}).get("useNvidiaDriverCRD"):
         return None
     names = [
@@ -144,7 +150,10 @@ def _judge_left(node: KubeObject, policy: KubeObject, snapshot: Snapshot) -> Fin
     if not names:
         return None
     what = f"the DaemonSet of NVIDIADriver {names[0]}, which is switched off, keeps the policy's driver away"
-    remedy = "Set driver.use_nvidia_driver_crd: false by name, and special_resource takes the nodes back one by one."
+    remedy = (
+        "Set driver.use_nvidia_driver_crd: false by name, and special_resource takes the nodes back "
+        "one by one."
+    )
     return on_node(PENDING, node, "DriverLeft", what, "GPU-NVD-LEFT", remedy, stage=stages.DRIVER)
 
 
@@ -195,7 +204,9 @@ def _judge_devices(
 
 
 def _withdrawn(node: KubeObject) -> str:
-    """GPU feature discovery counts all GPUs of the node, the device plugin healthy ones: the rest was withdrawn."""
+    """GPU feature discovery counts all GPUs of the node, the device plugin healthy ones: the rest was
+    withdrawn.
+    """
     present = devices.count(labels(node).get("nvidia.com/gpu.count", 0))
     offered = devices.offered(node, "nvidia.com/gpu")
     if not 0 < offered < present or devices.is_shared(node):

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What has to hold before the first write of a GPU stack: no other stack, and every Secret and ConfigMap exists."""
+"""What has to hold before the first write of a GPU stack: no other stack, and every Secret and ConfigMap
+exists.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,8 @@ def refuse_other_stack(api: Api, title: str) -> None:
             f"with it ClusterPolicy {title} would be a conflicting resource."
         )
         remedy = (
-            "Use backend dra, or take that stack away first: special_resource with backend dra and state absent, "
+            "Use backend dra, or take that stack away first: special_resource with backend dra and state "
+            "absent, "
             f"or `oc delete gpucluster {other}`."
         )
         raise NotReadyError("GPU-CP-CONFLICT", message, remedy, [f"gpucluster/{other}"])
@@ -72,7 +75,8 @@ def gpu_cluster(api: Api) -> str:
 
 
 def check_references(api: Api, params: StackParams) -> None:
-    """Raise NotReadyError if a Secret or ConfigMap that an option names is missing: an operand would wait for it.
+    """Raise NotReadyError if a Secret or ConfigMap that an option names is missing: an operand would wait for
+    it.
 
     In check mode this is a warning: the namespace may be empty before the operator is installed.
     """

@@ -40,7 +40,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stag
 
 MONITORED: t.Final = "openshift.io/cluster-monitoring"
 _EXPORTER: t.Final = "nvidia-dcgm-exporter"
-_JUDGED: t.Final = "judged: the exporter's pods, its ServiceMonitor and the namespace's label; Prometheus itself is not asked"
+_JUDGED: t.Final = (
+    "judged: the exporter's pods, its ServiceMonitor and the namespace's label; Prometheus "
+    "itself is not asked"
+)
 
 
 def summarize(
@@ -49,7 +52,10 @@ def summarize(
     pools: t.Sequence[StackPool],
     findings: t.Sequence[Finding] | None = None,
 ) -> dict[str, t.Any]:
-    """Return the result. findings: those of a judge with a memory; without them the snapshot is judged anew."""
+    """Return the result.
+
+    findings: those of a judge with a memory; without them the snapshot is judged anew.
+    """
     if findings is None:
         findings = judge(snapshot, title, pools)
     policy, view = named(snapshot["policies"], title), operands.view_of(snapshot)
@@ -59,18 +65,7 @@ def summarize(
         return operands.on_node(node, view(node), revisions)
 
     nodes = [
-        {
-            "name": node["metadata"]["name"],
-            "pool": pool["name"],
-            "expected": devices.expected(node, pool.get("expected") or {}),
-            "allocatable": devices.resources(node),
-            "driver_version": devices.driver_version(node),
-            "product": devices.product(node),
-            "kernel": kernel.match(node, policy, view(node)).to_dict(),
-            "operands": [
-                {"name": one.component, "ready": one.ready, "pod": one.pod} for one in operands_of(node)
-            ],
-        }
+        _node(node, pool, operands_of(node), kernel.match(node, policy, view(node)))
         for pool in pools
         for node in nodes_of(snapshot["nodes"], pool)
     ]
@@ -95,8 +90,25 @@ def summarize(
     }
 
 
+def _node(
+    node: KubeObject, pool: StackPool, found: t.Sequence[operands.Operand], match: kernel.Match
+) -> dict[str, t.Any]:
+    return {
+        "name": node["metadata"]["name"],
+        "pool": pool["name"],
+        "expected": devices.expected(node, pool.get("expected") or {}),
+        "allocatable": devices.resources(node),
+        "driver_version": devices.driver_version(node),
+        "product": devices.product(node),
+        "kernel": match.to_dict(),
+        "operands": [{"name": one.component, "ready": one.ready, "pod": one.pod} for one in found],
+    }
+
+
 def judge_metrics(snapshot: Snapshot, policy: KubeObject) -> Stage:
-    """Return whether the GPUs' metrics can reach the cluster's monitoring, by its setup: nobody asks Prometheus."""
+    """Return whether the GPUs' metrics can reach the cluster's monitoring, by its setup: nobody asks
+    Prometheus.
+    """
     exporter = (policy.get("spec") or {}).get("dcgmExporter") or {}
     if exporter.get("enabled") is False or (exporter.get("serviceMonitor") or {}).get("enabled") is False:
         return Stage(stages.METRICS, evidence=("switched off in the ClusterPolicy",))

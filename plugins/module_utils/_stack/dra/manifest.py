@@ -47,8 +47,10 @@ def refuse_policy(policies: t.Iterable[Data]) -> None:
     if names:
         raise NotReadyError(
             "GPU-CP-CONFLICT",
-            f"ClusterPolicy {names[0]} exists, and a GPUCluster beside it stops both; the operator moves no node from one stack to the other.",
-            "Take it away first (special_resource with state: absent, when no pod needs its GPUs any more), or keep backend clusterpolicy.",
+            f"ClusterPolicy {names[0]} exists, and a GPUCluster beside it stops both; the operator moves "
+            "no node from one stack to the other.",
+            "Take it away first (special_resource with state: absent, when no pod needs its GPUs any "
+            "more), or keep backend clusterpolicy.",
             [f"clusterpolicy/{name}" for name in names],
         )
 

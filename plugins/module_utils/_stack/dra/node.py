@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge one node of the DRA stack: its labels, taints, operands and what its ResourceSlices offer, causes first."""
+"""Judge one node of the DRA stack: its labels, taints, operands and what its ResourceSlices offer, causes
+first.
+"""
 
 from __future__ import annotations
 

@@ -50,7 +50,10 @@ def summarize(
     wanted: t.Sequence[KubeObject],
     findings: t.Sequence[Finding] | None = None,
 ) -> dict[str, t.Any]:
-    """Return the result. findings: those of a judge with a memory; without them the snapshot is judged anew."""
+    """Return the result.
+
+    findings: those of a judge with a memory; without them the snapshot is judged anew.
+    """
     if findings is None:
         findings = judge(snapshot, pools, wanted)
     cluster, view = named(snapshot["clusters"], NAME), operands.view_of(snapshot)

@@ -102,7 +102,10 @@ def _drivers(api: Api, params: StackParams) -> list[KubeObject]:
 
 
 def refuse_old_cluster(api: Api, otherwise: str = "backend clusterpolicy") -> None:
-    """Raise NotReadyError if the cluster is too old for dynamic resource allocation. otherwise: what to use then."""
+    """Raise NotReadyError if the cluster is too old for dynamic resource allocation.
+
+    otherwise: what to use then.
+    """
     if api.served(SLICE):
         return
     kind = known("ClusterVersion")
@@ -142,7 +145,10 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
         used = slices.held(api.list(known("ResourceClaim")), but=params["namespace"])
         if used:
             shown = f"{', '.join(used[:5])}{', …' if used[5:] else ''}"
-            message = f"Pods use GPUs by {len(used)} ResourceClaims: {shown}. Without the DRA driver they could not end."
+            message = (
+                f"Pods use GPUs by {len(used)} ResourceClaims: {shown}. Without the DRA driver they "
+                "could not end."
+            )
             remedy = "Delete those pods first: `oc get resourceclaims -A`."
             raise NotReadyError("GPU-DRA-BUSY", message, remedy, used)
         api.delete(CLUSTER, NAME)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Steps about driver images: look them up in the cluster, refuse missing ones, and take them from a mirror."""
+"""Steps about driver images: look them up, refuse missing ones, take them from a mirror."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ PATIENCE: t.Final = 40.0
 def look_up(api: Api, images: t.Iterable[str], namespace: str) -> dict[str, lookup.Answer]:
     """Return image -> whether it exists, asked in one request as pods of the namespace would pull it.
 
-    This never fails: where nobody may ask, each answer says so. It is a dry run of a request that stores nothing
-    anyway, so check mode sends it too, and it is repeated like a read.
+    This never fails: where nobody may ask, each answer says so. It is a dry run of a request that stores
+    nothing anyway, so check mode sends it too, and it is repeated like a read.
     """
     from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import lookup
 
@@ -88,7 +88,9 @@ def refuse_missing(api: Api, params: StackParams, drivers: t.Iterable[image.Chan
 
 
 def refuse_unmade(api: Api, params: StackParams, live: KubeObject, spec: t.Mapping[str, t.Any]) -> None:
-    """Do the same for a ClusterPolicy that is about to have this spec, unless NVIDIADriver objects bring drivers."""
+    """Do the same for a ClusterPolicy that is about to have this spec, unless NVIDIADriver objects bring
+    drivers.
+    """
     before, after = ((one.get("driver") or {}) for one in (live.get("spec") or {}, spec))
     if after.get("usePrecompiled") and not after.get("useNvidiaDriverCRD"):
         from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import image

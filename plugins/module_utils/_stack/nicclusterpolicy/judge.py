@@ -113,7 +113,7 @@ def own_daemonsets(snapshot: Snapshot, policy: KubeObject) -> list[KubeObject]:
 
 
 def _judge_rollout(policy: KubeObject, snapshot: Snapshot) -> list[Finding]:
-    """The operator compares no generations: right after a change it may call ready what is still as it was."""
+    """The operator compares no generations: after a change it may call ready what is still old."""
     late = []
     for one in own_daemonsets(snapshot, policy):
         version = str((policy["spec"].get(key_of(one)) or {}).get("version") or "")

@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""NicClusterPolicy: from options to a manifest, and what its status says, in both forms that releases of the operator write."""
+"""NicClusterPolicy: from options to a manifest, and what its status says, in both forms that releases of the
+operator write.
+"""
 
 from __future__ import annotations
 
@@ -181,7 +183,7 @@ def state(policy: Data) -> str:
 
 
 def components(policy: Data) -> list[Data]:
-    """Name, state and message of each component that is deployed, as appliedStates tell it in every release."""
+    """Return name, state and message of each deployed component; every release has appliedStates."""
     applied = (policy.get("status") or {}).get("appliedStates") or []
     return [
         {"name": one["name"].removeprefix("state-"), "state": one["state"], "message": one.get("message", "")}
@@ -203,7 +205,10 @@ def judge(policy: Data) -> Readiness:
     own = next((one for one in status.get("conditions") or [] if one["type"] == "Ready"), Data())
     seen, now = own.get("observedGeneration") or 0, policy["metadata"].get("generation") or 0
     if found == "ready" and 0 < seen < now:
-        message = f"NicClusterPolicy {NAME} is {found} as it was before its last change (generation {seen} of {now})."
+        message = (
+            f"NicClusterPolicy {NAME} is {found} as it was before its last change (generation {seen} "
+            f"of {now})."
+        )
         return pending(
             "StatusOfBefore",
             message,

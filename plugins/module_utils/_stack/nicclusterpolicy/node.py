@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge one node of a network adapters' pool: its labels, driver, plugins and what it offers, causes first."""
+"""Judge one node with network adapters: its labels, driver, plugins and what it offers, causes first."""
 
 from __future__ import annotations
 
@@ -146,7 +146,10 @@ def _judge_operands(node: KubeObject, of_node: Here) -> list[Finding]:
     findings = []
     if "ofedDriver" in of_node.lacking:
         what = "no NIC driver's DaemonSet is made for its kernel"
-        remedy = "Look at the node's labels kernel-version.full and system-os_release.*, and at the operator's log."
+        remedy = (
+            "Look at the node's labels kernel-version.full and system-os_release.*, and at the "
+            "operator's log."
+        )
         more: dict[str, t.Any] = {"stage": stages.DRIVER, "waits": True}
         findings.append(on_node(PENDING, node, "Driver", what, "NIC-DRV", remedy, **more))
     pods = {name(pod): pod for pod in of_node.pods}
@@ -192,7 +195,8 @@ def _judge_devices(node: KubeObject, resource: str, number: int) -> Finding | No
         return None
     what = f"it offers {found} of {number or 'at least 1'} {resource}"
     remedy = (
-        "Compare the resource's selectors (vendors, device_ids, link_types, if_names) with the adapters of the "
+        "Compare the resource's selectors (vendors, device_ids, link_types, if_names) with the adapters of "
+        "the "
         "node; the plugin's log says what it found."
     )
     more: dict[str, t.Any] = {"stage": stages.ALLOCATABLE, "waits": True}

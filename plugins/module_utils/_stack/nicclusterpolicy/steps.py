@@ -88,7 +88,7 @@ def present(api: Api, params: StackParams) -> dict[str, t.Any]:
 
 
 def _nodes_to_rebuild(api: Api, params: StackParams, snapshot: Snapshot) -> list[str]:
-    """Return nodes whose GPU driver has to be built again, and warn; looked at only after a change of ours."""
+    """Return nodes whose GPU driver has to be built again, and warn; only after a change of ours."""
     if not api.changes or api.check_mode:
         return []
     nodes = {name(node) for pool in params["pools"] for node in nodes_of(snapshot["nodes"], pool)}

@@ -2,7 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Judge NVIDIADriver objects: each node has one owner, whose DaemonSet is for it. `ready` alone proves nothing."""
+"""Judge NVIDIADriver objects: each node has one owner, whose DaemonSet is for it.
+
+`ready` alone proves nothing.
+"""
 
 from __future__ import annotations
 

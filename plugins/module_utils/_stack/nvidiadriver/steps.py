@@ -2,7 +2,9 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Backend nvidiadriver: a ClusterPolicy for the stack, and NVIDIADriver objects that bring each pool its driver."""
+"""Backend nvidiadriver: a ClusterPolicy for the stack, and NVIDIADriver objects that bring each pool its
+driver.
+"""
 
 from __future__ import annotations
 
@@ -62,8 +64,8 @@ def check(params: StackParams) -> None:
 def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Apply policy and drivers, wait until each node has its driver, and return what was seen.
 
-    Nodes that the ClusterPolicy drives go over with the driver that they have; another one comes when each has
-    its owner.
+    Nodes that the ClusterPolicy drives go over with the driver that they have; another one comes when each
+    has its owner.
     """
     params = _switched_on(params)
     policy = policy_steps.look(api, params)
@@ -99,7 +101,9 @@ def _switched_on(params: StackParams) -> StackParams:
 
 
 def _first(wanted: list[KubeObject], policy: KubeObject | None) -> list[KubeObject]:
-    """Return the drivers for the first wait: where the policy still drives nodes, with the policy's own driver."""
+    """Return the drivers for the first wait: where the policy still drives nodes, with the policy's own
+    driver.
+    """
     driver = ((policy or {}).get("spec") or {}).get("driver") or {}
     if policy is None or driver.get("useNvidiaDriverCRD") or driver.get("enabled") is False:
         return wanted
@@ -107,7 +111,10 @@ def _first(wanted: list[KubeObject], policy: KubeObject | None) -> list[KubeObje
 
 
 def _unlisted(api: Api, drivers: list[KubeObject]) -> list[dict[str, t.Any]]:
-    """Return and warn of drivers that no option lists. They stay: another playbook may have them in its list."""
+    """Return and warn of drivers that no option lists.
+
+    They stay: another playbook may have them in its list.
+    """
     found = []
     for title, driver in ((name(one), one) for one in drivers):
         nodes = api.list(known("Node"), labels=f"{driver_judge.OWNER}={title}")
@@ -124,14 +131,15 @@ def _unlisted(api: Api, drivers: list[KubeObject]) -> list[dict[str, t.Any]]:
 
 
 def _refuse_disabled(params: StackParams, policy: KubeObject | None) -> Foreign | None:
-    """Return how a foreign policy differs; raise if it disables every NVIDIADriver and is not to be changed."""
+    """Return how a foreign policy differs; raise if it disables every NVIDIADriver and stays so."""
     if policy is None or owned(policy):
         return None
     other = policy_steps.compare(params, policy)
     is_switched = (policy["spec"].get("driver") or {}).get("useNvidiaDriverCRD")
     if not is_switched and params["adopt"] == "report":
         message = (
-            f"ClusterPolicy {params['name']} was made by {other.manager}, and its driver.useNvidiaDriverCRD is off: "
+            f"ClusterPolicy {params['name']} was made by {other.manager}, and its "
+            "driver.useNvidiaDriverCRD is off: "
             "NVIDIADriver objects would be disabled."
         )
         remedy = "Set adopt: take, or have it switched on where the policy is kept."
@@ -151,7 +159,7 @@ def _section(
 def settle_selectors(
     api: Api, wanted: list[KubeObject], live: list[KubeObject], params: StackParams
 ) -> list[str]:
-    """Return drivers to delete before the new ones are created; raise NotReadyError where selectors overlap."""
+    """Return drivers to delete before the new ones are created; raise where selectors overlap."""
     ours, absent = {name(one) for one in wanted}, _absent_names(params)
     leaving = [one for one in live if owned(one) and name(one) in absent]
     others = [one for one in live if name(one) not in ours and one not in leaving]
@@ -218,8 +226,8 @@ def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
 def remove_drivers(api: Api, staying: t.Callable[[Api], str]) -> None:
     """Delete the drivers that this collection made.
 
-    staying: returns the GPUCluster that stays, asked only where there is a driver of ours. Raises NotReadyError if
-    there is one: its devices need these drivers.
+    staying: returns the GPUCluster that stays, asked only where there is a driver of ours. Raises
+    NotReadyError if there is one: its devices need these drivers.
     """
     ours = [name(one) for one in api.list(DRIVER) if owned(one)] if api.served(DRIVER) else []
     if ours and (cluster := staying(api)):
@@ -228,7 +236,8 @@ def remove_drivers(api: Api, staying: t.Callable[[Api], str]) -> None:
             f"GPUCluster {cluster} stands on {drivers}: pods that hold its devices would lose the driver."
         )
         remedy = (
-            "Take that stack away first: special_resource with backend dra and state absent, or, as it may be "
+            "Take that stack away first: special_resource with backend dra and state absent, or, as it may "
+            "be "
             f"another's, `oc delete gpucluster {cluster}`."
         )
         evidence = [f"gpucluster/{cluster}", *(f"nvidiadriver/{one}" for one in ours)]
