@@ -38,6 +38,11 @@ Contender = t.Callable[[int], Sample]
 Samples = dict[str, list[Sample]]
 
 
+def same_each_turn(act: t.Callable[..., Sample], *arguments: str | Path) -> Contender:
+    """Return a contender that does the same in every turn."""
+    return lambda _turn: act(*arguments)
+
+
 @dataclass
 class Row:
     """One measured claim: ours against its peers. ratio is what the target is about, where the target is a ratio."""

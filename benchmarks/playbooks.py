@@ -81,7 +81,13 @@ class Surroundings:
         return path
 
     def play(self, path: Path, *arguments: str, **environment: str) -> Sample:
-        argv = [BIN / "ansible-playbook", "-i", self.directory / "inventory.yml", path, *arguments]
+        argv: list[str | Path] = [
+            BIN / "ansible-playbook",
+            "-i",
+            self.directory / "inventory.yml",
+            path,
+            *arguments,
+        ]
         return self._counted(argv, self.environment | environment)
 
     def kubectl(self, *arguments: str | Path) -> Sample:

@@ -55,11 +55,8 @@ def shown(text: str, results: Data) -> str:
 def machine() -> Data:
     model = re.search(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     memory = re.search(r"^MemTotal:\s*(\d+)", Path("/proc/meminfo").read_text(), re.MULTILINE)
-    collection = Path(
-        importlib.metadata.distribution("ansible").locate_file(
-            "ansible_collections/kubernetes/core/MANIFEST.json"
-        )
-    )  # type: ignore[arg-type]
+    ansible = importlib.metadata.distribution("ansible")
+    collection = Path(str(ansible.locate_file("ansible_collections/kubernetes/core/MANIFEST.json")))
     versions = {name: importlib.metadata.version(name) for name in PACKAGES}
     versions["kubernetes.core"] = json.loads(collection.read_text())["collection_info"]["version"]
     return {

@@ -44,7 +44,7 @@ def pools(where: Surroundings, report: Report, rounds: int) -> None:
         )
     where.play(plays[f"sets {counts[-1]}"])
     samples = measure.interleave(
-        {name: lambda _turn, path=path: where.play(path) for name, path in plays.items()}, min(rounds, FEW)
+        {name: measure.same_each_turn(where.play, path) for name, path in plays.items()}, min(rounds, FEW)
     )
     base = samples["0"]
     report.growth += [

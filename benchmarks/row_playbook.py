@@ -70,7 +70,11 @@ def measured(
             for name, act in contenders.items():
                 samples[name].append(act(turn))
     # The first round filled caches: byte code, kubernetes.core's and kubectl's discovery.
-    return tuple({name: some[1:] for name, some in samples.items()} for samples in (first, second))  # type: ignore[return-value]
+    return _without_the_first(first), _without_the_first(second)
+
+
+def _without_the_first(samples: Samples) -> Samples:
+    return {name: some[1:] for name, some in samples.items()}
 
 
 def _bare(client: Client, wanted: list[Object], again: bool) -> Sample:

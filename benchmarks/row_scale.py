@@ -106,9 +106,9 @@ def acts(where: Surroundings) -> dict[str, measure.Contender]:
     return {
         HTTP_SELECTED: lambda _turn: fleet.bare(client, SELECTOR),
         HTTP_SCAN: lambda _turn: fleet.bare(client, None),
-        **{name: lambda _turn, path=path: where.play(path) for name, path in plays.items()},
+        **{name: measure.same_each_turn(where.play, path) for name, path in plays.items()},
         **{
-            name: lambda _turn, words=words: where.kubectl("get", "nodes", "-o", "name", *words)
+            name: measure.same_each_turn(where.kubectl, "get", "nodes", "-o", "name", *words)
             for name, words in commands.items()
         },
     }

@@ -26,7 +26,7 @@ def rows(where: Surroundings, report: Report, rounds: int, light: int = 20, heav
     """The task finds one ConfigMap unchanged. The cost is the slope: a playbook of one task against one of several."""
     assert where.cluster
     unchanged = objects.config_map("one-task")
-    kinds = {
+    kinds: dict[str, tuple[dict[str, t.Any], int, dict[str, str]]] = {
         EMPTY: ({"empty": {}}, light, {}),
         OURS: (ours(unchanged), light, {}),
         TRIVIAL: ({"trivial": {}}, heavy, {}),

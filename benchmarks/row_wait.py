@@ -45,7 +45,7 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
     peers = {name: measure.values(times, 5) for name, times in behind.items()}
     ours = peers.pop(API)
     told = peers[TOLD]
-    base = {"metric": "7", "unit": "s behind the raw watch", "runs": turns, "ours": ours}
+    base: dict[str, t.Any] = {"metric": "7", "unit": "s behind the raw watch", "runs": turns, "ours": ours}
     absolute = statistics.median(moments[PEER]) / statistics.median(moments[API])
     raw = measure.values(moments[RAW], 5)
     note = f"the raw watch itself: median {raw['median'] * 1000:.1f} ms after the change was sent; k8s_info: {polled} rounds"
@@ -183,7 +183,7 @@ class Told:
             "BENCH_MOMENTS": str(self._log),
         }
         self._output = (where.directory / f"{name}.log").open("wb")
-        argv = [
+        argv: list[str | Path] = [
             BIN / "ansible-playbook",
             "-i",
             where.directory / "inventory.yml",
@@ -222,7 +222,7 @@ class Exit:
     """kubectl wait: the moment of its exit is when a script goes on."""
 
     def __init__(self, where: Surroundings, name: str) -> None:
-        argv = [KUBECTL, "wait", "--for=condition=Ready", f"node/{name}", "--timeout=300s"]
+        argv: list[str | Path] = [KUBECTL, "wait", "--for=condition=Ready", f"node/{name}", "--timeout=300s"]
         self._child = subprocess.Popen(
             argv, env=where.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
         )

@@ -17,11 +17,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 
+Operation = t.Callable[[Bench, Api, str], None]
+
 LISTED: t.Final = [f"listed-{number}" for number in range(7)]
-
-
-class Operation(t.Protocol):
-    def __call__(self, bench: Bench, api: Api, name: str) -> None: ...
 
 
 def agent(api: Api) -> str:

@@ -59,9 +59,10 @@ class Fault(t.Protocol):
 class Script(t.Protocol):
     """What happens to a call. watches: so many watches are tried before something is there to be seen."""
 
-    watches: int
+    @property
+    def watches(self) -> int: ...
 
-    def __call__(self, call: Call) -> Fault | None: ...
+    def __call__(self, call: Call, /) -> Fault | None: ...
 
 
 class Proxy:

@@ -27,13 +27,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Query
 
+PASSED: t.Final = faults.named("passed", Exchange.passed)
+
 
 class Between:
     """Before the first request of a verb is passed on (or answered otherwise), somebody does something."""
 
     watches = 1
 
-    def __init__(self, verb: str, act: t.Callable[[], t.Any], then: Fault = Exchange.passed) -> None:
+    def __init__(self, verb: str, act: t.Callable[[], t.Any], then: Fault = PASSED) -> None:
         self._verb, self._act, self._then, self._done = verb, act, then, False
 
     def __call__(self, call: Call) -> Fault | None:

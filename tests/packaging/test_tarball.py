@@ -82,7 +82,7 @@ def elsewhere(tarball: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
         "K8S_AUTH_API_KEY": "nobody",
         "K8S_AUTH_VERIFY_SSL": "false",
     }
-    command = [
+    command: list[str | Path] = [
         BIN / "ansible-galaxy",
         "collection",
         "install",

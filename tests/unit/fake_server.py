@@ -195,7 +195,7 @@ class FakeServer:
         query: dict[str, str],
         body: Object,
     ) -> Answer:
-        wanted = (
+        wanted: Object = (
             copy.deepcopy(live)
             if live
             else {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": {"name": name}}

@@ -31,7 +31,7 @@ def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     return {"known_at": time.monotonic()}
 
 
-class ActionModule(ActionBase):
+class ActionModule(ActionBase):  # type: ignore[misc]
     def run(self, tmp: str | None = None, task_vars: dict[str, t.Any] | None = None) -> dict[str, t.Any]:
         result: dict[str, t.Any] = super().run(tmp, task_vars)
         return {**result, **execute("wait_for_node", ensure, {**self._task.args, "wait": True}, False, False)}

@@ -20,7 +20,7 @@ description: Writes one JSON line a result, with its size, into the file that BE
 """
 
 
-class CallbackModule(CallbackBase):
+class CallbackModule(CallbackBase):  # type: ignore[misc]
     CALLBACK_VERSION = 2.0
     CALLBACK_TYPE = "notification"
     CALLBACK_NAME = "moments"

@@ -111,14 +111,16 @@ def test_a_pool_in_rollout_is_followed_to_its_end(cluster: Cluster, playbook: Pl
     delay(cluster, os_update_reboot=3600)
     with troubles(cluster, "kernel-update-rollout"):
         until(lambda: cordoned(cluster), "a GPU node is cordoned")
-        start, runs = log.position(audit.log), list[Run]()
+        assert audit.log is not None
+        path, runs = audit.log, list[Run]()
+        start = log.position(path)
         thread = threading.Thread(target=lambda: runs.append(playbook.tasks(task())))
         thread.start()
         try:
             until(
                 lambda: [
                     one
-                    for one in log.read(audit.log, start, OURS)
+                    for one in log.read(path, start, OURS)
                     if one.resource == "nodes" and one.verb == "watch"
                 ],
                 "the run waits",
