@@ -38,7 +38,10 @@ def peer_list(objects: list[Data]) -> Data:
 
 
 class Surroundings:
-    """One directory for playbooks and logs, one environment for every contender. small: a trial of the harness, not worth keeping."""
+    """One folder for playbooks and logs, and one environment for every contender.
+
+    small: a trial of the harness, whose results are not kept.
+    """
 
     def __init__(self, directory: Path, cluster: BenchCluster | None, small: bool = False) -> None:
         self.directory, self.cluster, self.small = directory, cluster, small

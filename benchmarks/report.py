@@ -81,12 +81,14 @@ def _tables(results: Data) -> list[str]:
         for part, one in results["parts"].items()
     )
     lines = [
-        f"Machine: {about['cpus']} x {about['cpu']}, {about['memory_gib']} GiB, Python {about['python']}; {versions}.",
+        f"Machine: {about['cpus']} x {about['cpu']}, {about['memory_gib']} GiB, "
+        f"Python {about['python']}; {versions}.",
         f"Measured: {dates}.",
         "",
     ]
     lines += [
-        "Medians; p99 is the 99th percentile by nearest rank: with fewer than 100 runs the largest. Runs of each row: results.json.",
+        "Medians; p99 is the 99th percentile by nearest rank: with fewer than 100 runs the largest. "
+        "Runs of each row: results.json.",
         "",
     ]
     lines += ["| # | what | ours | against | target | result |", "|---|---|---|---|---|---|"]
@@ -96,7 +98,8 @@ def _tables(results: Data) -> list[str]:
             "; ".join(f"{name} {_number(numbers, row['unit'])}" for name, numbers in row["peers"].items()),
         )
         lines.append(
-            f"| {row['metric']} | {row['name']} | {ours} | {against} | {row['target']} | {_value(row)}: {_verdict(row)} |"
+            f"| {row['metric']} | {row['name']} | {ours} | {against} | {row['target']} "
+            f"| {_value(row)}: {_verdict(row)} |"
         )
     lines += [
         "",

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rows 1 and 2: a flat playbook of twelve objects, first run and re-run, against the same work done by others."""
+"""Rows 1 and 2: a flat playbook of twelve objects, first run and re-run, against peers that do the same."""
 
 from __future__ import annotations
 

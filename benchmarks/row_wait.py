@@ -1,9 +1,12 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Row 7: one node turns Ready, and everybody who waits for it says when they know: a raw watch, ours, kubectl wait, and k8s_info, which polls.
+"""Row 7: one node turns Ready, and every contender that waits for it says when it knows.
 
-All wait for the same change at the same time. The peers that poll take part in the first rounds only, for each costs them seconds.
+The contenders: a raw watch, ours, kubectl wait, and k8s_info, which polls.
+
+All wait for the same change at the same time. Those that poll take part in the first rounds only, because
+each round costs them seconds.
 """
 
 from __future__ import annotations
@@ -48,7 +51,10 @@ def rows(where: Surroundings, report: Report, rounds: int) -> None:
     base: dict[str, t.Any] = {"metric": "7", "unit": "s behind the raw watch", "runs": turns, "ours": ours}
     absolute = statistics.median(moments[PEER]) / statistics.median(moments[API])
     raw = measure.values(moments[RAW], 5)
-    note = f"the raw watch itself: median {raw['median'] * 1000:.1f} ms after the change was sent; k8s_info: {polled} rounds"
+    note = (
+        f"the raw watch itself: median {raw['median'] * 1000:.1f} ms after the change was sent; "
+        f"k8s_info: {polled} rounds"
+    )
     limit = "p50 <= 5 ms, p99 <= 25 ms"
     report.rows += [
         Row(

@@ -24,7 +24,7 @@ FOLDER: t.Final = ROOT / ".sandbox-tests"
 
 @dataclass(frozen=True)
 class Cluster:
-    """sandbox is None on a real cluster: there troubles cannot be staged, and a test that needs one is skipped."""
+    """A cluster. sandbox is None on a real one: there a test that stages trouble is skipped."""
 
     kubeconfig: Path
     client: Client

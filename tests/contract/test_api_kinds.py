@@ -19,7 +19,7 @@ from openshift_sandbox import audit
 
 
 def test_what_a_server_serves_is_read_from_either_document(cluster: Cluster) -> None:
-    """On the real server alone: every kind is the same in the document of its group and in that of all groups."""
+    """On the real server alone: a kind is the same in the document of its group and in that of all groups."""
     api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
     answer = api.http.request("GET", kube_kinds.ALL_GROUPS, accept=kube_kinds.ACCEPT_ALL_GROUPS)
     assert answer.body["kind"] == "APIGroupDiscoveryList"

@@ -175,7 +175,8 @@ def conflict(exchange: Exchange) -> None:
     exchange.say(
         409,
         "Conflict",
-        'Operation cannot be fulfilled on resourcequotas "q": the object has been modified; please apply your changes',
+        'Operation cannot be fulfilled on resourcequotas "q": the object has been modified; '
+        "please apply your changes",
     )
 
 
@@ -234,7 +235,10 @@ WATCH_ONLY: t.Final[dict[str, Fault]] = {
 
 
 class Each:
-    """Every different request of a client has the fault so many times before it passes. watches: how many watches break."""
+    """Each different request of a client meets the fault so many times before it passes.
+
+    watches: how many watches break.
+    """
 
     def __init__(
         self, fault: Fault, times: int, only: t.Container[str] | None = None, watches: int = 1

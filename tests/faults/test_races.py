@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Somebody else writes in between; a token is replaced; a peer that keeps us waiting does not keep us past the deadline."""
+"""Another client writes in between; a token is replaced; a slow peer does not hold us past the deadline."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """An API server in memory, at the place of the network: what `Connection` sends, it answers.
 
-It stands in for kube-apiserver in unit tests. It knows objects, lists with selectors and pages, merge and apply patches, dry runs,
-preconditions, watches and discovery; it has no schemas, no defaults, no admission and no field conflicts. tests/contract holds it against the real one.
+It stands in for kube-apiserver in unit tests. It knows objects, lists with selectors and pages, merge and
+apply patches, dry runs, preconditions, watches and discovery; it has no schemas, no defaults, no admission
+and no field conflicts. tests/contract holds it against the real one.
 """
 
 from __future__ import annotations
@@ -62,9 +63,13 @@ def status(code: int, reason: str, message: str, name: str | None = None) -> Ans
 
 
 class FakeServer:
-    """pool: what `Connection` wants. served: kinds by (apiVersion, plural). requests: (method, path, query) of everything that was asked.
+    """The server.
 
-    ready: what /readyz says; asking it is not noted among the requests. aggregated: whether it knows that form of discovery.
+    pool: what `Connection` wants. served: kinds by (apiVersion, plural).
+    requests: (method, path, query) of everything that was asked.
+
+    ready: what /readyz says; it is not among the requests.
+    aggregated: whether it knows that form of discovery.
     """
 
     def __init__(self, *kinds: str, page: int = 500) -> None:

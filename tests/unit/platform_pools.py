@@ -1,4 +1,4 @@
-"""What the tests of single platforms share: a pool planned, and its provider's value built from a worker's."""
+"""What the tests of platforms share: plan a pool, and build its provider's value from that of a worker."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Waits for one node to be Ready with the collection's own frame and Api, as its modules wait for what they made."""
+"""Waits for one node to be Ready, by the frame and the Api that the collection's modules use."""
 
 from __future__ import annotations
 

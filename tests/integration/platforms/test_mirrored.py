@@ -38,7 +38,7 @@ def test_a_mirror_is_copied_from(pools: Pools) -> None:
 
 
 def test_a_machine_that_is_a_mirror_is_not_written_either(pools: Pools) -> None:
-    """Its set is the Machine API's, it alone is not: as long as nothing is to be written to it, nobody minds."""
+    """Its set is the Machine API's, this Machine is not: no error as long as no task has to write to it."""
     mine = pool("own", "us-east-2c")
     (machine,) = [pools.ensure(mine)["machines"][0]["name"]]
     migrate(pools, machine, "ClusterAPI")

@@ -201,7 +201,8 @@ def test_what_nobody_can_find_out_stays_unknown(cluster: Cluster, playbook: Play
         (away, "unreachable: registry.example.com/d: Get"),
         (
             reader,
-            "not asked: the identity lacks the verb create on imagestreamimports.image.openshift.io in namespace nvidia-gpu-operator",
+            "not asked: the identity lacks the verb create on imagestreamimports.image.openshift.io "
+            "in namespace nvidia-gpu-operator",
         ),
     ):
         assert (result.failed, verdicts(result)[name]) == (False, "unknown"), result.result
