@@ -9,6 +9,22 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import ManifestsParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.pool_options import (
+    GpuMachinesetParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.autoscaling import (
+    GpuAutoscalerParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.health import (
+    GpuMachineHealthParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.nodes import (
+    GpuNodeParams,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.steps import GpuPlanParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.params import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.params import (
     PreflightUpdateParams,
@@ -17,8 +33,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._workload.p
 
 MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 PARAMS: dict[str, type] = {
+    "gpu_autoscaler": GpuAutoscalerParams,
+    "gpu_machine_health": GpuMachineHealthParams,
+    "gpu_machineset": GpuMachinesetParams,
+    "gpu_node": GpuNodeParams,
+    "gpu_plan": GpuPlanParams,
     "gpu_quota": GpuQuotaParams,
     "gpu_workload": GpuWorkloadParams,
+    "manifests": ManifestsParams,
+    "nfd_labels": NfdLabelsParams,
+    "olm_operator": OlmOperatorParams,
     "preflight_update": PreflightUpdateParams,
 }
 PLAIN = {"str": str, "path": str, "int": int, "float": float, "bool": bool, "dict": dict, "list": list}
