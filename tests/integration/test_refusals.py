@@ -1,7 +1,10 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What cannot be meant is refused before the first request, and never read as something else; what can be meant is not refused."""
+"""Input that cannot be right is refused before the first request and never taken for other input.
+
+Input that can be right is not refused.
+"""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_the_guide_has_the_types_and_defaults_of_the_modules(name: str) -> None:
 
 
 def test_the_plan_becomes_inputs_of_roles_in_one_place() -> None:
-    """A role's variable is set in role_inputs.yml, or says which state is wanted; its default is said in the role alone."""
+    """role_inputs.yml sets a role's variable, or it names the wanted state; only the role has its default."""
     variables = role_variables(ROLES)
     inputs = read(PLAYBOOKS / "vars/role_inputs.yml")
     assert {name for name in inputs if not name.startswith("__gpu_")} <= variables

@@ -1,4 +1,4 @@
-"""The packages of plugins/module_utils: a package imports only packages before it, and only some files do I/O."""
+"""The packages of plugins/module_utils: each imports only packages before it, and only some files do I/O."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ ORDER = (
 # A registry stands above what it lists: it may import every folder of its package.
 REGISTRIES = {"_stack/backend", "_workload/benchmarks/registry"}
 
-# Files that do steps: they work on an Api. All other files outside _kube and _frame build, judge and summarize.
+# Files that do steps: they work on an Api. All others outside _kube and _frame build, judge and summarize.
 STEPS = {
     "_machines/csr/steps",
     "_machines/steps/autoscaling",
@@ -146,7 +146,7 @@ def own(path: Path) -> frozenset[str]:
 
 
 def packed(path: Path) -> set[Path]:
-    """Return what Ansible packs with a module: all utils it imports, theirs, and the `__init__` of their packages."""
+    """Return the files that Ansible packs with a module: all utils it imports, and `__init__` of packages."""
     found: set[Path] = set()
     ahead = [path]
     while ahead:
@@ -242,7 +242,7 @@ def test_the_one_fail_json() -> None:
     ],
 )
 def test_a_module_packs_few_files(module: str, files_at_most: int, kib: int) -> None:
-    """Ansible packs and reads each file in every task that runs as a module; `manifests` shows the engine alone."""
+    """Ansible packs and reads each file for every task that runs as a module; `manifests` has the least."""
     found = packed(PLUGINS / "modules" / f"{module}.py")
     size = sum(path.stat().st_size for path in found)
     assert {FILES["_frame/module"], FILES["_kube/http"]} <= found

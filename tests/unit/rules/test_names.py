@@ -98,7 +98,7 @@ def test_a_role_has_its_phases(role: Path) -> None:
 
 @pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
 def test_a_tag_of_a_state_selects_the_tasks_of_no_other(role: Path) -> None:
-    """Included tasks are selected by the tags that the include applies, so these name the state that it includes."""
+    """The tags of an include choose its tasks, so they name the state that the include is for."""
     state = f"{{{{ {role.name}_state }}}}"
     (task,) = tasks(role / "tasks/main.yml")
     included = task["ansible.builtin.include_tasks"]

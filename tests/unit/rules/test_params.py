@@ -49,7 +49,7 @@ PLAIN = {"str": str, "path": str, "int": int, "float": float, "bool": bool, "dic
 
 
 def choices_of(hint: t.Any) -> set[t.Any] | None:
-    """Return the values that a type leaves open: those of its Literal without None, or None without a Literal."""
+    """Return the values that a type allows: those of its Literal without None, or None without a Literal."""
     if t.get_origin(hint) is t.Literal:
         return {value for value in t.get_args(hint) if value is not None}
     if t.get_origin(hint) in (t.Union, types.UnionType):
