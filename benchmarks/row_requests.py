@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import typing as t
 
 import objects
@@ -84,27 +83,16 @@ def _asked(where: Surroundings, name: str, task: Data) -> list[audit.Request]:
 def imports(where: Surroundings, tasks: int = 4) -> list[Row]:
     """Every process of a run says when it imports the package: a hook in sitecustomize writes its pid."""
     assert where.cluster
-    # Several files are left to the package.
-    files = {"K8S_AUTH_KUBECONFIG": os.pathsep.join([str(where.cluster.kubeconfig)] * 2)}
-    plain, merged = ours(objects.config_map("count")), ours(objects.config_map("count-merged"))
+    mine = _importers(where, [ours(objects.config_map("count"))] * tasks)
     theirs = _importers(where, [peer(objects.config_map("count-peer"))] * tasks)
     note = f"{tasks} tasks; theirs is imported by {_programs(theirs)}"
     most = "<= 1, Ansible's parent process, however many tasks"
     return [
-        _importing(
-            "processes that import the client package", _importers(where, [plain] * tasks), theirs, most, note
-        ),
-        _importing(
-            "the same with credentials that need it (a kubeconfig of two files)",
-            _importers(where, [merged] * tasks, **files),
-            theirs,
-            most,
-            note,
-        ),
+        _importing("processes that import the client package", mine, theirs, most, note),
     ]
 
 
-def _importers(where: Surroundings, tasks: list[Data], **environment: str) -> dict[int, str]:
+def _importers(where: Surroundings, tasks: list[Data]) -> dict[int, str]:
     """Programs by pid."""
     log = where.directory / "imports.jsonl"
     log.write_text("")
@@ -112,7 +100,6 @@ def _importers(where: Surroundings, tasks: list[Data], **environment: str) -> di
         where.write("imports", tasks),
         PYTHONPATH=str(HERE / "import_trace"),
         IMPORT_TRACE=str(log),
-        **environment,
     )
     return {one["pid"]: one["program"] for one in map(json.loads, log.read_text().splitlines())}
 

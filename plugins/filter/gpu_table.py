@@ -65,7 +65,8 @@ import typing as t
 from collections.abc import Iterable, Mapping, Sequence
 
 Data = Mapping[str, t.Any]
-HEADING: t.Final = ("POOL", "NODE", "TYPE", "GPUS (expected/allocatable/validated)", "DRIVER")
+Row = tuple[str, str, str, str, str]
+HEADING: t.Final[Row] = ("POOL", "NODE", "TYPE", "GPUS (expected/allocatable/validated)", "DRIVER")
 
 
 def table(
@@ -99,7 +100,7 @@ def table(
     return [*lines, f"seconds - {', '.join(spent)}"] if spent else lines
 
 
-def _row(pool: Data, name: str, machine: Data, stack: Data, validation: Data) -> tuple[str, ...]:
+def _row(pool: Data, name: str, machine: Data, stack: Data, validation: Data) -> Row:
     types = [candidate["instance_type"] for candidate in pool.get("candidates") or []]
     kind = machine.get("instance_type") or (types[0] if len(types) == 1 else "-")
     expected = stack.get("expected") or machine.get("expected") or pool.get("expected")

@@ -74,6 +74,7 @@ from ansible.errors import AnsibleLookupError
 from ansible.plugins.lookup import LookupBase
 from ansible.utils.display import Display
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU_PRESENT
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
@@ -85,7 +86,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect, disconnect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, node as node_facts
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    has_nvidia_pci,
+    labels,
+)
 
 _display = Display()
 
@@ -132,11 +136,11 @@ def is_wanted(node: dict[str, t.Any], names: list[t.Any]) -> bool:
 
 
 def is_gpu_node(node: dict[str, t.Any]) -> bool:
-    marks = node_facts.labels(node)
+    marks = labels(node)
     return (
         bool(pool_of(node))
         or has_nvidia_pci(marks)
-        or marks.get("nvidia.com/gpu.present") == "true"
+        or marks.get(GPU_PRESENT) == "true"
         or bool(devices.resources(node))
     )
 
@@ -154,7 +158,7 @@ def summary(node: dict[str, t.Any], with_labels: bool) -> dict[str, t.Any]:
         "driver_version": devices.driver_version(node),
         "devices": devices.resources(node),
         "taints": spec.get("taints") or [],
-        **({"labels": node_facts.labels(node)} if with_labels else {}),
+        **({"labels": labels(node)} if with_labels else {}),
     }
 
 

@@ -63,6 +63,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
     label_difference,
     node as node_facts,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 
 _display = Display()
 
@@ -91,5 +92,5 @@ class LookupModule(LookupBase):  # type: ignore[misc]
 
 
 def entry(node: dict[str, t.Any]) -> dict[str, t.Any]:
-    marks = node_facts.labels(node)
+    marks = labels(node)
     return {"name": node_facts.name(node), "labels": marks, "families": label_difference.families(marks)}

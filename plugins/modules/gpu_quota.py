@@ -123,13 +123,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
     ArgumentSpec,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota import (
-    proof,
-    resource_quota,
-    steps as quota_steps,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota.params import GpuQuotaParams
 
 SPEC = ArgumentSpec(
     options={
@@ -146,36 +142,8 @@ SPEC = ArgumentSpec(
 ).merge(AUTH, STATE, WAIT)
 
 
-def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    name, namespace = params["name"], params["namespace"]
-    if params["state"] == "absent":
-        api.delete(known("ResourceQuota"), name, namespace)
-        return {"quota": {"name": name, "namespace": namespace}}
-    limits = resource_quota.hard(params["gpus"], params["hard"], params["claims"])
-    if params["prove"]:
-        proof.check(limits)
-    live = resource_quota.named(api.list(known("ResourceQuota"), namespace), name)
-    if live is None and api.get(known("Namespace"), namespace) is None:
-        if not params["create_namespace"]:
-            raise resource_quota.no_namespace(namespace)
-        api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}})
-    applied = api.apply(resource_quota.build(name, namespace, limits), live=live)
-    query, stage = {"quotas": Query(known("ResourceQuota"), namespace)}, f"quota {namespace}/{name}"
-    seen = api.wait(
-        query,
-        lambda found: resource_quota.judge(found["quotas"], name, limits),
-        stage,
-        on_timeout_code="QUOTA-NOT-COUNTED",
-    )["quotas"]
-    live = applied if api.check_mode else resource_quota.named(seen, name) or applied
-    for text in resource_quota.doubts(
-        name, limits, quota_steps.nodes(api, limits), seen, quota_steps.classes(api, limits)
-    ):
-        api.warn(text)
-    facts = resource_quota.summarize(live, limits)
-    facts["holders"] = quota_steps.holders(api, namespace, limits) if resource_quota.is_used(facts) else []
-    facts["proof"] = quota_steps.prove(api, live, limits) if params["prove"] and not api.check_mode else None
-    return {"quota": facts}
+def ensure(api: Api, params: GpuQuotaParams) -> dict[str, t.Any]:
+    return steps.absent(api, params) if params["state"] == "absent" else steps.present(api, params)
 
 
 def main() -> None:

@@ -148,7 +148,6 @@ duration:
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import (
     AUTH,
     STATE,
@@ -157,52 +156,32 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._frame.args
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import run
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
-    failures,
-    pods,
-    steps as workload_steps,
-    verdict,
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
+    BENCHMARKS,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.options import OPTIONS
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.params import GpuWorkloadParams
 
-SPEC = ArgumentSpec(options=OPTIONS, required_if=[["state", "present", ["node_selector"]]]).merge(
-    AUTH, STATE, WAIT
-)
+SPEC = ArgumentSpec(
+    options={
+        "namespace": {"type": "str", "default": "gpu-validation"},
+        "node_selector": {"type": "dict"},
+        "tolerations": {"type": "list", "elements": "dict", "default": []},
+        "resources": {"type": "dict"},
+        "claims": {"type": "bool", "default": False},
+        "benchmark": {"type": "str", "choices": sorted(BENCHMARKS), "default": "vectoradd"},
+        "image": {"type": "str"},
+        "hold": {"type": "int", "default": 3},
+        "force": {"type": "bool", "default": False},
+        "min_nodes": {"type": "int", "default": 1},
+        "grace": {"type": "float", "default": 60},
+    },
+    required_if=[["state", "present", ["node_selector"]]],
+).merge(AUTH, STATE, WAIT)
 
 
-def ensure(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
-    namespace = params["namespace"]
-    failures.check(params)
-    if params["state"] == "absent":
-        api.delete(known("Namespace"), namespace)
-        return {"workload": verdict.summarize([], [], {}, params)}
-    nodes = workload_steps.nodes(api, params)
-    if problem := failures.problem(nodes, params):
-        if not api.check_mode:
-            raise problem
-        api.warn(f"{problem.message} In check mode the stages before have only been predicted.")
-        nodes = []
-    memory = api.get(known("ConfigMap"), pods.FINGERPRINTS, namespace)
-    due = pods.changed(nodes, params["benchmark"], memory, params["force"])
-    ran, wrong = {}, {}
-    if due:
-        workload_steps.check_free(api, params, due)
-        place = api.get(known("Namespace"), namespace)
-        if place is None or owned(place):
-            api.apply(pods.namespace(namespace))
-        ran = (
-            workload_steps.foresee(api, params, due)
-            if api.check_mode
-            else workload_steps.carry_out(api, params, due)
-        )
-        wrong = verdict.complaints_by_node(due, ran)
-        good = [node for node in due if node["metadata"]["name"] not in wrong]
-        api.apply(pods.fingerprints(params, memory, good, api.list(known("Node"), metadata_only=True)))
-    facts = {"workload": verdict.summarize(nodes, due, ran, params)}
-    if wrong:
-        raise failures.failure([part for parts in wrong.values() for part in parts], facts)
-    return facts
+def ensure(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
+    return steps.absent(api, params) if params["state"] == "absent" else steps.present(api, params)
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import Connection
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import Limits
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import Limits
 from openshift_sandbox.client import Client
 
 NAMESPACE: t.Final = "faults"

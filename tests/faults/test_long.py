@@ -27,7 +27,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials, kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import USUAL
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import USUAL
 from openshift_sandbox import faults, lifecycle
 from openshift_sandbox.pki import Authority
 from openshift_sandbox.programs import control_plane

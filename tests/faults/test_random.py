@@ -15,7 +15,7 @@ from faults.conftest import NAMESPACE, Bench, manifest
 from faults.faults import Dice
 from faults.operations import LISTED, OPERATIONS
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import Limits
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import Limits
 
 FIRST: t.Final = int(os.environ.get("FAULTS_SEED", "1"))
 RUNS: t.Final = int(os.environ.get("FAULTS_RUNS", "1000"))

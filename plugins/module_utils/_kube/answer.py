@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""An answer, read to its end: one that was cut off is a broken connection, whatever its first half said."""
+"""Read an answer to its end. One that was cut off is a broken connection, whatever its first half said."""
 
 from __future__ import annotations
 
@@ -10,16 +10,24 @@ import functools
 import gc
 import json
 import typing as t
+import zlib
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors
 
+_PIECE = 1 << 18
 _LONG = 1 << 19
 _ROOM = 1 << 24
 _NO_BODY = frozenset((204, 304))
+# zlib's code for "with a gzip header".
+_GZIP_FORMAT = 31
 
 
 class Answer(t.NamedTuple):
-    """status: HTTP status. body: the decoded JSON object, or text. kind: its content type. warnings: texts of Warning headers."""
+    """A complete answer of the server.
+
+    status: HTTP status. body: the decoded JSON value, or text. kind: its content type. warnings: texts of
+    Warning headers. retry_after: the header of that name.
+    """
 
     status: int
     body: t.Any
@@ -28,13 +36,15 @@ class Answer(t.NamedTuple):
     retry_after: str | None
 
 
-def read(raw: t.Any, is_late: t.Callable[[], bool], trim: t.Callable[[bytes], bytes] | None = None) -> Answer:
-    """The response whose body has not been read yet; its connection goes back to the pool, or is closed.
+def read(raw: t.Any, remaining: t.Callable[[], float]) -> Answer:
+    """Return the answer; its connection goes back to the pool, or is closed.
 
-    trim: takes out of a long JSON text what nobody wants, before it is parsed.
+    raw: a urllib3 response whose body has not been read yet. remaining: seconds that are left for the body.
+    Raises ConnectionError if the answer was cut off, TimeoutError if it does not end in time, and what
+    urllib3 raises when the connection breaks.
     """
     try:
-        data = _body(raw, is_late)
+        data = _body(raw, remaining)
     except BaseException:
         raw.close()
         raise
@@ -46,11 +56,13 @@ def read(raw: t.Any, is_late: t.Callable[[], bool], trim: t.Callable[[bytes], by
     ):
         # With the end of the headers missing, their absence says nothing.
         raise ConnectionError("the answer was cut off before its body")
+    if "gzip" in raw.headers.get("Content-Encoding", ""):
+        data = _unpacked(data)
     kind = raw.headers.get("Content-Type", "")
     body: t.Any
     if "json" in kind:
         try:
-            body = _decoded(trim(data) if trim and len(data) >= _LONG else data)
+            body = _decoded(data)
         except ValueError as exc:
             raise ConnectionError(f"the answer was cut off after {len(data)} bytes") from exc
     else:
@@ -59,11 +71,48 @@ def read(raw: t.Any, is_late: t.Callable[[], bool], trim: t.Callable[[bytes], by
     return Answer(raw.status, body, kind, warnings, raw.headers.get("Retry-After"))
 
 
+def _body(raw: t.Any, remaining: t.Callable[[], float]) -> bytes:
+    """Return the bytes of the body as they were sent.
+
+    A socket's timeout covers only the next byte, so the deadline is checked after each piece that arrived,
+    and the wait for the next piece never goes beyond it.
+    """
+    parts = []
+    while part := _piece(raw):
+        parts.append(part)
+        left = remaining()
+        if left <= 0:
+            raise TimeoutError("the answer did not end: timed out")
+        sock = getattr(getattr(raw, "connection", None), "sock", None)
+        if sock is not None and left < (sock.gettimeout() or left + 1):
+            sock.settimeout(left)
+    return b"".join(parts)
+
+
+def _piece(raw: t.Any) -> bytes:
+    """Return what has arrived, at most 256 KiB. urllib3 1 has no read1 and waits for a full, small piece."""
+    if hasattr(raw, "read1"):
+        return t.cast(bytes, raw.read1(_PIECE, decode_content=False))
+    return t.cast(bytes, raw.read(1 << 12, decode_content=False))
+
+
+def _unpacked(data: bytes) -> bytes:
+    # urllib3 would go on reading until it has something unpacked, past any deadline.
+    unpacker = zlib.decompressobj(_GZIP_FORMAT)
+    try:
+        unpacked = unpacker.decompress(data)
+    except zlib.error as exc:
+        raise ConnectionError(f"the answer's compression is broken: {exc}") from exc
+    if not unpacker.eof:
+        raise ConnectionError(f"the answer was cut off after {len(data)} bytes")
+    return unpacked
+
+
 def _decoded(data: bytes) -> t.Any:
     if len(data) < _LONG or not gc.isenabled():
         return json.loads(data)
     _keep_room()
-    # Before Python 3.12 it would be searched for circles, which JSON has none of, again and again.
+    # Before Python 3.12 the collector would search the new value for circles, again and again; JSON has none.
     gc.disable()
     try:
         return json.loads(data)
@@ -73,17 +122,8 @@ def _decoded(data: bytes) -> t.Any:
 
 @functools.cache
 def _keep_room() -> None:
-    """glibc gives back what was freed, and has it mapped anew for the next page of a list, until a block this big has come and gone; nobody writes to it."""
+    """Make glibc keep freed memory for the next page of a list.
+
+    Until a block this big has come and gone, glibc gives freed memory back and has it mapped anew each time.
+    """
     bytes(_ROOM)
-
-
-def _body(raw: t.Any, is_late: t.Callable[[], bool]) -> bytes:
-    """The whole body; a peer that sends a little now and then does not keep us past the deadline."""
-    parts, size = [], 0
-    # What arrives, as it arrives; of a long answer, big pieces, which cost half.
-    while part := raw.read1(1 << 16) if size < _LONG and hasattr(raw, "read1") else raw.read(1 << 18):
-        parts.append(part)
-        size += len(part)
-        if is_late():
-            raise TimeoutError("the answer did not end: timed out")
-    return b"".join(parts)

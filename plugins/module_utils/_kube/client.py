@@ -2,79 +2,39 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The Api: dicts in, dicts out; compares before it writes, remembers what it wrote, and never calls an error absence."""
+"""The Api: objects in, objects out. It compares before it writes, and never takes an error for absence."""
 
 from __future__ import annotations
 
-import functools
 import typing as t
-from dataclasses import dataclass, field
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import reads, writes
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.list_cache import Seen
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Query, Session
 
-if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.discovery import Discovery
+__all__ = ["Api", "Query"]
 
-# What most tasks do without is imported where it is used: as a module of its own a task compiles whatever it loads.
-Snapshot = dict[str, list[KubeObject]]
-Manifests = list[KubeObject]
-Texts = list[str]
-Changes = list[writes.Change]
+# Imports in methods are of what most tasks do not need: a task that runs as a module compiles all it loads.
+Objects = list[KubeObject]
 
 
-class Query(t.NamedTuple):
-    """What a wait looks at: objects of one kind, by name or by labels, in one namespace or in all. fields: a field selector instead of a name."""
-
-    kind: Kind
-    namespace: str | None = None
-    name: str | None = None
-    labels: str | None = None
-    fields: str | None = None
-
-
-@dataclass
-class Api:
-    """check_mode: writes become server-side dry runs. wait_wanted: the task's option wait. progress: shows one line at once. kept: what was as wanted."""
-
-    http: Http
-    check_mode: bool = False
-    wait_wanted: bool = True
-    progress: t.Callable[[str], None] = lambda _line: None
-    changes: Changes = field(default_factory=list)
-    warnings: Texts = field(default_factory=list)
-    kept: Texts = field(default_factory=list)
-    seen: Seen = field(default_factory=Seen)
-
-    @functools.cached_property
-    def discovery(self) -> Discovery:
-        from ansible_collections.accelerators.openshift.plugins.module_utils._kube.discovery import Discovery
-
-        return Discovery()
-
-    @property
-    def deadline(self) -> Deadline:
-        return self.http.deadline
-
-    def clock(self) -> float:
-        """Monotonic seconds."""
-        return self.deadline.clock()
-
-    def warn(self, text: str) -> None:
-        if text not in self.warnings:
-            self.warnings.append(text)
+class Api(Session):
+    """The one way to the API server for modules, lookups and steps. All methods raise ApiError."""
 
     def resolve(self, api_version: str, kind: str) -> Kind:
-        """The kind's path: from the table, else asked of the server, with one request for the first group and one more for all others."""
+        """Return the kind: from the table, else from the server. Raises KindNotServedError.
+
+        The server is asked once for the first group, and once more for all other groups.
+        """
         return reads.resolve(self, api_version, kind)
 
     def get(self, kind: Kind, name: str, namespace: str | None = None) -> KubeObject | None:
-        """The newest state of one object, or None when the server says that this object does not exist. Raises KindNotServedError without its CRD."""
+        """Return the newest state of one object, or None if the server says that it does not exist.
+
+        Raises KindNotServedError without its CRD.
+        """
         return reads.get(self, kind, name, namespace)
 
     def list(
@@ -85,18 +45,20 @@ class Api:
         fields: str | None = None,
         metadata_only: bool = False,
         keep: reads.Keep | None = None,
-    ) -> Manifests:
-        """All objects of one moment not before the request, in pages of 500; when pages expire it is read again from the start, never returned in part.
+    ) -> Objects:
+        """Return all objects of one moment not before the request, read in pages of 500.
 
-        keep: what is wanted of one object, or None; a long list is then sifted in smaller pages and takes the memory of one.
-        It does not see what images a node has.
+        When pages expire, the list is read again from the start; it never returns a part.
+        keep: returns what is wanted of an object, or None. The pages are then smaller, and a long list takes
+        the memory of one page.
         """
         found = reads.list_all(self, kind, namespace, labels, fields, metadata_only, keep)
         if keep is None and fields is None and not metadata_only:
             self.seen.remember(kind, namespace, labels, found, self.clock())
-        return found[0]
+        return found.items
 
     def served(self, kind: Kind) -> bool:
+        """Return True if the server has this kind now."""
         return reads.served(self, kind)
 
     def log(
@@ -107,6 +69,7 @@ class Api:
         tail_lines: int = 200,
         previous: bool = False,
     ) -> str:
+        """Return the last lines of a container's log. previous: of the container before its last restart."""
         return reads.log(self, namespace, pod, container, tail_lines, previous)
 
     def apply(
@@ -116,10 +79,11 @@ class Api:
         own: bool = True,
         live: KubeObject | None = None,
     ) -> KubeObject:
-        """Server-side apply, only when a field that we own differs.
+        """Apply on the server's side, only when a field that we own differs. Return the object as it is then.
 
-        own: objects that are created here carry the ownership label; one that existed is never given it.
-        live: the object as the task has just listed it, which saves reading it again.
+        own: an object that is created here gets the ownership label; one that existed never gets it.
+        live: the object as the task has just listed it, which saves a read. Raises ConflictError for fields
+        of another manager unless force_conflicts is set.
         """
         return writes.apply(self, manifest, force_conflicts, own, live)
 
@@ -131,15 +95,23 @@ class Api:
         body: t.Mapping[str, t.Any],
         subresource: str | None = None,
     ) -> KubeObject:
-        """A merge patch of fields that are shared with other writers; the caller has seen that something differs."""
+        """Patch fields that other writers share. The caller has seen that something differs.
+
+        Return the object as it is then.
+        """
         return writes.merge_patch(self, kind, name, namespace, body, subresource)
 
     def create(self, manifest: t.Mapping[str, t.Any], record: bool = True) -> KubeObject:
-        """POST. After an answer that got lost, an object of that name is the one that we made."""
+        """Create an object and return it.
+
+        If the answer got lost, an existing object of that name with our fields counts as the one that we
+        made.
+        record: the write counts as a change of the task.
+        """
         return writes.create(self, manifest, record)
 
     def dry_run_create(self, manifest: t.Mapping[str, t.Any]) -> KubeObject:
-        """What the server would say to a POST; nothing is stored."""
+        """Return what the server would make of a POST; it stores nothing."""
         return writes.dry_run_create(self, manifest)
 
     def delete(
@@ -152,49 +124,44 @@ class Api:
         grace: int | None = None,
         orphan: bool = False,
     ) -> bool:
-        """Whether there was something of ours to delete. owned_only: without our label it stays, with a warning. wait: until it is gone.
+        """Delete an object and return True if there was something of ours to delete.
 
-        orphan: what it owns stays, without an owner.
+        owned_only: an object without our label stays, with a warning. wait: until the object is gone.
+        grace: seconds for a pod to end. orphan: objects that it owns stay, without an owner.
         """
-        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-            deletes as kube_deletes,
-        )
+        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import removals
 
-        return kube_deletes.delete(self, kind, name, namespace, owned_only, wait, grace, orphan)
+        return removals.delete(self, kind, name, namespace, owned_only, wait, grace, orphan)
 
     def evict(self, pod: KubeObject) -> str:
-        """Asks the pod to end, as a drain does. What a disruption budget says against it, in its own words; empty when it ends or is gone."""
-        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import evictions
+        """Ask the pod to end through the eviction API, as a drain does.
 
-        return evictions.evict(self, pod)
+        Return what a disruption budget says against it, in its own words, or "" if the pod ends or is gone.
+        """
+        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import removals
+
+        return removals.evict(self, pod)
 
     def wait(
         self,
         queries: t.Mapping[str, Query],
-        judge: t.Callable[[Snapshot], Readiness],
+        judge: t.Callable[[dict[str, Objects]], Readiness],
         stage: str,
         settle: float = 0.0,
         on_timeout_code: str = "WAIT-TIMEOUT",
-    ) -> Snapshot:
-        """List and watch until the judge says ready (for settle seconds) or failed; in check mode, or when waiting is not wanted, one look.
+    ) -> dict[str, Objects]:
+        """List and watch until the judge says ready, for settle seconds. Return what each query found then.
 
-        What the task has listed a moment ago, with no write since, is not listed again; a watch goes on from there.
+        In check mode, or without the option wait, it looks once. A list that the task has read a moment ago,
+        with no write since, is not read again. Raises NotReadyError on a failed verdict, WaitTimeoutError at
+        the deadline.
         """
-        lists = reads.first_look(self, queries)
-        if self.check_mode or not self.wait_wanted:
-            return {key: items for key, (items, _version) in lists.items()}
-        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import wait as kube_wait
+        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import wait
 
-        return kube_wait.wait(self, queries, lists, judge, stage, settle, on_timeout_code)
+        return wait.wait(self, queries, judge, stage, settle, on_timeout_code)
 
     def wait_gone(self, kind: Kind, deleted: KubeObject) -> None:
-        """Waits until the object that was deleted has disappeared."""
-        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-            deletes as kube_deletes,
-        )
+        """Wait until the deleted object has disappeared. Raises WaitTimeoutError."""
+        from ansible_collections.accelerators.openshift.plugins.module_utils._kube import removals
 
-        metadata = deleted["metadata"]
-        query = Query(kind, metadata.get("namespace"), metadata["name"])
-        self.wait(
-            {"gone": query}, kube_deletes.judge_gone(deleted), f"delete {deleted['kind']} {metadata['name']}"
-        )
+        removals.wait_gone(self, kind, deleted)

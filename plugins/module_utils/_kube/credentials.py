@@ -2,12 +2,13 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Credentials: which they are, who reads them, and the connection that they give."""
+"""Turn a task's options and environment into a connection to its API server."""
 
 from __future__ import annotations
 
+import base64
 import datetime
-import importlib.util
+import json
 import math
 import os
 import re
@@ -18,11 +19,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core impor
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     CredentialsError,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-    credentials_kept,
-    credentials_plain,
-    expiry,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import (
     Connection,
@@ -38,11 +34,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.crede
 if t.TYPE_CHECKING:
     from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_login import Login
 
-MISSING = "" if importlib.util.find_spec("kubernetes") else "No module named 'kubernetes'"
-
+_PEM = "-----BEGIN CERTIFICATE-----"
+_VERSION, _UTC_TIME = 0xA0, 0x17
 # An entry of a kubeconfig, secrets and all, as Python writes it.
 _ENTRY = re.compile(r"\{.*\}", re.DOTALL)
-# What the client's configuration calls them.
+# What the package's configuration calls our options.
 _ATTRIBUTES = {
     "host": "host",
     "ca_cert": "ssl_ca_cert",
@@ -53,50 +49,53 @@ _ATTRIBUTES = {
 }
 
 
-class _Opened(t.NamedTuple):
-    """source: who has read the configuration. pool: connects with the first request. ends: what of it ends by itself, and when."""
-
-    source: t.Any
-    configuration: t.Any
-    pool: t.Any
-    ends: tuple[str, datetime.datetime] | None
-
-
 def connect(
     params: Params,
     environ: t.Mapping[str, str] | None = None,
     remaining: t.Callable[[], float] = lambda: math.inf,
 ) -> Connection:
-    """Opens nothing yet: a pool of connections, the address, and the headers of every request. remaining: seconds that plugins and logins may take."""
+    """Return a connection with the address, the pool and the headers of every request; nothing is opened yet.
+
+    params: options of the task. environ: the environment, default os.environ. remaining: seconds that exec
+    plugins and logins may take. Raises CredentialsError.
+    """
     wanted = settings(params, os.environ if environ is None else environ)
-    source, configuration, pool, ends = credentials_kept.kept(wanted) or _open(wanted, remaining())
+    package = _package()
+    configuration = _read(package, wanted, remaining())
+    try:
+        pool = package.pool(configuration)
+        fast_pool(pool, tls_context(configuration))
+        ends = _ends(configuration)
+    except (OSError, ValueError, TypeError) as exc:
+        raise _unusable(exc) from exc
+    finally:
+        package.forget()
     if not configuration.verify_ssl:
         quiet()
     login: Login | None = None
     if "username" in wanted and "api_key" not in wanted:
-        # Here, as most have no password: Ansible compiles anew whatever is loaded.
+        # Most tasks have no password, and Ansible compiles again whatever a task loads.
         from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_login import (
             Login,
         )
 
-        login = Login(lambda: str(source.login(configuration, wanted, remaining())))
+        login = Login(lambda: str(package.login(configuration, wanted, remaining())))
 
     def renew() -> None:
         nonlocal configuration
         if login:
             login.renew()
         else:
-            again, configuration = _read(wanted, remaining())
-            again.forget(configuration)
+            configuration = _read(package, wanted, remaining())
+            package.forget()
 
     def headers() -> list[tuple[str, str]]:
         if login:
             configuration.api_key = {"authorization": f"Bearer {login.token()}"}
         return _headers(configuration, wanted)
 
-    host = str(configuration.host).rstrip("/")
     return Connection(
-        host,
+        str(configuration.host).rstrip("/"),
         pool,
         bool(configuration.verify_ssl),
         headers,
@@ -107,75 +106,35 @@ def connect(
 
 
 def preload() -> str:
-    """In a process that will fork: what every worker would otherwise pay for. The package only if the environment does not show that it can be spared.
-
-    What is missing, or nothing.
-    """
-    # The first one of a process takes OpenSSL some milliseconds.
+    """Load, before a fork, what every worker would load again. Return which package is missing, or ""."""
+    # The first context of a process takes OpenSSL some milliseconds.
     ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    try:
-        wanted = settings({}, os.environ)
-        plain = credentials_plain.configuration(wanted)
-        if plain is not None:
-            credentials_plain.forget(plain)
-            _override(plain, wanted)
-            credentials_kept.keep(wanted, _files(plain), lambda: _open(wanted, math.inf))
-            return MISSING
-    except CredentialsError:
-        pass  # the task that uses them says so
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-        credentials_package,
-    )
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_package
 
     return credentials_package.MISSING
 
 
 def _package() -> t.Any:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-        credentials_package,
-    )
+    """Return the file that imports the package kubernetes, which takes a quarter of a second."""
+    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_package
 
-    problem = MISSING or credentials_package.MISSING
-    if problem:
-        raise credentials_package.absent("kubernetes", problem)
+    if credentials_package.MISSING:
+        raise credentials_package.absent("kubernetes", credentials_package.MISSING)
     return credentials_package
 
 
-def _open(wanted: Params, seconds: float) -> _Opened:
-    source, configuration = _read(wanted, seconds)
+def _read(package: t.Any, wanted: Params, seconds: float) -> t.Any:
+    """Return the credentials as they are now. seconds: how long that may take."""
     try:
-        pool = source.pool(configuration)
-        fast_pool(pool, tls_context(configuration))
-        return _Opened(source, configuration, pool, _ends(configuration))
-    except (OSError, ValueError, TypeError) as exc:
-        raise _unusable(exc) from exc
-    finally:
-        source.forget(configuration)
-
-
-def _files(plain: credentials_plain.Plain) -> list[str]:
-    """Everything on a disk that plain credentials were read from."""
-    named = (plain.ssl_ca_cert, plain.cert_file, plain.key_file)
-    return [
-        *plain.files,
-        *(path for path in named if path and not path.startswith(credentials_plain.MEMORY)),
-    ]
-
-
-def _read(wanted: Params, seconds: float) -> tuple[t.Any, t.Any]:
-    """Who reads the credentials, and what they are at this moment. seconds: how long that may take."""
-    configuration: t.Any = credentials_plain.configuration(wanted)
-    source: t.Any = credentials_plain if configuration else _package()
-    try:
-        configuration = configuration or source.configuration(wanted, seconds)
+        configuration = package.configuration(wanted, seconds)
         _override(configuration, wanted)
     except Exception as exc:
-        source.forget(configuration)
+        package.forget()
         if isinstance(exc, AcceleratorError):
             raise
         # Whatever the package raises about a file that it does not understand.
         raise _unusable(exc) from exc
-    return source, configuration
+    return configuration
 
 
 def _unusable(exc: Exception) -> CredentialsError:
@@ -223,16 +182,79 @@ def _headers(configuration: t.Any, wanted: Params) -> list[tuple[str, str]]:
 
 
 def _ends(configuration: t.Any) -> tuple[str, datetime.datetime] | None:
-    """What of the credentials ends first, of that which nothing renews."""
+    """Return which of the credentials that nothing renews expires first, and when."""
     found = []
     if configuration.cert_file:
         with open(configuration.cert_file, encoding="utf-8", errors="replace") as file:
-            found.append(("The client certificate", expiry.of_certificate(file.read())))
+            found.append(("The client certificate", expiry_of_certificate(file.read())))
     if not getattr(configuration, "renewed", False):
         tokens = [
             str(setting["value"]).removeprefix("Bearer ")
             for setting in configuration.auth_settings().values()
         ]
-        found += [("The token", expiry.of_token(token)) for token in tokens]
+        found += [("The token", expiry_of_token(token)) for token in tokens]
     known = [(what, end) for what, end in found if end is not None]
     return min(known, key=lambda one: one[1]) if known else None
+
+
+def expiry_of_token(token: str) -> datetime.datetime | None:
+    """Return the claim C(exp) of a JWT, or None for another token and for one that does not say."""
+    parts = token.split(".")
+    if len(parts) != 3:
+        return None
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4)))
+        end = claims.get("exp")
+        if isinstance(end, bool) or not isinstance(end, (int, float)):
+            return None
+        return datetime.datetime.fromtimestamp(end, datetime.UTC)
+    except (ValueError, AttributeError, OverflowError, OSError):
+        return None
+
+
+def expiry_of_certificate(pem: str) -> datetime.datetime | None:
+    """Return the end of the validity of the first certificate in a PEM text, or None if it cannot be read."""
+    body = pem.partition(_PEM)[2].partition("-----END")[0]
+    try:
+        der = base64.b64decode(body)
+        start = _element(der, _element(der, 0)[1])[1]
+        tag, _start, end = _element(der, start)
+        at = end if tag == _VERSION else start
+        for _passed_over in ("serial number", "signature algorithm", "issuer"):
+            at = _element(der, at)[2]
+        not_before = _element(der, _element(der, at)[1])
+        tag, start, end = _element(der, not_before[2])
+        text = der[start:end].decode("ascii")
+        if tag == _UTC_TIME:
+            text = ("19" if text[:2] >= "50" else "20") + text
+        # Not by strptime, whose first use imports a module in every worker.
+        year, month, day, hour, minute, second = (
+            int(text[:4]),
+            *(int(text[place : place + 2]) for place in range(4, 14, 2)),
+        )
+        moment = datetime.datetime(year, month, day, hour, minute, second, tzinfo=datetime.UTC)
+        return moment if text[14:] == "Z" else None
+    except (ValueError, IndexError):
+        return None
+
+
+def _element(der: bytes, at: int) -> tuple[int, int, int]:
+    """Return tag, start and end of the content of the DER element at an offset."""
+    length, start = der[at + 1], at + 2
+    if length & 0x80:
+        size = length & 0x7F
+        length, start = int.from_bytes(der[start : start + size], "big"), start + size
+    return der[at], start, start + length
+
+
+def expiry_warning(what: str, end: datetime.datetime, now: datetime.datetime, seconds: float) -> str | None:
+    """Return the warning for something that expires within the seconds that the task may still take."""
+    moment = f"{end.astimezone(datetime.UTC):%Y-%m-%d %H:%M:%S} UTC"
+    if end <= now:
+        return f"{what} expired at {moment}; the API server will not accept it any more."
+    if end <= now + datetime.timedelta(seconds=seconds):
+        return (
+            f"{what} expires at {moment}, before the time for this task is over; "
+            "the task fails when it needs longer."
+        )
+    return None

@@ -2,31 +2,42 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What kubectl does with a kubeconfig and the kubernetes package does not, mixed into the package's own loader."""
+"""Read a kubeconfig as kubectl does, where the kubernetes package differs; mixed into the package's loader.
+
+An exec plugin runs without a shell, without a terminal and not for ever, and its failure is an error.
+"""
 
 from __future__ import annotations
 
 import base64
+import contextlib
+import json
+import math
+import os
+import signal
 import ssl
+import subprocess
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_exec
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.credentials_time import within
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import within
 
+EXEC_SECONDS = 60.0
 _SECRET = frozenset(
     ("token", "password", "client-key-data", "id-token", "refresh-token", "access-token", "client-secret")
 )
-# These are asked again when the server does not accept what they gave.
+# The client asks these again when the server does not accept what they gave.
 _RENEWED = frozenset(("exec", "tokenFile", "auth-provider"))
 _ISSUER_SECONDS = 30.0
 
+# An entry of a kubeconfig, or the JSON that a plugin prints.
 Fields = dict[str, t.Any]
+_LINES_SHOWN = 5
 
 
 def register(kubeconfig: object) -> None:
-    """Remembers the secrets in a file, so that no message shows them."""
+    """Remember the secrets in a file, so that no message shows them."""
     if isinstance(kubeconfig, dict):
         for name, value in kubeconfig.items():
             secrets.register(*secrets.strings(value)) if name in _SECRET else register(value)
@@ -36,7 +47,7 @@ def register(kubeconfig: object) -> None:
 
 
 def current(kubeconfigs: t.Iterable[object]) -> str:
-    """The first file that says which context is current wins, as everywhere else among several."""
+    """Return the current context of several files: that of the first file that names one."""
     return next(
         (
             str(one["current-context"])
@@ -48,7 +59,7 @@ def current(kubeconfigs: t.Iterable[object]) -> str:
 
 
 def chosen(contexts: t.Sequence[t.Any], wanted: str, where: str) -> str:
-    """The context to use, if it is there."""
+    """Return the context to use. Raises CredentialsError if it is not named or does not exist."""
     names = [str(one["name"]) for one in contexts]
     there = f"it has {', '.join(names)}" if names else "it has none"
     if not wanted:
@@ -67,7 +78,10 @@ def chosen(contexts: t.Sequence[t.Any], wanted: str, where: str) -> str:
 
 
 class Reader:
-    """Before the package's KubeConfigLoader among the bases of a class. seconds: how long a plugin or an issuer may take."""
+    """Stands before the package's KubeConfigLoader among the bases of a class.
+
+    seconds: how long a plugin or an issuer may take.
+    """
 
     seconds: float
     _user: t.Any
@@ -83,7 +97,7 @@ class Reader:
         return bool(_RENEWED & self.user.keys())
 
     def impersonation(self) -> list[tuple[str, str]]:
-        """As `kubectl` sends what the user entry says of whom to act as."""
+        """Return the headers that kubectl sends for a user's as, as-uid, as-groups and as-user-extra."""
         user = self.user
         headers = [
             (f"Impersonate-{name}", str(user[key]))
@@ -98,10 +112,10 @@ class Reader:
         ]
 
     def _load_from_exec_plugin(self) -> bool | None:
-        """The package's own way logs what goes wrong and goes on as nobody, and waits for ever."""
+        """Run the plugin. The package waits for ever, and after a failure goes on as nobody."""
         if not self.user.get("exec"):
             return None
-        status = credentials_exec.run(
+        status = run_plugin(
             self.user["exec"], self._get_base_path(self._cluster.path), self._cluster.value, self.seconds
         )
         if status.get("token"):
@@ -113,7 +127,11 @@ class Reader:
         return True
 
     def _refresh_oidc(self, provider: t.Any) -> None:
-        """With the system's authorities where none is named, without a secret where the client has none, in limited time; and a refusal is told."""
+        """Renew the token in limited time; a refusal is an error.
+
+        The system's authorities verify an issuer for which none is named; a client without a secret needs
+        none.
+        """
         config: Fields = provider.value["config"]
         known = {
             "client-secret": "",
@@ -146,4 +164,93 @@ def _refused(issuer: str, why: str) -> CredentialsError:
         "CRED-OIDC",
         f"The token of the kubeconfig has expired, and {issuer} did not renew it: {why}.",
         "Log in again at the issuer.",
+    )
+
+
+def run_plugin(
+    plugin: t.Mapping[str, t.Any],
+    folder: str,
+    cluster: t.Mapping[str, t.Any] | None,
+    seconds: float = math.inf,
+) -> Fields:
+    """Return the status of the ExecCredential that the plugin prints.
+
+    folder: where a relative command starts. cluster: passed on to a plugin that wants it. seconds: how long
+    the plugin may take, at most EXEC_SECONDS. Raises CredentialsError.
+    """
+    command, version = str(plugin.get("command") or ""), str(plugin.get("apiVersion") or "")
+    if not command or not version:
+        raise _plugin_failure(command, "the kubeconfig names no command or no apiVersion for it")
+    spec: Fields = {"interactive": False}
+    if cluster is not None and plugin.get("provideClusterInfo"):
+        spec["cluster"] = _public(cluster)
+    info = json.dumps({"apiVersion": version, "kind": "ExecCredential", "spec": spec})
+    own = {str(entry["name"]): str(entry["value"]) for entry in plugin.get("env") or ()}
+    arguments = [command, *map(str, plugin.get("args") or ())]
+    out, errors = _output(
+        arguments, folder, {**os.environ, **own, "KUBERNETES_EXEC_INFO": info}, min(EXEC_SECONDS, seconds)
+    )
+    try:
+        answer = json.loads(out)
+        status: Fields = answer["status"]
+        secrets.register(status.get("token"), status.get("clientKeyData"))
+        said = str(answer.get("apiVersion"))
+    except (ValueError, TypeError, KeyError, AttributeError) as exc:
+        raise _plugin_failure(command, "what it prints is no ExecCredential with a status", errors) from exc
+    if said != version:
+        raise _plugin_failure(command, f"it speaks {said}, and the kubeconfig wants {version}", errors)
+    if not status.get("token") and not (status.get("clientCertificateData") and status.get("clientKeyData")):
+        raise _plugin_failure(command, "it gives neither a token nor a certificate with its key", errors)
+    return status
+
+
+def _output(
+    arguments: list[str], folder: str, environment: dict[str, str], seconds: float
+) -> tuple[str, str]:
+    command = arguments[0]
+    try:
+        # In a session of its own, so that what it starts can be ended with it.
+        process = subprocess.Popen(
+            arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder or None,
+            env=environment,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+    except OSError as exc:
+        raise _plugin_failure(command, f"it cannot be started: {exc.strerror}") from exc
+    try:
+        out, errors = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired as exc:
+        raise _plugin_failure(
+            command, f"it has not ended after {seconds:.0f} s; it may be waiting for somebody to log in"
+        ) from exc
+    finally:
+        if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+    if process.returncode != 0:
+        raise _plugin_failure(command, f"it ended with status {process.returncode}", errors)
+    return out, errors
+
+
+def _public(cluster: t.Mapping[str, t.Any]) -> Fields:
+    """Return what a plugin may know of the cluster, with its own extension as config."""
+    extensions = {entry.get("name"): entry.get("extension") for entry in cluster.get("extensions") or ()}
+    public = {name: value for name, value in cluster.items() if name != "extensions"}
+    config = extensions.get("client.authentication.k8s.io/exec")
+    return {**public, "config": config} if config is not None else public
+
+
+def _plugin_failure(command: str, why: str, errors: str = "") -> CredentialsError:
+    return CredentialsError(
+        "CRED-EXEC",
+        f"The kubeconfig's exec plugin {command or '(without a command)'} gives no credentials: {why}.",
+        "Run the plugin by hand as the user that runs Ansible, and log in with it.",
+        evidence=errors.strip().splitlines()[-_LINES_SHOWN:],
     )

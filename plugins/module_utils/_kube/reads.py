@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The reading half of the Api: get, paged list, resolve, logs, and what an unhappy answer is called."""
+"""The reading half of the Api: get, paged list, resolve, logs, and the error of an unhappy answer."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     KindNotServedError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-    http_errors,
-    kinds,
-    node_images,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors, kinds
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Response
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import Pause
-
-if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import Pause
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import (
+    Listed,
+    Query,
+    Session,
+)
 
 Keep = t.Callable[[KubeObject], "KubeObject | None"]
 PAGE = 500
@@ -34,6 +32,7 @@ _VERBS = {"POST": "create", "PATCH": "patch", "DELETE": "delete", "PUT": "update
 
 
 def place(name: str | None, namespace: str | None) -> str:
+    """Return name and namespace in words."""
     return " ".join(
         part
         for part in (f'"{name}"' if name else "", f"in namespace {namespace}" if namespace else "")
@@ -44,6 +43,7 @@ def place(name: str | None, namespace: str | None) -> str:
 def error(
     answer: Response, method: str, path: str, kind: Kind, name: str | None, namespace: str | None
 ) -> ApiError:
+    """Return the error for an answer that is neither success nor worth another try."""
     if answer.status == 404 and _is_kind_missing(answer.body):
         return not_served(kind)
     verb = _VERBS.get(method) or ("get" if name else "list")
@@ -68,10 +68,15 @@ def not_served(kind: Kind) -> KindNotServedError:
     )
 
 
-def get(api: Api, kind: Kind, name: str, namespace: str | None) -> KubeObject | None:
-    """No resourceVersion is sent: the newest object, as a quorum of etcd has it. `0` would be answered from a cache that may be older than our own write."""
+def get(session: Session, kind: Kind, name: str, namespace: str | None) -> KubeObject | None:
+    """Return the newest state of one object, or None if the server says that it does not exist.
+
+    It sends no resourceVersion, so the answer is as new as the request. With `0` the server would answer from
+    a cache that may be older than our own write. Raises KindNotServedError without the CRD, ApiError
+    otherwise.
+    """
     path = kind.path(namespace, name)
-    answer = api.http.request("GET", path)
+    answer = session.http.request("GET", path)
     if answer.status == 200:
         return t.cast(KubeObject, answer.body)
     if answer.status == 404 and not _is_kind_missing(answer.body):
@@ -80,37 +85,37 @@ def get(api: Api, kind: Kind, name: str, namespace: str | None) -> KubeObject | 
 
 
 def list_all(
-    api: Api,
+    session: Session,
     kind: Kind,
     namespace: str | None = None,
     labels: str | None = None,
     fields: str | None = None,
     metadata_only: bool = False,
     keep: Keep | None = None,
-) -> tuple[list[KubeObject], str]:
-    """Every item, each with its apiVersion and kind, and the list's resourceVersion, from which a watch goes on.
+) -> Listed:
+    """Return every item, each with its apiVersion and kind.
 
-    No resourceVersion is sent: a consistent read, as new as the request. `0` would be cheaper for the server and may be older than what this task has just
-    written, and it ignores limit. All pages are of the first one's version; when that has expired (410), the list begins again, since pages of two
+    It sends no resourceVersion: a consistent read, as new as the request. `0` would be cheaper for the
+    server, but may be older than what this task has just written, and ignores limit. All pages are of the
+    first page's version. When that version has expired (410), the list begins again, since pages of two
     versions are no list.
     """
     path = kind.path(namespace)
     query: dict[str, t.Any] = {"limit": SIFTED_PAGE if keep else PAGE}
-    trim = node_images.cut if keep and kind.plural == "nodes" else None
     if labels:
         query["labelSelector"] = labels
     if fields:
         query["fieldSelector"] = fields
     items: list[KubeObject] = []
-    pause = Pause(api.http.limits)
+    pause = Pause(session.http.limits)
     while True:
-        answer = api.http.request(
-            "GET", path, query, accept=_PARTIAL if metadata_only else "application/json", trim=trim
+        answer = session.http.request(
+            "GET", path, query, accept=_PARTIAL if metadata_only else "application/json"
         )
-        if answer.status == 410 and "continue" in query and not api.deadline.passed:
+        if answer.status == 410 and "continue" in query and not session.deadline.passed:
             del query["continue"]
             items = []
-            api.deadline.sleep(pause.next())
+            session.deadline.sleep(pause.next())
             continue
         if answer.status != 200:
             raise error(answer, "GET", path, kind, None, namespace)
@@ -123,33 +128,35 @@ def list_all(
         if not metadata.get("continue"):
             if metadata_only:
                 items = [{**item, "apiVersion": kind.api_version, "kind": kind.kind} for item in items]
-            return items, str(metadata.get("resourceVersion", ""))
+            return Listed(items, str(metadata.get("resourceVersion", "")))
         query["continue"] = metadata["continue"]
-        # Otherwise it would stay beside the next page.
+        # Otherwise this page would stay in memory beside the next.
         del answer, page, metadata
 
 
-def query_once(api: Api, query: Query) -> tuple[list[KubeObject], str]:
-    """What a query finds now; nothing where the kind is not served yet."""
+def query_once(session: Session, query: Query) -> Listed:
+    """Return what a query finds now; nothing and no version if the kind is not served yet."""
     try:
         fields = kinds.by_name(query.name) if query.name else query.fields
-        return list_all(api, query.kind, query.namespace, query.labels, fields)
+        return list_all(session, query.kind, query.namespace, query.labels, fields)
     except KindNotServedError:
-        return [], ""
+        return Listed([], "")
 
 
-def first_look(api: Api, queries: t.Mapping[str, Query]) -> dict[str, tuple[list[KubeObject], str]]:
-    """What each query finds. A list that the task has is used once: the next look wants news."""
+def first_look(session: Session, queries: t.Mapping[str, Query]) -> dict[str, Listed]:
+    """Return what each query finds. A list that the task has serves once: the next look wants news."""
     try:
         return {
-            key: api.seen.find(query, api.clock()) or query_once(api, query) for key, query in queries.items()
+            key: session.seen.find(query, session.clock()) or query_once(session, query)
+            for key, query in queries.items()
         }
     finally:
-        api.seen.forget()
+        session.seen.forget()
 
 
-def served(api: Api, kind: Kind) -> bool:
-    answer = api.http.request("GET", kind.base)
+def served(session: Session, kind: Kind) -> bool:
+    """Return True if the server has this kind now; it asks the kind's group."""
+    answer = session.http.request("GET", kind.base)
     if answer.status == 200:
         return any(entry["name"] == kind.plural for entry in answer.body.get("resources", ()))
     if answer.status == 404:
@@ -157,41 +164,43 @@ def served(api: Api, kind: Kind) -> bool:
     raise error(answer, "GET", kind.base, kind, None, None)
 
 
-def resolve(api: Api, api_version: str, kind: str) -> Kind:
+def resolve(session: Session, api_version: str, kind: str) -> Kind:
+    """Return the kind, from the table or from the server. Raises KindNotServedError."""
     found = kinds.find(api_version, kind)
     if found is not None:
         return found
-    return _discovered(api, api_version, kind)
+    return _discovered(session, api_version, kind)
 
 
-def _discovered(api: Api, api_version: str, kind: str) -> Kind:
-    # Here, as a task on known kinds has nothing of it to load.
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube import discovery
-
-    key, known = (api_version, kind), api.discovery
+def _discovered(session: Session, api_version: str, kind: str) -> Kind:
+    key, known = (api_version, kind), session.discovery
     if key in known.kinds:
         return known.kinds[key]
     unknown = Kind(api_version, kind, kind)
     if known.wants_all(unknown):
         known.is_aggregated = True
-        known.learn(discovery.in_all_groups(_document(api, unknown, discovery.ALL_GROUPS, discovery.ACCEPT)))
+        found_in_all = _document(session, unknown, kinds.ALL_GROUPS, kinds.ACCEPT_ALL_GROUPS)
+        known.learn(kinds.in_all_groups(found_in_all))
     if key not in known.kinds:
-        known.learn(discovery.in_group(api_version, _document(api, unknown, unknown.base)))
+        known.learn(kinds.in_group(api_version, _document(session, unknown, unknown.base)))
         known.groups.add(api_version)
     if key not in known.kinds:
         raise not_served(unknown)
     return known.kinds[key]
 
 
-def _document(api: Api, unknown: Kind, path: str, accept: str = "application/json") -> KubeObject:
-    """A document of the discovery; empty where there is none."""
-    answer = api.http.request("GET", path, accept=accept)
+def _document(session: Session, unknown: Kind, path: str, accept: str = "application/json") -> KubeObject:
+    """Return a document of the discovery, empty if there is none."""
+    answer = session.http.request("GET", path, accept=accept)
     if answer.status not in (200, 404):
         raise error(answer, "GET", path, unknown, None, None)
     return t.cast(KubeObject, answer.body) if answer.status == 200 else {}
 
 
-def log(api: Api, namespace: str, pod: str, container: str | None, tail_lines: int, previous: bool) -> str:
+def log(
+    session: Session, namespace: str, pod: str, container: str | None, tail_lines: int, previous: bool
+) -> str:
+    """Return the last lines of a container's log."""
     kind = kinds.known("Pod")
     path = kind.path(namespace, pod, "log")
     query: dict[str, t.Any] = {"tailLines": tail_lines}
@@ -199,7 +208,7 @@ def log(api: Api, namespace: str, pod: str, container: str | None, tail_lines: i
         query["container"] = container
     if previous:
         query["previous"] = "true"
-    answer = api.http.request("GET", path, query, accept="*/*")
+    answer = session.http.request("GET", path, query, accept="*/*")
     if answer.status == 200:
         return answer.body if isinstance(answer.body, str) else str(answer.body)
     raise error(answer, "GET", path, kind, pod, namespace)

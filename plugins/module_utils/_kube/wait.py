@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Waiting: a judge is asked whenever something changed, until it says ready or failed, or the deadline passes.
+"""Waits: ask a judge whenever something changed, until it says ready or failed, or the deadline passes.
 
-What the judge sees is what lists and watches have told: each query consistent in itself and never going back in time, except that two queries may be of
-different moments.
+The judge sees what lists and watches have reported. Each query is consistent in itself and never goes back in
+time; two queries may be of different moments.
 """
 
 from __future__ import annotations
@@ -17,42 +17,53 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import reads
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Query, Session
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.watch import News, Watch
 
-if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-
-Snapshot = dict[str, list[dict[str, t.Any]]]
-Judge = t.Callable[[Snapshot], Readiness]
-# What each query found at the first look, and the version of that list.
-Lists = t.Mapping[str, tuple[list[dict[str, t.Any]], str]]
+# What each query found last.
+Seen = dict[str, list[KubeObject]]
+Judge = t.Callable[[Seen], Readiness]
 SAY_EVERY = 30.0
-# A judge may look at the clock (grace periods), so it is asked now and then without news too.
+# A judge may look at the clock (grace periods), so it is also asked now and then without news.
 LOOK_EVERY = 1.0
 
 
+class NewsSource(t.Protocol):
+    """Where a wait gets its news: a queue. Both methods raise queue.Empty without news."""
+
+    def get(self, *, timeout: float) -> News: ...
+    def get_nowait(self) -> News: ...
+
+
 def wait(
-    api: Api,
+    session: Session,
     queries: t.Mapping[str, Query],
-    lists: Lists,
     judge: Judge,
     stage: str,
-    settle: float,
-    on_timeout_code: str,
-) -> Snapshot:
-    """The snapshot that was ready. Raises NotReadyError on a failed verdict, WaitTimeoutError at the deadline, with what was last seen."""
-    loop = Waiting(api.deadline, api.progress, judge, stage, settle, on_timeout_code)
+    settle: float = 0.0,
+    on_timeout_code: str = "WAIT-TIMEOUT",
+) -> Seen:
+    """Return what each query found when the judge said ready; in check mode or without wait, look once.
+
+    Raises NotReadyError on a failed verdict, WaitTimeoutError at the deadline, with what was last seen.
+    """
+    lists = reads.first_look(session, queries)
+    seen = {key: found.items for key, found in lists.items()}
+    if session.check_mode or not session.wait_wanted:
+        return seen
+    loop = Waiting(session.deadline, session.progress, judge, stage, settle, on_timeout_code)
+    if loop.is_ready(seen):
+        return seen
     news: queue.SimpleQueue[News] = queue.SimpleQueue()
-    snapshot = {key: items for key, (items, _version) in lists.items()}
-    if loop.is_ready(snapshot):
-        return snapshot
-    watches = [Watch(api, key, query, news, *lists[key]) for key, query in queries.items()]
+    watches = [Watch(session, key, query, news, lists[key]) for key, query in queries.items()]
     for watch in watches:
         watch.start()
     try:
-        return loop.until_ready(snapshot, news)
+        return loop.until_ready(seen, news)
     finally:
         for watch in watches:
             watch.stop()
@@ -78,15 +89,16 @@ class Waiting:
         self._said: set[str] = set()
         self._last = pending("NoAnswer", "the API server has not answered yet")
 
-    def until_ready(self, snapshot: Snapshot, news: queue.SimpleQueue[News]) -> Snapshot:
+    def until_ready(self, snapshot: Seen, news: NewsSource) -> Seen:
+        """Return the snapshot that was ready; it is brought up to date by the news."""
         while not self.is_ready(snapshot):
             if self._deadline.passed:
                 raise self._timeout()
             self._collect(news, snapshot)
         return snapshot
 
-    def is_ready(self, snapshot: Snapshot) -> bool:
-        """Asks the judge, shows what is new; raises on a failed verdict."""
+    def is_ready(self, snapshot: Seen) -> bool:
+        """Ask the judge, show what is new. Return True if it was ready for long enough; raise if it failed."""
         self._last = self._judge(snapshot)
         self._say(self._last)
         if self._last.is_failed:
@@ -98,13 +110,13 @@ class Waiting:
             )
         return self._has_settled(self._last)
 
-    def _collect(self, news: queue.SimpleQueue[News], snapshot: Snapshot) -> None:
-        """Waits for the first news, then takes all there are, so that a burst is judged once."""
-        patience = min(LOOK_EVERY, self._deadline.remaining())
+    def _collect(self, news: NewsSource, snapshot: Seen) -> None:
+        """Wait for the first news, then take all there are, so that a burst is judged once."""
+        seconds = min(LOOK_EVERY, self._deadline.remaining())
         if self._ready_since is not None:
-            patience = min(patience, max(0.0, self._ready_since + self._settle - self._deadline.clock()))
+            seconds = min(seconds, max(0.0, self._ready_since + self._settle - self._deadline.clock()))
         try:
-            item = news.get(timeout=patience) if patience > 0 else news.get_nowait()
+            item = news.get(timeout=seconds) if seconds > 0 else news.get_nowait()
             while True:
                 key, objects = item
                 if isinstance(objects, BaseException):
@@ -123,7 +135,7 @@ class Waiting:
         return self._deadline.clock() - self._ready_since >= self._settle
 
     def _say(self, verdict: Readiness) -> None:
-        """One line for each thing that changed; after half a minute of silence, everything that is still awaited."""
+        """Show a line for each thing that changed; after half a minute of silence, all that is awaited."""
         now, lines = self._deadline.clock(), set(verdict.details or (verdict.message or verdict.verdict,))
         ready_at_once = verdict.is_ready and not self._said
         fresh = lines - self._said

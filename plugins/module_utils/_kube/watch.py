@@ -2,12 +2,15 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""One query kept up to date: list, then watch with bookmarks; resume where it stopped, list again after a 410 or any doubt.
+"""Keep one query up to date: list, then watch with bookmarks; resume after a break, list again after a 410.
 
-A watch goes on from the resourceVersion of the list, so nothing in between is missed or told twice, and after a break from that of the last event or
-bookmark (the server sends one about once a minute, so that also a quiet query's version stays young). A version that the server no longer has is answered
-with 410, as a status or as an event: then the list is read again, consistently, and what it lacks has been deleted. Versions are only ever handed back, never
-compared. Runs in a thread of its own and hands over either the full set of objects, or the error that ends the wait.
+A watch goes on from the resourceVersion of the list, so nothing in between is missed or reported twice. After
+a break it goes on from the version of the last event or bookmark; the server sends a bookmark about once a
+minute, so that the version of a quiet query stays young too. The server answers a version that it no longer
+has with 410,
+as a status or as an event: then the watch reads the list again, and what it lacks has been deleted. Versions
+are only handed back, never compared. Each watch runs in a thread of its own and hands over either the full
+set of objects, or the error that ends the wait.
 """
 
 from __future__ import annotations
@@ -18,44 +21,45 @@ import threading
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors, kinds, reads
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.connection import TRANSPORT_ERRORS
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import Pause
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.trouble import LOOK
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import LOOK, Pause
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import (
+    Listed,
+    Query,
+    Session,
+)
 
-if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
-
-Objects = dict[tuple[str, str], dict[str, t.Any]]
-News = tuple[str, "list[dict[str, t.Any]] | BaseException"]
+Objects = dict[tuple[str, str], KubeObject]
+News = tuple[str, "list[KubeObject] | BaseException"]
 # The server ends a watch after this time.
 WATCH_SECONDS = 300
-# A server that has too much to do is not asked for a whole list on top.
+# A busy server must not have to answer a whole list as well.
 _BUSY = frozenset((429, 503))
 _BROKEN: tuple[type[Exception], ...] = (*TRANSPORT_ERRORS, ValueError)
 
 
 class Watch(threading.Thread):
-    """key: what the news are labelled with. items, version: a list that was read already (no version: the kind was not served)."""
+    """A thread that follows one query.
+
+    key: the label of its news. found: a list that was read already; without a version, the kind was not
+    served.
+    """
 
     def __init__(
-        self,
-        api: Api,
-        key: str,
-        query: Query,
-        news: queue.SimpleQueue[News],
-        items: list[dict[str, t.Any]],
-        version: str,
+        self, session: Session, key: str, query: Query, news: queue.SimpleQueue[News], found: Listed
     ) -> None:
         super().__init__(name=f"watch-{key}", daemon=True)
-        self._api, self._key, self._query, self._news = api, key, query, news
-        self._objects: Objects = {_key(item): item for item in items}
-        self._version = version
+        self._session, self._key, self._query, self._news = session, key, query, news
+        self._objects: Objects = {_key(item): item for item in found.items}
+        self._version = found.version
         self._stopped = threading.Event()
         self._response: t.Any = None
-        self._pause = Pause(api.http.limits)
+        self._pause = Pause(session.http.limits)
 
     def stop(self) -> None:
+        """End the watch, also in the middle of a read."""
         self._stopped.set()
         response = self._response
         if response is not None:
@@ -78,23 +82,23 @@ class Watch(threading.Thread):
                 self._news.put((self._key, exc))
 
     def _rest(self, asked: float) -> None:
-        """Also after an orderly end: a server that ends every watch at once is not asked without a pause. Events make the pause short again."""
+        """Pause, also after an orderly end: some servers end each watch at once. Events shorten the pause."""
         pause = self._pause.next()
-        is_early = self._api.http.trouble.turn(pause)
+        is_early = self._session.http.trouble.turn(pause)
         self._stopped.wait(pause + asked)
         while is_early() and not self._stopped.wait(LOOK):
             pass
 
     def _list(self) -> None:
-        items, self._version = reads.query_once(self._api, self._query)
+        items, self._version = reads.query_once(self._session, self._query)
         self._objects = {_key(item): item for item in items}
-        self._tell()
+        self._hand_over()
 
-    def _tell(self) -> None:
+    def _hand_over(self) -> None:
         self._news.put((self._key, list(self._objects.values())))
 
     def _follow(self) -> float:
-        """Reads one watch to its end; the seconds that the server asks us to stay away."""
+        """Read one watch to its end. Return the seconds that the server asks us to stay away."""
         kind = self._query.kind
         wanted: dict[str, t.Any] = {
             "watch": "true",
@@ -107,14 +111,14 @@ class Watch(threading.Thread):
         if fields := kinds.by_name(self._query.name) if self._query.name else self._query.fields:
             wanted["fieldSelector"] = fields
         try:
-            self._response = self._api.http.stream(
-                kind.path(self._query.namespace), wanted, self._api.http.limits.silence
+            self._response = self._session.http.stream(
+                kind.path(self._query.namespace), wanted, self._session.http.limits.silence
             )
             if self._response.status != 200:
                 if self._response.status not in _BUSY:
-                    # Whatever it is, the next list says it in full: gone, forbidden, or fine again.
+                    # Whatever it is, the next list says so: gone, forbidden, or fine again.
                     self._version = ""
-                return self._api.http.limits.asked(self._response.headers.get("Retry-After"))
+                return self._session.http.limits.asked(self._response.headers.get("Retry-After"))
             for line in _lines(self._response):
                 if not self._take(json.loads(line)):
                     self._version = ""
@@ -131,7 +135,7 @@ class Watch(threading.Thread):
         return 0.0
 
     def _take(self, event: dict[str, t.Any]) -> bool:
-        """Applies one event; False when the list must be read again."""
+        """Apply one event. Return False if the list must be read again."""
         kind, obj = event.get("type"), event.get("object") or {}
         if kind == "ERROR" or "resourceVersion" not in obj.get("metadata", {}):
             return False
@@ -143,11 +147,11 @@ class Watch(threading.Thread):
             self._objects.pop(_key(obj), None)
         else:
             self._objects[_key(obj)] = obj
-        self._tell()
+        self._hand_over()
         return True
 
 
-def _key(obj: dict[str, t.Any]) -> tuple[str, str]:
+def _key(obj: KubeObject) -> tuple[str, str]:
     return obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
 
 

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The writing half of the Api: compare first, write what differs, remember it; check mode is the server's dry run."""
+"""The writing half of the Api: compare, write what differs, record it. Check mode is a dry run there."""
 
 from __future__ import annotations
 
@@ -22,114 +22,115 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.owner
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import reads
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind
-
-if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Change, Session
 
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"
 _STRICT = {"fieldManager": MANAGER, "fieldValidation": "Strict"}
 
 
-class Change(t.NamedTuple):
-    """One write: the object before (empty: created) and after (empty: deleted), both cut down to the fields that are ours."""
-
-    title: str
-    before: KubeObject
-    after: KubeObject
-
-
 def apply(
-    api: Api, manifest: t.Mapping[str, t.Any], force: bool, own: bool, live: KubeObject | None
+    session: Session, manifest: t.Mapping[str, t.Any], force: bool, own: bool, live: KubeObject | None
 ) -> KubeObject:
     wanted: KubeObject = diff.plain(manifest)
     metadata = wanted["metadata"]
     try:
-        kind = _kind_of(api, wanted)
-        live = live or api.get(kind, metadata["name"], metadata.get("namespace"))
+        kind = _kind_of(session, wanted)
+        live = live or reads.get(session, kind, metadata["name"], metadata.get("namespace"))
     except KindNotServedError as exc:
-        if not api.check_mode:
+        if not session.check_mode:
             raise
-        api.warn(f"{diff.title(wanted)}: {exc.message} So the server could not check it.")
-        return _record(api, None, wanted, wanted)
+        session.warn(f"{diff.title(wanted)}: {exc.message} So the server could not check it.")
+        return _record(session, None, wanted, wanted)
     if (own and live is None) or (live is not None and owned(live)):
         metadata["labels"] = {**metadata.get("labels", {}), **MANAGED_BY}
     fields = diff.managed_fields(live) if live else {}
     outcome: KubeObject = {}
     if live is not None:
         is_kept = diff.covers(live, wanted) and not diff.has_stale_fields(fields, wanted)
-        outcome = live if is_kept else _apply(api, kind, wanted, force, dry_run=True)
+        outcome = live if is_kept else _apply(session, kind, wanted, force, dry_run=True)
         if is_kept or diff.same(outcome, live):
-            api.kept.append(diff.title(live))
+            session.kept.append(diff.title(live))
             return live
-    if not api.check_mode:
-        outcome = _apply(api, kind, wanted, force, dry_run=False)
+    if not session.check_mode:
+        outcome = _apply(session, kind, wanted, force, dry_run=False)
     elif live is None:
-        outcome = _first_dry_run(api, kind, wanted, force)
-    return _record(api, live, outcome, diff.merge_shapes(wanted, diff.shape_of(fields)))
+        outcome = _first_dry_run(session, kind, wanted, force)
+    return _record(session, live, outcome, diff.merge_shapes(wanted, diff.shape_of(fields)))
 
 
-def _first_dry_run(api: Api, kind: Kind, wanted: KubeObject, force: bool) -> KubeObject:
+def _first_dry_run(session: Session, kind: Kind, wanted: KubeObject, force: bool) -> KubeObject:
     try:
-        return _apply(api, kind, wanted, force, dry_run=True)
+        return _apply(session, kind, wanted, force, dry_run=True)
     except ApiError as exc:
         namespace = wanted["metadata"].get("namespace")
         if exc.status == 404 and namespace and f'namespaces "{namespace}" not found' in exc.message:
-            # A namespace that this very task would have created surprises nobody.
-            if f"Namespace {namespace}" not in {one.title for one in api.changes}:
-                api.warn(
-                    f"{diff.title(wanted)}: namespace {namespace} does not exist yet, so the server could not check it."
+            # No warning for a namespace that this very task would have created.
+            if f"Namespace {namespace}" not in {one.title for one in session.changes}:
+                session.warn(
+                    f"{diff.title(wanted)}: namespace {namespace} does not exist yet, "
+                    "so the server could not check it."
                 )
             return wanted
         raise
 
 
-def _apply(api: Api, kind: Kind, wanted: KubeObject, force: bool, dry_run: bool) -> KubeObject:
+def _apply(session: Session, kind: Kind, wanted: KubeObject, force: bool, dry_run: bool) -> KubeObject:
     metadata = wanted["metadata"]
     query = {**_STRICT, "force": str(force).lower()}
     return write(
-        api, "PATCH", kind, metadata["name"], metadata.get("namespace"), wanted, query, _APPLY, dry_run
+        session, "PATCH", kind, metadata["name"], metadata.get("namespace"), wanted, query, _APPLY, dry_run
     )
 
 
 def merge_patch(
-    api: Api,
+    session: Session,
     kind: Kind,
     name: str,
     namespace: str | None,
     body: t.Mapping[str, t.Any],
     subresource: str | None,
 ) -> KubeObject:
-    before = api.get(kind, name, namespace)
+    before = reads.get(session, kind, name, namespace)
     after = write(
-        api, "PATCH", kind, name, namespace, body, _STRICT, _MERGE, api.check_mode, subresource, before=before
+        session,
+        "PATCH",
+        kind,
+        name,
+        namespace,
+        body,
+        _STRICT,
+        _MERGE,
+        session.check_mode,
+        subresource,
+        before=before,
     )
     if before is not None and diff.same(before, after):
         return after
-    return _record(api, before, after, body)
+    return _record(session, before, after, body)
 
 
-def create(api: Api, manifest: t.Mapping[str, t.Any], record: bool) -> KubeObject:
+def create(session: Session, manifest: t.Mapping[str, t.Any], record: bool) -> KubeObject:
     wanted = diff.plain(manifest)
     outcome = write(
-        api,
+        session,
         "POST",
-        _kind_of(api, wanted),
+        _kind_of(session, wanted),
         None,
         wanted["metadata"].get("namespace"),
         wanted,
         _STRICT,
-        dry_run=api.check_mode,
+        dry_run=session.check_mode,
     )
-    return _record(api, None, outcome, wanted) if record else outcome
+    return _record(session, None, outcome, wanted) if record else outcome
 
 
-def dry_run_create(api: Api, manifest: t.Mapping[str, t.Any]) -> KubeObject:
+def dry_run_create(session: Session, manifest: t.Mapping[str, t.Any]) -> KubeObject:
     wanted = diff.plain(manifest)
     return write(
-        api,
+        session,
         "POST",
-        _kind_of(api, wanted),
+        _kind_of(session, wanted),
         None,
         wanted["metadata"].get("namespace"),
         wanted,
@@ -139,7 +140,7 @@ def dry_run_create(api: Api, manifest: t.Mapping[str, t.Any]) -> KubeObject:
 
 
 def write(
-    api: Api,
+    session: Session,
     method: str,
     kind: Kind,
     name: str | None,
@@ -152,20 +153,24 @@ def write(
     absent_ok: bool = False,
     before: KubeObject | None = None,
 ) -> KubeObject:
-    """One write, or its dry run. absent_ok: nothing to be found is a success. before: the object as it was, for the record of a write that ends in an error."""
+    """Send one write, or its dry run, and return the object that the server answers with.
+
+    absent_ok: a 404 is a success, with an empty object. before: the object as it was, for the record of a
+    write that the server stored although it had an unknown field. Raises ApiError.
+    """
     path = kind.path(namespace, name, subresource)
     if not dry_run:
-        api.seen.forget()
-    answer = api.http.request(
+        session.seen.forget()
+    answer = session.http.request(
         method, path, {**query, **({"dryRun": "All"} if dry_run else {})}, body, content_type
     )
     for text in answer.warnings:
         if "unknown field" not in text.lower():
-            api.warn(text)
+            session.warn(text)
     if unknown := [text for text in answer.warnings if "unknown field" in text.lower()]:
         message = f"{kind.resource} {name or ''}: {', '.join(unknown)}"
         if answer.status < 300 and not dry_run:
-            _record(api, before, answer.body, body)
+            _record(session, before, answer.body, body)
             message += "; the rest has been stored"
         raise ApiError(
             "API-UNKNOWN-FIELD",
@@ -180,14 +185,14 @@ def write(
     name = name or body["metadata"].get("name")
     if method == "POST" and name and answer.repeated and not dry_run:
         # Our own object may be in the way of the second try, by its name or by what it takes from a quota.
-        live = api.get(kind, name, namespace)
+        live = reads.get(session, kind, name, namespace)
         if live is not None and diff.is_written_by_us(live) and diff.covers(live, body):
             return live
     raise reads.error(answer, method, path, kind, name, namespace)
 
 
-def _kind_of(api: Api, manifest: KubeObject) -> Kind:
-    kind = api.resolve(manifest["apiVersion"], manifest["kind"])
+def _kind_of(session: Session, manifest: KubeObject) -> Kind:
+    kind = reads.resolve(session, manifest["apiVersion"], manifest["kind"])
     if kind.namespaced and not manifest["metadata"].get("namespace"):
         message = f"{diff.title(manifest)} has no metadata.namespace, and {kind.resource} are namespaced."
         raise InputError("INPUT-NAMESPACE", message, "Set metadata.namespace.")
@@ -195,9 +200,9 @@ def _kind_of(api: Api, manifest: KubeObject) -> Kind:
 
 
 def _record(
-    api: Api, before: KubeObject | None, after: KubeObject, shape: t.Mapping[str, t.Any]
+    session: Session, before: KubeObject | None, after: KubeObject, shape: t.Mapping[str, t.Any]
 ) -> KubeObject:
-    api.changes.append(
+    session.changes.append(
         Change(diff.title(after), diff.owned_view(before, shape), diff.owned_view(after, shape))
     )
     return after

@@ -2,10 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""configData of a NodeFeatureDiscovery: YAML inside a string, shared with other people, so merged and never replaced."""
+"""Configuration of nfd-worker: YAML in a string, which others edit too, so this module merges it."""
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
@@ -18,11 +19,51 @@ try:
 except ImportError:  # the module may run under an interpreter of its own
     yaml = None  # type: ignore[assignment]
 
-# What the worker takes when the key is not set; setting it would otherwise take these away.
+# The worker's default. A new list replaces it, so these have to be in that list.
 DEFAULT_CLASSES: t.Final = ("03", "0b40", "12")
 
 
+# The longest entry that a class begins with explains the class.
+_WORDS: t.Final = {
+    "01": "storage controllers",
+    "0108": "NVMe drives",
+    "02": "all network adapters: Ethernet (0200) and InfiniBand (0207)",
+    "0200": "Ethernet adapters only: an InfiniBand adapter is 0207, which 0200 does not let through",
+    "0207": "InfiniBand adapters only: an Ethernet adapter is 0200",
+    "03": "all display and 3D controllers: GPUs with an output (0300) and without (0302)",
+    "0300": "GPUs with a display output only: most data centre GPUs are 0302",
+    "0302": "3D controllers: GPUs without a display output",
+    "0b40": "co-processors",
+    "12": "processing accelerators",
+    "1200": "processing accelerators: AI accelerators, most FPGAs",
+}
+_CLASS: t.Final = re.compile(r"[0-9a-f]{1,6}")
+
+
+def check_classes(classes: t.Sequence[str]) -> None:
+    """Raise NFD-PCI if an entry is not the beginning of a PCI class in hexadecimal digits."""
+    for index, entry in enumerate(classes):
+        if not _CLASS.fullmatch(entry):
+            raise InputError(
+                "NFD-PCI",
+                f"pci_classes[{index}] is {entry!r}: a class begins with hexadecimal digits in lower case.",
+                'Write it in quotes, for example "02" or "0b40": YAML reads some as numbers otherwise.',
+            )
+
+
+def explain_classes(classes: t.Sequence[str]) -> list[dict[str, str]]:
+    """Return each class with the devices that it covers (class, lets_through)."""
+    found = []
+    for entry in dict.fromkeys(str(one) for one in classes):
+        by = next((other for other in map(str, classes) if other != entry and entry.startswith(other)), "")
+        key = max((known for known in _WORDS if entry.startswith(known)), key=len, default="")
+        words = _WORDS.get(key, "a class that this collection has no word for")
+        found.append({"class": entry, "lets_through": f"nothing more: {by} covers it" if by else words})
+    return found
+
+
 def parse(config: str) -> dict[str, t.Any]:
+    """Return the configuration as a dict. Raise NFD-CONFIG if it is no YAML map."""
     if yaml is None:
         raise AcceleratorError(
             "API-LIBRARY",
@@ -36,20 +77,24 @@ def parse(config: str) -> dict[str, t.Any]:
             f"workerConfig.configData of the NodeFeatureDiscovery is no YAML: {' '.join(str(exc).split())}"
         )
         raise InputError(
-            "NFD-CONFIG", message, "Repair spec.workerConfig.configData by hand; it is not ours to replace."
+            "NFD-CONFIG",
+            message,
+            "Repair spec.workerConfig.configData by hand; this module does not replace it.",
         ) from exc
     if data is not None and not isinstance(data, dict):
         message = (
             f"workerConfig.configData of the NodeFeatureDiscovery is a {type(data).__name__}, not a map."
         )
         raise InputError(
-            "NFD-CONFIG", message, "Repair spec.workerConfig.configData by hand; it is not ours to replace."
+            "NFD-CONFIG",
+            message,
+            "Repair spec.workerConfig.configData by hand; this module does not replace it.",
         )
     return data or {}
 
 
 def merge_classes(existing: t.Iterable[t.Any], wanted: t.Iterable[str]) -> list[str]:
-    """PCI classes match by prefix: 02 covers 0200, so only what nothing covers is added. Nothing is taken away."""
+    """Return the existing classes and the wanted ones that none of them covers; 02 covers 0200."""
     classes = [str(entry) for entry in existing]
     for entry in wanted:
         if not any(entry.startswith(there) for there in classes):
@@ -58,7 +103,10 @@ def merge_classes(existing: t.Iterable[t.Any], wanted: t.Iterable[str]) -> list[
 
 
 def merge_config(config: str, classes: t.Sequence[str], fields: t.Sequence[str]) -> str:
-    """The same text when it already has what is wanted; else the whole configuration with the two keys completed."""
+    """Return the configuration with the classes added, and with the label fields if it has none.
+
+    Return the same text if nothing is missing.
+    """
     data = parse(config)
     sources = data.get("sources") if isinstance(data.get("sources"), dict) else {}
     pci = dict((sources or {}).get("pci") or {})
@@ -76,14 +124,14 @@ def merge_config(config: str, classes: t.Sequence[str], fields: t.Sequence[str])
 
 
 def pci_of(config: str) -> dict[str, t.Any]:
-    """What the configuration says of PCI devices."""
+    """Return `sources.pci` of the configuration; an empty dict if it has none."""
     sources = parse(config).get("sources")
     pci = (sources.get("pci") if isinstance(sources, dict) else None) or {}
     return pci if isinstance(pci, dict) else {}
 
 
 def with_fields(config: str, fields: t.Sequence[str]) -> str:
-    """The configuration with these deviceLabelFields in place of its own."""
+    """Return the configuration with these deviceLabelFields instead of its own."""
     pci = pci_of(config)
     if list(pci.get("deviceLabelFields") or []) == list(fields):
         return config

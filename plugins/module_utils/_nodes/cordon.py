@@ -2,35 +2,36 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A cordon, and who does not mind it."""
+"""Cordons of nodes: whether a node is cordoned, since when, and whether this collection did it."""
 
 from __future__ import annotations
 
 import typing as t
 
-Data = dict[str, t.Any]
-# On cordoned nodes: what tolerates it is put there all the same.
-_TAINT: t.Final = "node.kubernetes.io/unschedulable"
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import (
+    UNSCHEDULABLE,
+    taints,
+)
+
+# On nodes that this collection has cordoned; the value says why. A later run removes cordons that an earlier
+# one left.
+MARK: t.Final = "accelerators.openshift/cordoned"
+FOR_POOL, FOR_ADMIN = "pool", "admin"
 
 
-def since(node: Data) -> str:
-    """As the API writes times; empty where it is not cordoned, or nobody has noticed yet."""
-    taints = (node.get("spec") or {}).get("taints") or []
-    return next((str(one.get("timeAdded") or "") for one in taints if one.get("key") == _TAINT), "")
+def is_cordoned(node: KubeObject) -> bool:
+    """Return True if the scheduler puts no new pods on the node."""
+    return bool((node.get("spec") or {}).get("unschedulable"))
 
 
-def toleration(pod: Data) -> str:
-    """The toleration by which the scheduler puts the pod on a cordoned node; empty without one."""
-    for one in pod["spec"].get("tolerations") or []:
-        exists = one.get("operator") == "Exists"
-        if (
-            one.get("effect") in (None, "", "NoSchedule")
-            and (one.get("key") == _TAINT or (exists and not one.get("key")))
-            and (exists or not one.get("value"))
-        ):
-            return (
-                "{"
-                + ", ".join(f"{key}: {one[key]}" for key in ("key", "operator", "effect") if one.get(key))
-                + "}"
-            )
-    return ""
+def mark_of(node: KubeObject) -> str:
+    """Return what this collection cordoned the node for (FOR_POOL, FOR_ADMIN), or an empty text."""
+    return str((node["metadata"].get("annotations") or {}).get(MARK, ""))
+
+
+def since(node: KubeObject) -> str:
+    """Return when the node was cordoned, as the API writes times, or an empty text if no taint says it."""
+    return next(
+        (str(one.get("timeAdded") or "") for one in taints(node) if one.get("key") == UNSCHEDULABLE), ""
+    )

@@ -2,11 +2,19 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Nodes: are they ready, do they carry what their pool gives them."""
+"""Nodes: name, zone, readiness, and which labels and taints of their pool they lack."""
 
 from __future__ import annotations
 
 import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    INSTANCE_TYPE,
+    ZONE,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import taints as taints_of
 
 Node = t.Mapping[str, t.Any]
 
@@ -16,45 +24,35 @@ def name(node: Node) -> str:
 
 
 def short(full_name: str) -> str:
-    """For lines that are read in passing: a node's name without its domain."""
+    """Return a node's name without its domain, for progress lines."""
     host, dot, _domain = full_name.partition(".")
     return f"{host}…" if dot and not host.isdigit() else full_name
 
 
-def labels(node: Node) -> dict[str, str]:
-    return dict(node["metadata"].get("labels") or {})
-
-
 def zone(node: Node) -> str:
-    return labels(node).get("topology.kubernetes.io/zone", "")
+    return labels(node).get(ZONE, "")
 
 
 def instance_type(node: Node) -> str:
-    return labels(node).get("node.kubernetes.io/instance-type", "")
+    return labels(node).get(INSTANCE_TYPE, "")
 
 
 def is_ready(node: Node) -> bool:
-    return any(
-        one.get("type") == "Ready" and one.get("status") == "True"
-        for one in node.get("status", {}).get("conditions") or []
-    )
+    """Return True if the node's Ready condition is True."""
+    return conditions.is_true(node, "Ready")
 
 
 def why_not_ready(node: Node) -> str:
-    """The Ready condition in words."""
-    conditions = node.get("status", {}).get("conditions") or []
-    ready: dict[str, t.Any] = next((one for one in conditions if one.get("type") == "Ready"), {})
+    """Return `not Ready` with the text of the Ready condition."""
+    ready = conditions.find(node, "Ready")
     text = ready.get("message") or ready.get("reason") or "no Ready condition yet"
     return f"not Ready: {text}"
 
 
 def lacks(node: Node, wanted: t.Mapping[str, str], taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[str]:
-    """Labels and taints of the pool that are not on the node yet."""
+    """Return a phrase for each label and taint of the pool that the node lacks."""
     have = labels(node)
-    marks = {
-        (taint.get("key"), taint.get("value") or "", taint.get("effect"))
-        for taint in (node.get("spec") or {}).get("taints") or []
-    }
+    marks = {(taint.get("key"), taint.get("value") or "", taint.get("effect")) for taint in taints_of(node)}
     missing = [f"label {key}={value}" for key, value in wanted.items() if have.get(key) != value]
     return missing + [
         f"taint {taint['key']}:{taint['effect']}"

@@ -2,19 +2,31 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Taints and selectors: which nodes a pod may run on."""
+"""Taints, tolerations and node selectors: which nodes a pod can run on."""
 
 from __future__ import annotations
 
 import typing as t
 
-# Kubernetes sets and removes these taints itself; the DaemonSet controller tolerates them for every DaemonSet.
+# On cordoned nodes; a pod that tolerates it can be scheduled there.
+UNSCHEDULABLE: t.Final = "node.kubernetes.io/unschedulable"
+# Kubernetes sets and removes these taints itself, and every DaemonSet tolerates them.
 _TEMPORARY: t.Final = "node.kubernetes.io/"
+# The toleration that every operand of the GPU operator has by itself.
+GPU_TOLERATION: t.Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 
 def matches(wanted: t.Mapping[str, str], marks: t.Mapping[str, str]) -> bool:
-    """Return True if the labels `marks` fulfil the node selector `wanted`; an empty selector matches every node."""
+    """Return True if the labels `marks` fulfil the node selector `wanted`.
+
+    An empty one matches every node.
+    """
     return all(marks.get(key) == value for key, value in wanted.items())
+
+
+def taints(node: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
+    """Return the node's taints; an empty list if it has none."""
+    return (node.get("spec") or {}).get("taints") or []
 
 
 def tolerates(toleration: dict[str, t.Any], taint: dict[str, t.Any]) -> bool:
@@ -31,18 +43,50 @@ def tolerates(toleration: dict[str, t.Any], taint: dict[str, t.Any]) -> bool:
 
 
 def untolerated(node: dict[str, t.Any], given: t.Iterable[dict[str, t.Any]]) -> list[str]:
-    """Return the node's taints, as `key=value:effect`, that keep pods with these tolerations off it for good."""
+    """Return the node's lasting taints that these tolerations do not cover, as `key=value:effect`."""
     given = list(given)
-    taints = node.get("spec", {}).get("taints") or []
     hard = [
         taint
-        for taint in taints
+        for taint in taints(node)
         if taint["effect"] != "PreferNoSchedule" and not taint["key"].startswith(_TEMPORARY)
     ]
     return [write_taint(taint) for taint in hard if not any(tolerates(entry, taint) for entry in given)]
+
+
+def tolerates_cordon(pod: dict[str, t.Any]) -> str:
+    """Return the pod's toleration for cordoned nodes as `{key: …, operator: …}`, or an empty text."""
+    cordon = {"key": UNSCHEDULABLE, "effect": "NoSchedule"}
+    for one in pod["spec"].get("tolerations") or []:
+        if tolerates(one, cordon):
+            shown = (f"{key}: {one[key]}" for key in ("key", "operator", "effect") if one.get(key))
+            return f"{{{', '.join(shown)}}}"
+    return ""
 
 
 def write_taint(taint: dict[str, t.Any]) -> str:
     """Return the taint as `key=value:effect`, or `key:effect` without a value."""
     value = f"={taint['value']}" if taint.get("value") else ""
     return f"{taint['key']}{value}:{taint['effect']}"
+
+
+def operand_tolerations(taints: t.Iterable[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
+    """Return the operands' own toleration, and one toleration for each taint that it does not cover."""
+    found = [dict(GPU_TOLERATION)]
+    for taint in taints:
+        if tolerates(GPU_TOLERATION, taint):
+            continue
+        how = {"operator": "Equal", "value": taint["value"]} if taint.get("value") else {"operator": "Exists"}
+        toleration = {"key": taint["key"], **how, "effect": taint["effect"]}
+        if toleration not in found:
+            found.append(toleration)
+    return found
+
+
+def merge_tolerations(*lists: t.Iterable[dict[str, t.Any]] | None) -> list[dict[str, t.Any]]:
+    """Return every toleration of the lists once, in their order, without fields that are None."""
+    union: list[dict[str, t.Any]] = []
+    for entry in (entry for entries in lists for entry in entries or []):
+        plain = {key: value for key, value in entry.items() if value is not None}
+        if plain not in union:
+            union.append(plain)
+    return union

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""ClusterOperator: an operator that is part of OpenShift, which no catalogue offers and no Subscription installs."""
+"""ClusterOperators: operators that are part of OpenShift; no catalogue offers them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 
-# What people ask for, and the ClusterOperator that it is.
+# Name of a package that users ask for -> name of its ClusterOperator.
 _PACKAGES: t.Final = {
     "node-tuning": "node-tuning",
     "node-tuning-operator": "node-tuning",
@@ -22,19 +22,24 @@ _CAPABILITIES: t.Final = {"node-tuning": "NodeTuning"}
 
 
 def behind(package: str) -> str | None:
-    """The ClusterOperator of that name; None for a package that a catalogue offers."""
+    """Return the name of the package's ClusterOperator; None if a catalogue offers the package."""
     return _PACKAGES.get(package)
 
 
-def told(package: str, name: str, live: KubeObject) -> str:
-    return f"{package} is part of OpenShift (ClusterOperator {name}, version {version(live)}): there is nothing to install."
+def remark(package: str, name: str, live: KubeObject) -> str:
+    """Return the warning that the operator is part of OpenShift, with its version."""
+    where = f"ClusterOperator {name}, version {version(live)}"
+    return f"{package} is part of OpenShift ({where}): there is nothing to install."
 
 
 def check(package: str, name: str, live: KubeObject | None) -> KubeObject:
-    """The operator as it is, or why it does not work."""
+    """Return the ClusterOperator. Raise OLM-CLUSTER-OPERATOR if it is missing or does not work."""
     if live is None:
         message = f"{package} is part of OpenShift, and this cluster has no ClusterOperator {name}."
-        remedy = f"Enable the capability {_CAPABILITIES[name]}: ClusterVersion version, spec.capabilities.additionalEnabledCapabilities."
+        remedy = (
+            f"Enable the capability {_CAPABILITIES[name]}: ClusterVersion version, "
+            "spec.capabilities.additionalEnabledCapabilities."
+        )
         raise AcceleratorError("OLM-CLUSTER-OPERATOR", message, remedy)
     states = {one["type"]: one for one in (live.get("status") or {}).get("conditions") or []}
     bad = [
@@ -54,12 +59,13 @@ def check(package: str, name: str, live: KubeObject | None) -> KubeObject:
 
 
 def version(live: KubeObject) -> str:
+    """Return the version of the operator that the ClusterOperator reports; empty if it reports none."""
     versions = (live.get("status") or {}).get("versions") or []
     return next((str(one.get("version")) for one in versions if one.get("name") == "operator"), "")
 
 
 def summarize(package: str, name: str, live: KubeObject) -> KubeObject:
-    """In the shape of an operator under OLM."""
+    """Return the facts of the ClusterOperator under the same keys as those of an operator of OLM."""
     empty = dict.fromkeys(
         ("namespace", "subscription", "channel", "catalog", "csv", "install_plan", "upgrade_available")
     )

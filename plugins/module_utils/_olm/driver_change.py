@@ -12,6 +12,9 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_VERSION,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
     NotReadyError,
@@ -19,10 +22,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import plans
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.helm_values import PACKAGE
 
-PACKAGE: t.Final = "gpu-operator-certified"
 DRIVEN: t.Final = "nvidia.com/gpu.deploy.driver=true"
-RUNNING: t.Final = "nvidia.com/cuda.driver-version.full"
 PIN: t.Final = "pin"
 ASK: t.Final = "ask"
 ALLOW: t.Final = "allow"
@@ -151,7 +153,7 @@ def summarize(change: Change, nodes: t.Sequence[KubeObject], pods: t.Sequence[Ku
         "nodes": [
             {
                 "name": one["metadata"]["name"],
-                "driver": (one["metadata"].get("labels") or {}).get(RUNNING, ""),
+                "driver": (one["metadata"].get("labels") or {}).get(DRIVER_VERSION, ""),
             }
             for one in nodes
         ],

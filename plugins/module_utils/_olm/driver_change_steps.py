@@ -18,14 +18,16 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     bundle,
     csv,
     driver_change,
+    helm_values,
     plans,
     subscription,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 
 _POLICY: t.Final = known("ClusterPolicy")
 
 
-def settle(api: Api, plan: KubeObject, seen: Snapshot, params: KubeObject) -> list[KubeObject]:
+def settle(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams) -> list[KubeObject]:
     """What the task tells of the change: nothing where the driver stays. Raises where nobody has agreed to it."""
     try:
         policies = api.list(_POLICY)
@@ -49,7 +51,7 @@ def settle(api: Api, plan: KubeObject, seen: Snapshot, params: KubeObject) -> li
 
 def _following(api: Api, plan: KubeObject) -> KubeObject | None:
     """The CSV that the plan brings; bundles from an image lie in a ConfigMap that the plan names."""
-    name = next((one for one in plans.names(plan) if one.startswith(f"{driver_change.PACKAGE}.")), "")
+    name = next((one for one in plans.names(plan) if one.startswith(f"{helm_values.PACKAGE}.")), "")
     found = plans.shown(plan, name) or {}
     if found.get("kind") != "ConfigMap":
         return found or None

@@ -2,9 +2,11 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""A package that something else than a Subscription brings: OLM v1, OpenShift itself, or Helm where there is no OLM."""
+"""Packages that no Subscription installs: OLM v1 does, or OpenShift itself."""
 
 from __future__ import annotations
+
+import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     AcceleratorError,
@@ -15,52 +17,53 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
     cluster_operator,
-    extension,
-    helm_values,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.driver_change import (
-    PACKAGE as GPU_OPERATOR,
-)
-
-__all__ = ("GPU_OPERATOR", "of_the_cluster", "refuse_second_owner", "without_olm")
 
 
 def of_the_cluster(api: Api, package: str) -> KubeObject:
-    """An operator that OpenShift brings along: looked at, never installed."""
+    """Return the facts of an operator that is part of OpenShift; it is never installed.
+
+    Raise OLM-CLUSTER-OPERATOR if it is missing or does not work.
+    """
     name = cluster_operator.behind(package) or package
     live = cluster_operator.check(package, name, api.get(known("ClusterOperator"), name))
-    api.warn(cluster_operator.told(package, name, live))
+    api.warn(cluster_operator.remark(package, name, live))
     return cluster_operator.summarize(package, name, live)
 
 
 def refuse_second_owner(api: Api, package: str) -> None:
-    """A ClusterExtension of the package would fight with a Subscription over the same CRDs."""
+    """Raise OLM-V1 if a ClusterExtension installs the package: it and a Subscription would undo each other's CRDs."""
     try:
         extensions = api.list(known("ClusterExtension"))
     except KindNotServedError:
         return
-    extension.refuse(extensions, package)
+    check_extensions(extensions, package)
 
 
-def without_olm(api: Api, package: str, spec: KubeObject) -> AcceleratorError:
-    """Why nothing can be installed here, and what can be done instead. spec: the ClusterPolicy that is wanted."""
-    try:
-        version = api.get(known("ClusterVersion"), "version")
-    except KindNotServedError:
-        version = None
-    if version is not None:
-        message = f"This OpenShift cluster has no Operator Lifecycle Manager, which package {package} needs."
-        remedy = "Enable the capability OperatorLifecycleManager: ClusterVersion version, spec.capabilities.additionalEnabledCapabilities."
-        return AcceleratorError("OLM-ABSENT", message, remedy)
+def check_extensions(extensions: t.Iterable[KubeObject], package: str) -> None:
+    """Raise OLM-V1 if one of the ClusterExtensions, OLM v1's objects, installs the package."""
+    found = next((one for one in extensions if _package(one) == package), None)
+    if found is None:
+        return
+    name, spec = found["metadata"]["name"], found.get("spec") or {}
+    bundle = ((found.get("status") or {}).get("install") or {}).get("bundle") or {}
     message = (
-        f"This cluster is not OpenShift and has no Operator Lifecycle Manager, which package {package} needs."
+        f"Package {package} belongs to OLM v1: ClusterExtension {name} installs it in namespace {spec.get('namespace')} "
+        f"(installed: {bundle.get('name') or 'nothing yet'})."
     )
-    if package != GPU_OPERATOR:
-        return AcceleratorError(
-            "OLM-ABSENT",
-            message,
-            "Install the operator in its own way (its Helm chart or manifests).",
-        )
-    text = helm_values.text(spec)
-    remedy = f"Install it with Helm; helm_values holds the values that match what was asked for: {helm_values.COMMAND}"
-    return AcceleratorError("OLM-ABSENT", message, remedy, text.splitlines(), facts={"helm_values": text})
+    remedy = (
+        "Manage it there, or delete it first, operands before it: "
+        f"oc delete clusterextension {name}. Its CRDs go with it."
+    )
+    lines = [_line(one) for one in (found.get("status") or {}).get("conditions") or []]
+    raise AcceleratorError("OLM-V1", message, remedy, lines)
+
+
+def _package(extension: KubeObject) -> str:
+    catalog = ((extension.get("spec") or {}).get("source") or {}).get("catalog") or {}
+    return str(catalog.get("packageName") or "")
+
+
+def _line(condition: KubeObject) -> str:
+    kind, status = condition.get("type"), condition.get("status")
+    return f"{kind}={status} ({condition.get('reason')}): {condition.get('message')}"

@@ -9,6 +9,10 @@ from __future__ import annotations
 import copy
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    CONTROL_PLANE,
+)
+
 try:
     import yaml
 except ImportError:  # Ansible itself always has it; the import test of ansible-test has not
@@ -16,6 +20,7 @@ except ImportError:  # Ansible itself always has it; the import test of ansible-
 
 Data = dict[str, t.Any]
 
+PACKAGE: t.Final = "gpu-operator-certified"
 CHART: t.Final = "v26.7.0"
 COMMAND: t.Final = f"helm upgrade --install gpu-operator nvidia/gpu-operator --version {CHART} -n nvidia-gpu-operator --create-namespace -f values.yaml"
 # The chart's dcgm and nodeStatusExporter are off, and the policy of the operator's bundle has them on.
@@ -23,7 +28,7 @@ _BUNDLE: t.Final[Data] = {"dcgm": {"enabled": True}, "nodeStatusExporter": {"ena
 _OPENSHIFT_ONLY: t.Final = ("use_ocp_driver_toolkit", "defaultRuntime", "initContainer")
 # The chart's own list for that worker, which another one replaces, begins with it.
 _CONTROL_PLANE: t.Final = {
-    "key": "node-role.kubernetes.io/control-plane",
+    "key": CONTROL_PLANE,
     "operator": "Equal",
     "value": "",
     "effect": "NoSchedule",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass, replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.other_manager import other_manager
@@ -17,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     csv as olm_csv,
     plans,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 
 INSTALL: t.Final = "install"
 UPGRADE: t.Final = "upgrade"
@@ -47,7 +49,7 @@ class Ask:
         return self.csv or (self.head if self.approve == UPGRADE else "")
 
 
-def ask(params: t.Mapping[str, t.Any], live: KubeObject | None, offer: KubeObject | None) -> Ask:
+def ask(params: OlmOperatorParams, live: KubeObject | None, offer: KubeObject | None) -> Ask:
     """From the options, the Subscription that exists and the package; without an offer nothing will need an approval."""
     held = (live or {}).get("spec") or {}
     basis = Ask(params["name"], params["approve"], csv=params["csv"], allowed=tuple(params["allow_csvs"]))
@@ -57,7 +59,7 @@ def ask(params: t.Mapping[str, t.Any], live: KubeObject | None, offer: KubeObjec
             basis,
             channel=wanted,
             catalog=(held["source"], held["sourceNamespace"]),
-            path=frozenset({params["csv"]} - {None}),
+            path=frozenset({params["csv"]} if params["csv"] else ()),
         )
     entry = catalogue.channel(offer, wanted)
     return replace(
@@ -74,7 +76,7 @@ def ask(params: t.Mapping[str, t.Any], live: KubeObject | None, offer: KubeObjec
     )
 
 
-def is_settled(live: KubeObject | None, params: t.Mapping[str, t.Any]) -> bool:
+def is_settled(live: KubeObject | None, params: OlmOperatorParams) -> bool:
     """Whether the Subscription is as asked and installed, so that the catalogue need not be read."""
     spec, installed = (live or {}).get("spec") or {}, ((live or {}).get("status") or {}).get("installedCSV")
     same = (
@@ -150,9 +152,8 @@ def check_foreign(live: KubeObject, wanted: KubeObject) -> str:
 
 
 def condition(subscription: KubeObject | None, kind: str) -> KubeObject | None:
-    """A Subscription's conditions are negative: True means trouble."""
-    conditions = ((subscription or {}).get("status") or {}).get("conditions") or []
-    return next((one for one in conditions if one.get("type") == kind and one.get("status") == "True"), None)
+    """Return the condition of this type if it is True, else None. True means trouble: they are all negative."""
+    return conditions.find(subscription, kind) if conditions.is_true(subscription, kind) else None
 
 
 def trouble(subscription: KubeObject | None) -> str:
@@ -163,11 +164,8 @@ def trouble(subscription: KubeObject | None) -> str:
 
 def remarks(subscription: KubeObject | None) -> list[str]:
     """Deprecations, as the catalogue has them and OLM repeats them."""
-    conditions = ((subscription or {}).get("status") or {}).get("conditions") or []
     kinds = {"PackageDeprecated": "Package", "ChannelDeprecated": "Channel", "BundleDeprecated": "CSV"}
-    found = {
-        one["type"]: one for one in conditions if one.get("type") in kinds and one.get("status") == "True"
-    }
+    found = {kind: one for kind in kinds if (one := condition(subscription, kind))}
     spec, csv = (
         (subscription or {}).get("spec") or {},
         ((subscription or {}).get("status") or {}).get("installedCSV"),

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
+
 PREFIX: t.Final = "capacity.cluster-autoscaler.kubernetes.io/"
 CPU, MEMORY, GPUS, GPU_TYPE, LABELS = (
     f"{PREFIX}{name}" for name in ("cpu", "memory", "gpu-count", "gpu-type", "labels")
@@ -18,7 +20,7 @@ _TELL_ALL: t.Final = ("aws", "azure", "gcp")
 # Whose writes vCPU and memoryMb.
 _TELL_SIZE: t.Final = ("vsphere", "openstack", "nutanix", "ibm")
 # The one resource that OpenShift's autoscaler books for a GPU of a node that is not there, whatever gpu-type says.
-BOOKED: t.Final = "nvidia.com/gpu"
+BOOKED: t.Final = GPU
 
 
 def capacity(platform: str, candidate: t.Mapping[str, t.Any]) -> dict[str, str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import quota_key
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import GPU
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU, NVIDIA
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 
 Data = dict[str, t.Any]
 BACKEND: t.Final = "dra"
@@ -28,7 +28,7 @@ def check(pool: Data, path: str, problems: Problems) -> None:
         message = "the autoscaler counts nvidia.com/gpu, which no node offers with backend dra."
         _refuse(f"{path}.autoscale", message, "Set replicas instead.", problems)
     for name in (pool.get("existing") or {}).get("expected") or {}:
-        if name.startswith("nvidia.com/") and name != GPU:
+        if name.startswith(NVIDIA) and name != GPU:
             message = "is no whole GPU, and with backend dra pods claim whole GPUs."
             _refuse(
                 f"{path}.existing.expected.{name}",

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    GPU_PRESENT,
+    INSTANCE_TYPE,
+    NVIDIA_PCI,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.rules import ACCELERATOR
 
 Data = dict[str, t.Any]
@@ -73,13 +78,13 @@ def _node_labels(pool: Data) -> dict[str, str]:
         labels |= {
             ACCELERATOR: pool.get("accelerator") or first["accelerator"],
             "kubernetes.io/arch": first["arch"],
-            "node.kubernetes.io/instance-type": first["instance_type"],
+            INSTANCE_TYPE: first["instance_type"],
         }
     return {
         **labels,
         **(pool.get("labels") or {}),
-        "feature.node.kubernetes.io/pci-10de.present": "true",
-        "nvidia.com/gpu.present": "true",
+        NVIDIA_PCI: "true",
+        GPU_PRESENT: "true",
     }
 
 

@@ -10,8 +10,8 @@ import typing as t
 from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.gpus import Gpu
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
 
-GPU: t.Final = "nvidia.com/gpu"
 SHARED: t.Final = "nvidia.com/gpu.shared"
 
 

@@ -8,28 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import GPU
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    GPU,
+    INSTANCE_TYPE,
+    NVIDIA_PCI,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import operand_tolerations
 
 Data = dict[str, t.Any]
-INSTANCE_TYPE: t.Final = "node.kubernetes.io/instance-type"
-OPERAND_TOLERATION: t.Final = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
-
-
-def tolerations(pools: t.Iterable[Data]) -> list[Data]:
-    """The operands' own toleration, and one for each taint that it does not cover."""
-    found: list[Data] = [dict(OPERAND_TOLERATION)]
-    for taint in (one for pool in pools for one in pool["taints"]):
-        if taint["key"] == GPU and taint["effect"] == "NoSchedule":
-            continue
-        toleration = (
-            {"key": taint["key"], "operator": "Equal", "value": taint["value"]}
-            if taint.get("value")
-            else {"key": taint["key"], "operator": "Exists"}
-        )
-        toleration["effect"] = taint["effect"]
-        if toleration not in found:
-            found.append(toleration)
-    return found
 
 
 def quotas(pools: t.Iterable[Data]) -> list[Data]:
@@ -106,7 +92,7 @@ def validations(pools: t.Iterable[Data], claims: bool = False) -> list[Data]:
         {
             "pool": pool["name"],
             "node_selector": group["node_selector"],
-            "tolerations": tolerations([pool]),
+            "tolerations": operand_tolerations(pool["taints"]),
             "expected": group["expected"],
             "min_nodes": group["min_nodes"],
             "benchmark": pool["validate"]["benchmark"],
@@ -123,7 +109,7 @@ def expected_labels(pools: t.Iterable[Data]) -> list[Data]:
     return [
         {
             "node_selector": pool["node_selector"],
-            "labels": {"feature.node.kubernetes.io/pci-10de.present": "true"},
+            "labels": {NVIDIA_PCI: "true"},
             **({} if pool["existing"] else {"count": pool["min_replicas"]}),
         }
         for pool in pools

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The proof that a quota is enforced: a pod that must be refused, and what the refusal says."""
+"""Proof that a quota is enforced: a pod or claim that the API server must refuse, and its refusal."""
 
 from __future__ import annotations
 
@@ -17,24 +17,27 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
-from ansible_collections.accelerators.openshift.plugins.module_utils._quota import resource_quota
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import keys
 
-PATIENCE: t.Final = 10.0  # admission reads quotas from a cache: a new one is not seen at once
+PATIENCE: t.Final = 10.0  # seconds: admission reads quotas from a cache, and sees a new one late
 _IMAGE: t.Final = "registry.k8s.io/pause:3.10"  # never pulled: the pod is only a dry run
 
 
 def check(limits: t.Mapping[str, str]) -> None:
-    """Before anything is written: is there something to prove?"""
-    if not resource_quota.extended(limits) and not resource_quota.classes(limits):
-        message = f"prove: needs an extended resource in hard, such as requests.nvidia.com/gpu, or devices of a class, such as {device_class.quota_key()}."
+    """Raise InputError if the quota limits nothing that can be proved."""
+    if not keys.extended(limits) and not keys.classes(limits):
+        message = (
+            "prove: needs an extended resource in hard, such as requests.nvidia.com/gpu, "
+            f"or devices of a class, such as {device_class.quota_key()}."
+        )
         raise InputError("QUOTA-PROOF", message, "Add one, or set prove: false.")
 
 
 def too_much(live: KubeObject, limits: t.Mapping[str, str]) -> KubeObject:
-    """What asks for one more than what is left: a pod, or where devices are claimed, a claim."""
-    if names := resource_quota.extended(limits):
-        return pod(live, names[0], _over(live, limits, resource_quota.REQUESTS + names[0]))
-    (name, *_others) = resource_quota.classes(limits)
+    """Return a pod, or a claim if the quota counts claimed devices, that asks for one more than is left."""
+    if names := keys.extended(limits):
+        return pod(live, names[0], _over(live, limits, keys.REQUESTS + names[0]))
+    (name, *_others) = keys.classes(limits)
     return claims.claim(
         "gpu-quota-proof-",
         live["metadata"]["namespace"],
@@ -49,7 +52,7 @@ def _over(live: KubeObject, limits: t.Mapping[str, str], key: str) -> int:
 
 
 def pod(live: KubeObject, name: str, over: int) -> KubeObject:
-    """With small cpu and memory requests, so that another quota does not ask for them first."""
+    """Return a pod that requests too much, with cpu and memory, since another quota may require them."""
     amounts = {"cpu": "1m", "memory": "1Mi", name: str(over)}
     container = {
         "name": "proof",
@@ -69,13 +72,13 @@ def pod(live: KubeObject, name: str, over: int) -> KubeObject:
 
 
 def refusal(text: str) -> str | None:
-    """The quota that an admission's Forbidden text names, or None when it speaks of something else."""
+    """Return the name of the exceeded quota in a Forbidden message, or None if it has another cause."""
     match = re.search(r"exceeded quota: ([^,]+), requested: ", text)
     return match[1] if match else None
 
 
 def is_transient(text: str) -> bool:
-    """Just created: the quota, or the namespace's service account, is not yet seen by admission."""
+    """Return whether admission has not yet seen the new quota, or the namespace's new service account."""
     return (
         "status unknown for quota" in text
         or re.search(r'serviceaccount "[^"]+" not found', text) is not None
@@ -84,12 +87,10 @@ def is_transient(text: str) -> bool:
 
 
 def not_enforced(live: KubeObject, limits: t.Mapping[str, str]) -> AcceleratorError:
+    """Return the error for an API server that would admit more than the limit."""
     metadata = live["metadata"]
-    message = f"What is over the limit of quota {metadata['name']} in namespace {metadata['namespace']} would be admitted."
-    remedy = "See that the admission plugin ResourceQuota is on, and that the quota has no scopes that leave such pods out."
-    return AcceleratorError(
-        "QUOTA-NOT-ENFORCED",
-        message,
-        remedy,
-        [f"{name}: {value}" for name, value in limits.items()],
-    )
+    where = f"quota {metadata['name']} in namespace {metadata['namespace']}"
+    message = f"The API server would admit a pod or a claim over the limit of {where}."
+    remedy = "Check that the admission plugin ResourceQuota is on, and that the quota has no scopes."
+    evidence = [f"{name}: {value}" for name, value in limits.items()]
+    return AcceleratorError("QUOTA-NOT-ENFORCED", message, remedy, evidence)

@@ -2,12 +2,13 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What can be wrong before a validation pod is made, and the one error of all that went wrong in them."""
+"""Failures of a validation: what stops it before the first pod, and one error for all that went wrong."""
 
 from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     ForbiddenError,
     InputError,
@@ -15,21 +16,26 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims, devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.params import GpuWorkloadParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import geometry_of
 
 
-def check(params: dict[str, t.Any]) -> None:
-    """Before the first request."""
-    others = [name for name in params.get("resources") or {} if name != claims.GPU]
+def check(params: GpuWorkloadParams) -> None:
+    """Raise InputError for options that cannot work together."""
+    others = [name for name in params["resources"] or {} if name != GPU]
     if params["claims"] and others:
-        message = f"resources[{others[0]}] cannot be validated with claims: the pods claim whole GPUs, counted as {claims.GPU}."
-        raise InputError("INPUT-VALUE", message, f"Name only {claims.GPU} in resources, or leave claims out.")
+        message = (
+            f"resources[{others[0]}] cannot be validated with claims: the pods claim whole GPUs, "
+            f"which count as {GPU}."
+        )
+        remedy = f"Name only {GPU} in resources, or leave claims out."
+        raise InputError("INPUT-VALUE", message, remedy)
 
 
-def problem(nodes: t.Sequence[KubeObject], params: dict[str, t.Any]) -> NotReadyError | None:
-    """Every node has to be there and to offer what it promises, else nothing is worth a try."""
-    selector = ",".join(f"{key}={value}" for key, value in params["node_selector"].items())
+def problem(nodes: t.Sequence[KubeObject], params: GpuWorkloadParams) -> NotReadyError | None:
+    """Return the error for too few nodes, or for nodes that offer too few devices; None if all is there."""
+    selector = ",".join(f"{key}={value}" for key, value in (params["node_selector"] or {}).items())
     if len(nodes) < params["min_nodes"]:
         return NotReadyError(
             "WORK-NO-NODES",
@@ -39,31 +45,32 @@ def problem(nodes: t.Sequence[KubeObject], params: dict[str, t.Any]) -> NotReady
     short = [
         f"{node['metadata']['name']}: offers {devices.offered(node, resource)} of {number} {resource}"
         for node in nodes
-        for resource, number in (geometry_of(node, params.get("resources")) or {"nvidia.com/gpu": 1}).items()
+        for resource, number in (geometry_of(node, params["resources"]) or {GPU: 1}).items()
         if devices.offered(node, resource) < number
     ]
-    if short:
-        return NotReadyError(
-            "GPU-ALLOC",
-            f"{len(short)} of {len(nodes)} nodes offer fewer devices than they should: {short[0]}",
-            "Bring the stack to the nodes first (special_resource), and look at the log of the device plugin, or of the DRA driver.",
-            evidence=short,
-        )
-    return None
+    if not short:
+        return None
+    return NotReadyError(
+        "GPU-ALLOC",
+        f"{len(short)} of {len(nodes)} nodes offer fewer devices than they should: {short[0]}",
+        "Run special_resource for these nodes first; then read the log of the device plugin or DRA driver.",
+        evidence=short,
+    )
 
 
 def check_holders(lines: t.Sequence[str]) -> None:
+    """Raise NotReadyError if other pods hold devices that the validation needs. lines: one for each node."""
     if lines:
         raise NotReadyError(
             "WORK-BUSY",
             f"Other pods hold devices that the validation needs: {lines[0]}",
-            "This is no fault of the installation: wait for those pods, or delete them, and run again.",
+            "The installation is not at fault: wait for those pods, or delete them, and run again.",
             evidence=lines,
         )
 
 
 def quota(error: ForbiddenError, namespace: str) -> ForbiddenError | NotReadyError:
-    """A refusal that names a quota becomes one with that name; the API's own text is kept."""
+    """Return the error for a quota that is too small, with the API's text; any other error unchanged."""
     if "exceeded quota" not in error.message:
         return error
     return NotReadyError(
@@ -75,6 +82,7 @@ def quota(error: ForbiddenError, namespace: str) -> ForbiddenError | NotReadyErr
 
 
 def failure(parts: t.Sequence[Readiness], facts: dict[str, t.Any]) -> NotReadyError:
+    """Return one error for all complaints: the first one's code and message, the number of the others."""
     first = parts[0]
     more = f" (and {len(parts) - 1} more)" if len(parts) > 1 else ""
     lines = [line for part in parts for line in part.details]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Validation on nodes: who holds their devices, pods in, results out; whatever happens, the pods go away again."""
+"""Steps of the module gpu_workload: run pods on the nodes, read their results, and always delete them."""
 
 from __future__ import annotations
 
@@ -13,74 +13,124 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     AcceleratorError,
     ForbiddenError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import selector
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned, selector
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload import (
     failures,
+    fingerprints,
+    holders,
     pods as workload_pods,
+    result,
     verdict,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload.params import GpuWorkloadParams
 
-Data = dict[str, t.Any]
 POD: t.Final = known("Pod")
 CLAIM: t.Final = known("ResourceClaim")
 SLICE: t.Final = known("ResourceSlice")
 TEMPLATE: t.Final = known("ResourceClaimTemplate")
-# In the names of pods that are only foreseen, so that whoever looks twice sees the same.
+NAMESPACE: t.Final = known("Namespace")
+# Part of the names of predicted pods: each run in check mode predicts the same ones.
 _NO_RUN: t.Final = "dryrun"
 
 
-def nodes(api: Api, params: Data) -> list[Data]:
-    """The nodes that are selected; where pods claim devices, with what their ResourceSlices offer as allocatable."""
-    found = workload_pods.selected(
-        api.list(known("Node"), labels=selector(params["node_selector"])), params["node_selector"]
-    )
+def absent(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
+    """Delete the validation namespace if this collection created it, and return an empty result."""
+    failures.check(params)
+    api.delete(NAMESPACE, params["namespace"])
+    return {"workload": result.summarize([], [], {}, params)}
+
+
+def present(api: Api, params: GpuWorkloadParams) -> dict[str, t.Any]:
+    """Validate the nodes that changed since their last validation, and return the results of all nodes.
+
+    Raises NotReadyError if nodes or devices are missing, or if a validation failed.
+    """
+    failures.check(params)
+    found = nodes(api, params)
+    if problem := failures.problem(found, params):
+        if not api.check_mode:
+            raise problem
+        api.warn(f"{problem.message} In check mode the earlier stages are only predicted.")
+        found = []
+    memory = api.get(known("ConfigMap"), fingerprints.NAME, params["namespace"])
+    due = fingerprints.changed(found, params["benchmark"], memory, params["force"])
+    if not due:
+        return {"workload": result.summarize(found, due, {}, params)}
+    ran = _validate(api, params, due)
+    wrong = result.complaints_by_node(due, ran)
+    good = [node for node in due if node["metadata"]["name"] not in wrong]
+    existing = api.list(known("Node"), metadata_only=True)
+    api.apply(fingerprints.build(params, memory, good, existing))
+    facts = {"workload": result.summarize(found, due, ran, params)}
+    if wrong:
+        raise failures.failure([part for parts in wrong.values() for part in parts], facts)
+    return facts
+
+
+def _validate(
+    api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]
+) -> dict[str, list[result.PodResult]]:
+    check_free(api, params, due)
+    place = api.get(NAMESPACE, params["namespace"])
+    if place is None or owned(place):
+        api.apply(workload_pods.namespace(params["namespace"]))
+    if api.check_mode:
+        predict(api, params, due)
+        return {}
+    return run(api, params, due)
+
+
+def nodes(api: Api, params: GpuWorkloadParams) -> list[KubeObject]:
+    """Return the selected nodes, sorted by name.
+
+    With claims, allocatable is what their ResourceSlices offer.
+    """
+    wanted = params["node_selector"] or {}
+    found = workload_pods.selected(api.list(known("Node"), labels=selector(wanted)), wanted)
     if not params["claims"] or (api.check_mode and not api.served(SLICE)):
         return found
     slices = api.list(SLICE)
     return [claims.offering(node, slices) for node in found]
 
 
-def check_free(api: Api, params: Data, due: t.Sequence[Data]) -> None:
-    """Devices that other people's pods hold are no fault of the node."""
+def check_free(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) -> None:
+    """Raise NotReadyError if other people's pods hold devices that the validation needs."""
     if params["claims"]:
-        others = [claim for claim in api.list(CLAIM) if not workload_pods.is_ours(claim, params)]
+        others = [claim for claim in api.list(CLAIM) if not holders.is_ours(claim, params)]
         held = claims.held(others, api.list(SLICE))
     else:
-        on_node = {
-            name: api.list(POD, fields=f"spec.nodeName={name}")
-            for name in (node["metadata"]["name"] for node in due)
-        }
+        names = [node["metadata"]["name"] for node in due]
+        on_node = {name: api.list(POD, fields=f"spec.nodeName={name}") for name in names}
         held = {
-            node["metadata"]["name"]: workload_pods.requests(node, on_node[node["metadata"]["name"]], params)
-            for node in due
+            name: holders.requests(node, on_node[name], params) for name, node in zip(names, due, strict=True)
         }
-    failures.check_holders(workload_pods.holders(due, held, params))
+    failures.check_holders(holders.lines(due, held, params))
 
 
-def foresee(api: Api, params: Data, due: list[Data]) -> dict[str, list[Data]]:
-    """The pods as the API server's dry run, once there is a namespace to ask about."""
-    there = api.get(known("Namespace"), params["namespace"])
+def predict(api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]) -> None:
+    """Create the pods as a dry run of check mode; without the namespace the API server cannot judge them."""
+    there = api.get(NAMESPACE, params["namespace"])
     try:
         for pod in workload_pods.pods(params, due, _NO_RUN) if there else []:
             api.create(pod)
     except ForbiddenError as exc:
         raise failures.quota(exc, params["namespace"]) from exc
-    return {}
 
 
-def carry_out(api: Api, params: Data, due: list[Data]) -> dict[str, list[Data]]:
+def run(
+    api: Api, params: GpuWorkloadParams, due: t.Sequence[KubeObject]
+) -> dict[str, list[result.PodResult]]:
+    """Run the pods until they have ended, delete them, and return their results by the name of the node."""
     namespace, mark = params["namespace"], secrets.token_hex(3)
     pods = workload_pods.pods(params, due, mark)
-    clean(api, params, workload_pods.leftovers(api.list(POD, namespace), params, due))
+    clean(api, params, holders.leftovers(api.list(POD, namespace), params, due))
     api.wait_wanted = True
-    api.wait(
-        {"accounts": Query(known("ServiceAccount"), namespace, "default")},
-        verdict.judge_account,
-        "validation namespace",
-    )
+    accounts = {"accounts": Query(known("ServiceAccount"), namespace, "default")}
+    api.wait(accounts, verdict.judge_account, "validation namespace")
     try:
         for probe in workload_pods.probes(params, due, mark):
             api.dry_run_create(probe)
@@ -90,23 +140,24 @@ def carry_out(api: Api, params: Data, due: list[Data]) -> dict[str, list[Data]]:
             api.create(pod)
         queries = {"pods": Query(POD, namespace, labels=f"{workload_pods.RUN_LABEL}={mark}")}
         ended = api.wait(queries, verdict.Judge(len(pods), params["grace"], api.clock), "validation")["pods"]
-        logs = [api.log(namespace, pod["metadata"]["name"]) if verdict.has_log(pod) else "" for pod in ended]
-        return verdict.by_node(due, ended, logs, params["benchmark"])
+        logs = [api.log(namespace, pod["metadata"]["name"]) if result.has_log(pod) else "" for pod in ended]
+        return result.by_node(due, ended, logs, params["benchmark"])
     except ForbiddenError as exc:
         raise failures.quota(exc, namespace) from exc
     finally:
         clean(api, params, pods)
 
 
-def clean(api: Api, params: Data, pods: t.Sequence[Data]) -> None:
+def clean(api: Api, params: GpuWorkloadParams, pods: t.Sequence[KubeObject]) -> None:
+    """Delete the pods, and with claims the templates of their runs. A failed deletion is only a warning."""
     for pod in pods:
-        _take_away(api, POD, pod["metadata"]["name"], params["namespace"], grace=1)
+        _delete(api, POD, pod["metadata"]["name"], params["namespace"], grace=1)
     if params["claims"]:
         for mark in sorted({pod["metadata"]["labels"][workload_pods.RUN_LABEL] for pod in pods}):
-            _take_away(api, TEMPLATE, workload_pods.template_name(mark), params["namespace"])
+            _delete(api, TEMPLATE, workload_pods.template_name(mark), params["namespace"])
 
 
-def _take_away(api: Api, kind: Kind, name: str, namespace: str, grace: int | None = None) -> None:
+def _delete(api: Api, kind: Kind, name: str, namespace: str, grace: int | None = None) -> None:
     try:
         api.delete(kind, name, namespace, wait=False, grace=grace)
     except AcceleratorError as exc:

@@ -2,14 +2,17 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The verdict on validation pods: do they end, how, and what do their logs say."""
+"""Judge of validation pods: have they all ended, or is there a problem that lasts?"""
 
 from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import (
+    KubeObject,
+    Snapshot,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
@@ -17,215 +20,85 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     ready,
     worst,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices as node_devices
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import trouble
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
-from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (
-    BENCHMARKS,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.pods import (
     HOSTNAME,
-    geometry_of,
-    host_of,
+    has_ended,
+    phase,
 )
 
-TAIL: t.Final = 20
-# A device plugin that restarts makes pods unschedulable for a moment, and a registry may hiccup.
+# A device plugin that restarts makes pods unschedulable for a moment, and a registry may fail once.
 PASSING: t.Final = ("WORK-UNSCHEDULABLE", "WORK-IMAGE", "WORK-CONTAINER")
-_ENDED: t.Final = ("Succeeded", "Failed")
-
-
-def phase(pod: KubeObject) -> str:
-    return str(pod.get("status", {}).get("phase") or "Pending")
 
 
 class Judge:
-    """Looks at the pods of one run; `wanted` of them have to end."""
+    """Judge the pods of one run.
+
+    wanted: number of pods that must end. grace: seconds that a problem may last.
+    """
 
     def __init__(self, wanted: int, grace: float, clock: t.Callable[[], float]) -> None:
         self._wanted = wanted
-        self._patience = Patience(clock, grace, PASSING)
+        self._patience = Grace(clock, grace, PASSING)
 
-    def __call__(self, snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
+    def __call__(self, snapshot: Snapshot) -> Readiness:
         return judge(snapshot["pods"], self._wanted, self._patience)
 
 
-def has_log(pod: KubeObject) -> bool:
-    """A pod that the node refused, or that never started, has none."""
-    return phase(pod) in _ENDED and bool(pod.get("status", {}).get("containerStatuses"))
-
-
-def judge(pods: t.Sequence[KubeObject], wanted: int, patience: Patience) -> Readiness:
-    """Ready when every pod has ended, however it ended: results are looked at afterwards, all together."""
+def judge(pods: t.Sequence[KubeObject], wanted: int, patience: Grace) -> Readiness:
+    """Return ready when every pod has ended, also with a failure: the results are read afterwards."""
     parts = [_judge_pod(pod) for pod in sorted(pods, key=lambda pod: str(pod["metadata"]["name"]))]
     verdict = worst(patience.harden(parts))
-    ended = sum(phase(pod) in _ENDED for pod in pods)
-    if verdict.is_failed or ended < wanted:
-        broken = [pod for pod in pods if phase(pod) == "Failed"]
-        if broken and not verdict.is_failed and not any(phase(pod) == "Running" for pod in pods):
-            return ready("Failed", "A pod failed and no other one runs.")
-        what = f"{ended} of {wanted} pods have ended"
-        message = f"{what}; {verdict.message}" if verdict.message else f"{what}."
-        make = failed if verdict.is_failed else pending
-        remedy = verdict.remedy or "Look at the pods in the validation namespace."
-        return make(
-            verdict.reason or "Running",
-            message,
-            code=verdict.code or "WORK-RUNNING",
-            remedy=remedy,
-            details=verdict.details,
-        )
-    return ready("Ended", f"{ended} of {wanted} pods have ended.")
-
-
-def _judge_pod(pod: KubeObject) -> Readiness:
-    name, where = pod["metadata"]["name"], pod["spec"].get("nodeSelector", {}).get(HOSTNAME, "")
-    if phase(pod) in _ENDED:
-        return ready()
-    conditions = pod.get("status", {}).get("conditions") or []
-    refusals = [
-        entry.get("message", "")
-        for entry in conditions
-        if entry["type"] == "PodScheduled" and entry.get("reason") == "Unschedulable"
-    ]
-    if refusals:
-        what = f"pod {name} for node {where} cannot be scheduled: {refusals[0]}"
-        remedy = "Give gpu_workload the tolerations that the message asks for, or free the devices."
-        return pending(
-            f"Unschedulable:{name}", what, code="WORK-UNSCHEDULABLE", remedy=remedy, details=(what,)
-        )
-    found = trouble(pod)
-    if found:
-        what = f"pod {name} on node {where}: {found.reason}{': ' + found.message if found.message else ''}"
-        code = "WORK-IMAGE" if "Image" in found.reason else "WORK-CONTAINER"
-        remedy = (
-            "Mirror the image, or set option image."
-            if code == "WORK-IMAGE"
-            else "Use an image that runs as an ordinary user, by option image."
-        )
-        return pending(f"{found.reason}:{name}", what, code=code, remedy=remedy, details=(what,))
-    return pending("Running", "", code="WORK-RUNNING")
-
-
-def judge_account(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
-    """A fresh namespace takes no pod before its service account is there."""
-    if snapshot["accounts"]:
-        return ready()
-    return pending(
-        "NoAccount",
-        "The service account default is not there yet.",
-        code="WORK-NO-ACCOUNT",
-        remedy="Look at the kube-controller-manager.",
+    what = f"{sum(map(has_ended, pods))} of {wanted} pods have ended"
+    if not verdict.is_failed and sum(map(has_ended, pods)) >= wanted:
+        return ready("Ended", f"{what}.")
+    phases = {phase(pod) for pod in pods}
+    if "Failed" in phases and "Running" not in phases and not verdict.is_failed:
+        return ready("Failed", "A pod failed and no other one runs.")
+    make = failed if verdict.is_failed else pending
+    return make(
+        verdict.reason or "Running",
+        f"{what}; {verdict.message}" if verdict.message else f"{what}.",
+        code=verdict.code or "WORK-RUNNING",
+        remedy=verdict.remedy or "Look at the pods in the validation namespace.",
+        details=verdict.details,
     )
 
 
-def by_node(
-    nodes: t.Iterable[KubeObject], pods: t.Sequence[KubeObject], logs: t.Sequence[str], benchmark: str
-) -> dict[str, list[dict[str, t.Any]]]:
-    results = [
-        (pod["spec"]["nodeSelector"][HOSTNAME], result(pod, benchmark, log))
-        for pod, log in zip(pods, logs, strict=True)
+def _judge_pod(pod: KubeObject) -> Readiness:
+    if has_ended(pod):
+        return ready()
+    name, where = pod["metadata"]["name"], pod["spec"].get("nodeSelector", {}).get(HOSTNAME, "")
+    if refusal := _refusal(pod):
+        what = f"pod {name} for node {where} cannot be scheduled: {refusal[0]}"
+        remedy = "Give gpu_workload the tolerations that the message asks for, or free the devices."
+        code, reason = "WORK-UNSCHEDULABLE", f"Unschedulable:{name}"
+        return pending(reason, what, code=code, remedy=remedy, details=(what,))
+    found = trouble(pod)
+    if found is None:
+        return pending("Running", "", code="WORK-RUNNING")
+    what = f"pod {name} on node {where}: {found.reason}{': ' + found.message if found.message else ''}"
+    code, remedy = "WORK-CONTAINER", "Set option image to an image that runs as an ordinary user."
+    if "Image" in found.reason:
+        code, remedy = "WORK-IMAGE", "Mirror the image, or set option image."
+    return pending(f"{found.reason}:{name}", what, code=code, remedy=remedy, details=(what,))
+
+
+def _refusal(pod: KubeObject) -> list[str]:
+    """Return the scheduler's reasons why no node fits; an empty list if it did not refuse the pod."""
+    return [
+        entry.get("message", "")
+        for entry in pod.get("status", {}).get("conditions") or []
+        if entry["type"] == "PodScheduled" and entry.get("reason") == "Unschedulable"
     ]
-    return {
-        node["metadata"]["name"]: [entry for host, entry in results if host == host_of(node)]
-        for node in nodes
-    }
 
 
-def exit_code(pod: KubeObject) -> int | None:
-    for entry in pod.get("status", {}).get("containerStatuses") or []:
-        ended = (entry.get("state") or {}).get("terminated")
-        if ended:
-            return int(ended.get("exitCode", 0))
-    return 0 if phase(pod) == "Succeeded" else None
-
-
-def result(pod: KubeObject, benchmark: str, log: str) -> dict[str, t.Any]:
-    parsed = BENCHMARKS[benchmark].parse(log)
-    return {
-        "name": pod["metadata"]["name"],
-        "phase": phase(pod),
-        "reason": pod.get("status", {}).get("reason", ""),
-        "exit_code": exit_code(pod),
-        "passed": phase(pod) == "Succeeded" and parsed["passed"],
-        "result": parsed,
-        "log_tail": log.splitlines()[-TAIL:],
-    }
-
-
-def summarize(
-    nodes: t.Iterable[KubeObject],
-    due: t.Iterable[KubeObject],
-    ran: t.Mapping[str, list[dict[str, t.Any]]],
-    params: dict[str, t.Any],
-) -> dict[str, t.Any]:
-    """One entry a node. A node whose fingerprint is unchanged counts as validated with what it offers."""
-    waiting = [node["metadata"]["name"] for node in due]
-    entries = []
-    for node in nodes:
-        name, devices = node["metadata"]["name"], geometry_of(node, params.get("resources"))
-        pods = ran.get(name, [])
-        entries.append(
-            {
-                "name": name,
-                "ran": name in ran,
-                "validated": sum(one["passed"] for one in pods) if name in waiting else sum(devices.values()),
-                "resources": devices,
-                "driver_version": node_devices.driver_version(node),
-                "pods": pods,
-            }
-        )
-    return {
-        "namespace": params["namespace"],
-        "benchmark": params["benchmark"],
-        "due": waiting,
-        "nodes": entries,
-    }
-
-
-def complaints_by_node(
-    nodes: t.Iterable[KubeObject], ran: t.Mapping[str, list[dict[str, t.Any]]]
-) -> dict[str, list[Readiness]]:
-    found = {
-        node["metadata"]["name"]: complaints(node, ran.get(node["metadata"]["name"], [])) for node in nodes
-    }
-    return {name: parts for name, parts in found.items() if parts}
-
-
-def complaints(node: KubeObject, results: list[dict[str, t.Any]]) -> list[Readiness]:
-    """What is wrong with a node whose pods have all ended."""
-    name = node["metadata"]["name"]
-    parts = []
-    for one in results:
-        if one["passed"]:
-            continue
-        tail = tuple(f"{name}/{one['name']}: {line}" for line in one["log_tail"])
-        known = recognise("\n".join(one["log_tail"]))
-        if one["phase"] != "Failed" and one["exit_code"] is None:
-            what = f"Node {name}: pod {one['name']} was still {one['phase']} when another one failed"
-        elif one["exit_code"]:
-            what = f"Node {name}: pod {one['name']} ended with exit code {one['exit_code']}"
-        elif one["reason"]:
-            what = f"Node {name}: pod {one['name']} was refused by the node ({one['reason']})"
-        else:
-            what = f"Node {name}: pod {one['name']} ended, but its log does not say that the test passed"
-        remedy = (
-            known.remedy
-            if known
-            else "Read the log tail; then look at the node's driver pod and at its kernel log for Xid lines."
-        )
-        message = f"{what}{f' ({known.meaning})' if known else ''}: {one['log_tail'][-1] if one['log_tail'] else 'no log'}"
-        parts.append(failed("Failed", message, code="WORK-FAILED", remedy=remedy, details=tail))
-    uuids = [uuid for one in results if one["passed"] for uuid in one["result"]["uuids"][:1]]
-    twice = sorted({uuid for uuid in uuids if uuids.count(uuid) > 1})
-    if twice and not node_devices.is_shared(node):
-        message = f"Node {name}: several pods were given the same device {', '.join(twice)}, although nothing is shared there."
-        parts.append(
-            failed(
-                "SameDevice",
-                message,
-                code="WORK-SAME-DEVICE",
-                remedy="Look at the device plugin's log and at CDI settings on this node.",
-            )
-        )
-    return parts
+def judge_account(snapshot: Snapshot) -> Readiness:
+    """Return ready once the service account exists: without it a new namespace takes no pod."""
+    if snapshot["accounts"]:
+        return ready()
+    message, remedy = (
+        "The service account default does not exist yet.",
+        "Look at the kube-controller-manager.",
+    )
+    return pending("NoAccount", message, code="WORK-NO-ACCOUNT", remedy=remedy)

@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube impor
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.limits import USUAL, Limits
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.retry import USUAL, Limits
 
 CONFIG_MAP: t.Final = kinds.known("ConfigMap")
 TOKEN: t.Final = {"api_key": "token-of-test"}

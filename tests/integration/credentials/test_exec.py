@@ -15,7 +15,7 @@ from integration.patience import until
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_exec
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials_kubeconfig
 
 V1: t.Final = "client.authentication.k8s.io/v1"
 
@@ -35,7 +35,7 @@ def answer(**status: t.Any) -> str:
 
 def failure(spec: dict[str, t.Any], folder: str = "") -> CredentialsError:
     with pytest.raises(CredentialsError) as caught:
-        credentials_exec.run(spec, folder, None)
+        credentials_kubeconfig.run_plugin(spec, folder, None)
     assert caught.value.code == "CRED-EXEC"
     return caught.value
 
@@ -49,7 +49,9 @@ def has_ended(pid: int) -> bool:
 
 
 def test_a_token_which_is_a_secret_from_then_on() -> None:
-    status = credentials_exec.run(plugin(f"print({answer(token='token-of-plugin')!r})"), "", None)
+    status = credentials_kubeconfig.run_plugin(
+        plugin(f"print({answer(token='token-of-plugin')!r})"), "", None
+    )
     assert status == {"token": "token-of-plugin"}
     assert "token-of-plugin" not in secrets.censor_text("x token-of-plugin")
 
@@ -64,7 +66,7 @@ def test_what_the_plugin_is_told(tmp_path: Path) -> None:
         {"name": "client.authentication.k8s.io/exec", "extension": {"audience": "a"}},
     ]
     cluster = {"server": "https://a", "extensions": extensions}
-    status = credentials_exec.run(
+    status = credentials_kubeconfig.run_plugin(
         plugin(code, env=[{"name": "OWN", "value": 1}], provideClusterInfo=True), str(tmp_path), cluster
     )
     assert (status["where"], status["own"], status["read"]) == (str(tmp_path), "1", "")
@@ -74,9 +76,9 @@ def test_what_the_plugin_is_told(tmp_path: Path) -> None:
     }
     assert (
         "cluster"
-        not in credentials_exec.run(plugin(code, env=[{"name": "OWN", "value": ""}]), "", cluster)["info"][
-            "spec"
-        ]
+        not in credentials_kubeconfig.run_plugin(
+            plugin(code, env=[{"name": "OWN", "value": ""}]), "", cluster
+        )["info"]["spec"]
     )
 
 
@@ -84,9 +86,9 @@ def test_a_relative_command_starts_beside_the_kubeconfig(tmp_path: Path) -> None
     script = tmp_path / "helper"
     script.write_text(f"#!{sys.executable}\nprint({answer(token='t')!r})\n")
     script.chmod(0o700)
-    assert credentials_exec.run({"apiVersion": V1, "command": "./helper"}, str(tmp_path), None) == {
-        "token": "t"
-    }
+    assert credentials_kubeconfig.run_plugin(
+        {"apiVersion": V1, "command": "./helper"}, str(tmp_path), None
+    ) == {"token": "t"}
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,7 @@ def test_the_plugins_own_words_are_evidence() -> None:
 def test_a_plugin_that_hangs_is_ended_with_its_children(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(credentials_exec, "SECONDS", 2.0)
+    monkeypatch.setattr(credentials_kubeconfig, "EXEC_SECONDS", 2.0)
     # A shell, which is there sooner than Python on a busy machine.
     spec = {
         "apiVersion": V1,

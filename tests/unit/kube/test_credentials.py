@@ -10,7 +10,10 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import secrets
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import CredentialsError
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube import credentials
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
+    credentials,
+    credentials_package,
+)
 
 DEFAULT_KUBECONFIG = "kubernetes.config.kube_config.KUBE_CONFIG_DEFAULT_LOCATION"
 KUBECONFIG = {
@@ -77,7 +80,7 @@ def test_no_credentials_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: pathli
 
 def test_a_missing_package_names_interpreter_and_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KUBECONFIG", "/does/not/exist")
-    monkeypatch.setattr(credentials, "MISSING", "ModuleNotFoundError: No module named 'kubernetes'")
+    monkeypatch.setattr(credentials_package, "MISSING", "ModuleNotFoundError: No module named 'kubernetes'")
     with pytest.raises(CredentialsError, match="kubernetes") as caught:
         credentials.connect({}, {})
     assert "pip install kubernetes" in caught.value.remedy

@@ -12,9 +12,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd import (
+    config,
     expectation as nfd_expectation,
     instance as nfd_instance,
-    pci_class,
     report,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.config import (
@@ -337,7 +337,7 @@ def test_two_instances_and_a_pinned_image_are_explained() -> None:
     assert "adopt: take" in fields
     assert "pins operand.image to example.com/nfd:v1" in pinned
     assert "openshift-nfd has 2 NodeFeatureDiscoveries, a and b" in two
-    assert "other/c is there as well" in elsewhere
+    assert "other/c exists as well" in elsewhere
     assert nfd_instance.choose([away], "c", "openshift-nfd") is None
 
 
@@ -384,18 +384,19 @@ def test_an_nfd_of_a_chart(available: str, verdict: str) -> None:
 @pytest.mark.parametrize("entry", ["0x02", "0B40", "", "02 "])
 def test_what_is_no_pci_class(entry: str) -> None:
     with pytest.raises(InputError) as caught:
-        pci_class.check(["02", entry])
+        config.check_classes(["02", entry])
     assert "pci_classes[1]" in caught.value.message
 
 
 def test_classes_are_explained() -> None:
     words = {
-        one["class"]: one["lets_through"] for one in pci_class.explain(["0200", "02", "0302", "0b40", "ff"])
+        one["class"]: one["lets_through"]
+        for one in config.explain_classes(["0200", "02", "0302", "0b40", "ff"])
     }
     assert words["0200"] == "nothing more: 02 covers it"
     assert "InfiniBand (0207)" in words["02"]
     assert "no word" in words["ff"]
-    assert "an InfiniBand adapter is 0207" in pci_class.explain(["0200"])[0]["lets_through"]
+    assert "an InfiniBand adapter is 0207" in config.explain_classes(["0200"])[0]["lets_through"]
 
 
 # Losses
@@ -448,6 +449,6 @@ def test_the_rest_are_workers() -> None:
     with pytest.raises(InputError):
         report.summarize({"instances": [], "nodes": [GPU]}, params(compare=compare), [])
     foretold = report.summarize(
-        {"instances": [], "nodes": [GPU]}, params(compare=compare), [], foretold=True
+        {"instances": [], "nodes": [GPU]}, params(compare=compare), [], predicted=True
     )["difference"]
     assert (foretold["labels"], foretold["table"]) == ([], ["compare.cpu finds no node yet."])

@@ -7,8 +7,9 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines import removal
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import cordon, drain
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Emptied, Rules
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import tolerates_cordon
 
 Data = dict[str, t.Any]
 
@@ -162,7 +163,7 @@ def test_a_node_that_is_lost_ends_no_pod() -> None:
 def test_what_a_cordon_does_not_keep_away(toleration: Data, quoted: str) -> None:
     one = pod("agent")
     one["spec"]["tolerations"] = [toleration]
-    assert cordon.toleration(one) == quoted
+    assert tolerates_cordon(one) == quoted
 
 
 def tolerant(name: str, **more: t.Any) -> Data:

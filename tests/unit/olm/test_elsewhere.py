@@ -10,7 +10,7 @@ import yaml
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import AcceleratorError
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
     cluster_operator,
-    extension,
+    elsewhere,
     helm_values,
 )
 
@@ -37,7 +37,7 @@ def test_a_cluster_operator_is_reported() -> None:
         "version": "4.22.5",
         "subscription": None,
     } == cluster_operator.summarize("node-tuning", name, live)
-    assert "version 4.22.5" in cluster_operator.told("node-tuning", name, live)
+    assert "version 4.22.5" in cluster_operator.remark("node-tuning", name, live)
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def test_a_package_that_olm_v1_owns() -> None:
         "spec": {"namespace": "openshift-nfd", "source": source},
         "status": status,
     }
-    extension.refuse([found], "gpu-operator-certified")
+    elsewhere.check_extensions([found], "gpu-operator-certified")
     with pytest.raises(AcceleratorError, match="ClusterExtension my-nfd") as caught:
-        extension.refuse([{"metadata": {"name": "x"}, "spec": {}}, found], "nfd")
+        elsewhere.check_extensions([{"metadata": {"name": "x"}, "spec": {}}, found], "nfd")
     assert caught.value.code == "OLM-V1"
     assert caught.value.evidence == ["Installed=True (Succeeded): m"]
 

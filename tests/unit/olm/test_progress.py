@@ -11,7 +11,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    bundle_job,
+    bundle,
     catalogue,
     offers,
     progress,
@@ -66,7 +66,7 @@ BACK_OFF: t.Final = f'Back-off pulling image "{IMAGE}": ErrImagePull: manifest u
 def test_what_keeps_a_bundle_from_being_unpacked(
     jobs: list[Object], pods: list[Object], said: list[str]
 ) -> None:
-    assert [one.said for one in bundle_job.stuck(jobs, pods)] == said
+    assert [one.said for one in bundle.stuck_jobs(jobs, pods)] == said
 
 
 class Lists:

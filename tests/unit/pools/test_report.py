@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.predicted import foreseen
-from ansible_collections.accelerators.openshift.plugins.module_utils._kube.writes import Change
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import Change
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import cost, plan as pool_plan
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.provider_limits import limits
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.report import report

@@ -8,6 +8,7 @@ from __future__ import annotations
 import pytest
 from unit.engine import api_on
 from unit.fake_server import FakeServer
+from unit.workload.builders import params
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import device_class
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
@@ -45,11 +46,11 @@ def test_the_stack_names_the_release(server: FakeServer) -> None:
 
 
 def test_a_validation_says_what_is_missing_and_foresees_nothing(server: FakeServer) -> None:
-    params = {"node_selector": {"pool": "a"}, "claims": True}
+    asked = params(claims=True)
     with pytest.raises(KindNotServedError, match=r"resourceslices.resource.k8s.io"):
-        workload_steps.nodes(api_on(server), params)
+        workload_steps.nodes(api_on(server), asked)
     assert [
-        node["metadata"]["name"] for node in workload_steps.nodes(api_on(server, check_mode=True), params)
+        node["metadata"]["name"] for node in workload_steps.nodes(api_on(server, check_mode=True), asked)
     ] == ["gpu-0"]
 
 

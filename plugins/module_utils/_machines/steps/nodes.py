@@ -38,6 +38,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.s
     removal as removal_steps,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import (
+    cordon,
     drain_steps,
     node as node_facts,
 )
@@ -66,11 +67,11 @@ def ensure(api: Api, params: Data) -> Data:
         "new_machines": [],
     }
     if params["state"] == "schedulable":
-        if node and drain_steps.is_cordoned(node):
+        if node and cordon.is_cordoned(node):
             drain_steps.uncordon(api, name)
     elif params["state"] == "drained":
         drain_steps.drain(
-            api, {name} - {""}, Rules.of(params), f"Node {name} is to be drained", drain_steps.FOR_ADMIN
+            api, {name} - {""}, Rules.of(params), f"Node {name} is to be drained", cordon.FOR_ADMIN
         )
     else:
         facts["new_machines"] = replace(api, name, machine, params)

@@ -41,7 +41,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.s
     writes,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._machines.steps.queries import queries
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain_steps
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import cordon, drain_steps
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.drain import Rules
 
 Data = dict[str, t.Any]
@@ -210,8 +210,8 @@ def restore(api: Api, snapshot: Seen) -> None:
     going = {node_name(one) for one in snapshot["machines"] if phase(one) == "Deleting" or is_given_up(one)}
     for node in snapshot["nodes"]:
         if (
-            drain_steps.is_cordoned(node)
-            and drain_steps.mark_of(node) == drain_steps.FOR_POOL
+            cordon.is_cordoned(node)
+            and cordon.mark_of(node) == cordon.FOR_POOL
             and node["metadata"]["name"] not in going
         ):
             drain_steps.uncordon(api, node["metadata"]["name"])

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    GPU,
+    GPU_COUNT,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, PENDING
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part, on_node
 
@@ -71,15 +76,15 @@ def _running(node: dict[str, t.Any], snapshot: Snapshot) -> list[operands.Operan
 
 def _counted(node: dict[str, t.Any]) -> str:
     """GPU feature discovery counts what is in the node, the device plugin what is healthy: the difference was withdrawn."""
-    present = devices.count(devices.labels(node).get("nvidia.com/gpu.count", 0))
-    offered = devices.offered(node, "nvidia.com/gpu")
+    present = devices.count(labels(node).get(GPU_COUNT, 0))
+    offered = devices.offered(node, GPU)
     withdrawn = present - offered if 0 < offered < present and not devices.is_shared(node) else 0
     return f" ({present} GPUs are in the node, {withdrawn} of them withdrawn)" if withdrawn else ""
 
 
 def _judge_mig(node: dict[str, t.Any], short: t.Sequence[str]) -> Part | None:
     """The MIG manager tells its state by a label; the ClusterPolicy is ready all the same."""
-    marks = devices.labels(node)
+    marks = labels(node)
     state, layout = marks.get(MIG_STATE), marks.get(MIG_CONFIG, "")
     offer = f", offers {', '.join(short)}" if short else ""
     if state in ("pending", "rebooting"):

@@ -9,6 +9,10 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+    GPU_PRESENT,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     FAILED,
@@ -16,7 +20,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     Readiness,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, update
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    has_nvidia_pci,
+    labels,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.node import is_ready
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches, untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
@@ -35,7 +43,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods
 
 # What a ClusterPolicy that is `ready` says while it knows of no GPU node.
 BLIND: t.Final = ("NoGPUNodes", "NFDLabelsMissing")
-UPGRADE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
 # While the driver is replaced its manager writes this over the labels that call for the other operands, and takes it back afterwards.
 PAUSED: t.Final = "paused-"
 
@@ -66,7 +73,7 @@ def _name(node: dict[str, t.Any]) -> str:
 
 
 def judge_alive(node: dict[str, t.Any]) -> Part | None:
-    if devices.is_ready(node):
+    if is_ready(node):
         return None
     since = next(
         (
@@ -96,7 +103,7 @@ def _judge_taints(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Sn
         operands.component(one)
         for one in snapshot["daemonsets"]
         if operands.is_operand(one)
-        and matches(operands.selector(one), devices.labels(node))
+        and matches(operands.selector(one), labels(node))
         and untolerated(node, operands.tolerations(one))
     ]
     if not for_good and not blocked:
@@ -116,7 +123,7 @@ def _judge_taints(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Sn
 
 def _judge_features(node: dict[str, t.Any], policy: dict[str, t.Any]) -> Part | None:
     """Without GPU nodes that it knows of, the operator has nothing to do and calls itself ready."""
-    if has_nvidia_pci(devices.labels(node)):
+    if has_nvidia_pci(labels(node)):
         return None
     what = "no label feature.node.kubernetes.io/pci-10de.present"
     remedy = f"`oc get pods -A -o wide --field-selector spec.nodeName={_name(node)}` has to show a running nfd-worker; pci_classes of nfd_labels need 03."
@@ -130,7 +137,7 @@ def _judge_features(node: dict[str, t.Any], policy: dict[str, t.Any]) -> Part | 
 
 
 def _judge_opt_out(node: dict[str, t.Any]) -> Part | None:
-    marks = devices.labels(node)
+    marks = labels(node)
     if marks.get(operands.DEPLOY + "operands") == "false":
         remedy = f"oc label node {_name(node)} {operands.DEPLOY}operands-"
         what = f"label {operands.DEPLOY}operands=false keeps every operand away"
@@ -146,7 +153,7 @@ def _judge_opt_out(node: dict[str, t.Any]) -> Part | None:
             f"oc label node {_name(node)} {operands.MODE}-",
             stage=stages.LABELS,
         )
-    if has_nvidia_pci(marks) and marks.get("nvidia.com/gpu.present") != "true":
+    if has_nvidia_pci(marks) and marks.get(GPU_PRESENT) != "true":
         what = f"the operator has not labelled it nvidia.com/gpu.present=true (it is {marks.get('nvidia.com/gpu.present', 'absent')})"
         remedy = "Look at the log of the GPU operator."
         return on_node(
@@ -170,7 +177,7 @@ def _judge_left(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: Snap
     """The DaemonSet of an NVIDIADriver that the policy has switched off keeps the policy's driver away, and nobody takes it away."""
     if ((policy.get("spec") or {}).get("driver") or {}).get("useNvidiaDriverCRD"):
         return None
-    here = [one for one in snapshot["daemonsets"] if matches(operands.selector(one), devices.labels(node))]
+    here = [one for one in snapshot["daemonsets"] if matches(operands.selector(one), labels(node))]
     names = [
         owner["name"]
         for one in here
@@ -212,9 +219,9 @@ def _judge_operands(node: dict[str, t.Any], policy: dict[str, t.Any], snapshot: 
 
 
 def judge_upgrade(node: dict[str, t.Any]) -> Part | None:
-    state = devices.labels(node).get(UPGRADE, "")
+    state = labels(node).get(DRIVER_UPGRADE, "")
     if state == "upgrade-failed":
-        remedy = f"Look at the driver pod of the node, then `oc label node {_name(node)} {UPGRADE}=upgrade-required --overwrite`."
+        remedy = f"Look at the driver pod of the node, then `oc label node {_name(node)} {DRIVER_UPGRADE}=upgrade-required --overwrite`."
         what = "the driver upgrade failed, the node stays cordoned"
         return on_node(FAILED, node, "UpgradeFailed", what, "GPU-UPG-FAILED", remedy, stage=stages.DRIVER)
     if state in ("", "upgrade-done"):
@@ -233,7 +240,7 @@ def judge_upgrade(node: dict[str, t.Any]) -> Part | None:
 
 def judge_paused(node: dict[str, t.Any], snapshot: Snapshot, upgrade: Part | None) -> Part | None:
     """Paused operands are wanted by no DaemonSet, so the operator calls them ready; once the driver runs again nothing may be paused."""
-    marks = devices.labels(node)
+    marks = labels(node)
     paused = [
         key.removeprefix(operands.DEPLOY)
         for key, value in sorted(marks.items())

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import NVIDIA_PCI
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import PENDING, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, slices, update
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
-    NVIDIA_PCI,
     has_nvidia_pci,
+    labels,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches, untolerated
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
@@ -70,7 +71,7 @@ def on(node: Data, snapshot: Snapshot) -> list[operands.Operand]:
 
 
 def _judge_labels(node: Data) -> Part | None:
-    name, marks = node["metadata"]["name"], devices.labels(node)
+    name, marks = node["metadata"]["name"], labels(node)
     if not has_nvidia_pci(marks):
         remedy = "Look at nfd-worker on that node, and at the PCI classes of the NodeFeatureDiscovery."
         what = f"label {NVIDIA_PCI} is missing, so the operator leaves the node out"
@@ -101,7 +102,7 @@ def _judge_taints(node: Data, snapshot: Snapshot) -> Part | None:
     here = [
         one
         for one in snapshot["daemonsets"]
-        if operands.is_operand(one) and matches(operands.selector(one), devices.labels(node))
+        if operands.is_operand(one) and matches(operands.selector(one), labels(node))
     ]
     blocked = sorted({taint for one in here for taint in untolerated(node, operands.tolerations(one))})
     if not blocked:
@@ -113,8 +114,8 @@ def _judge_taints(node: Data, snapshot: Snapshot) -> Part | None:
 def absent(node: Data, found: t.Iterable[operands.Operand]) -> list[str]:
     """Components that the node should have, and that no DaemonSet brings it."""
     served = {one.component for one in found}
-    called = [one for one in _ORDER if devices.labels(node).get(operands.DEPLOY + one) == "true"]
-    if devices.labels(node).get(operands.DEPLOY + COMPONENTS[0]) != "false":
+    called = [one for one in _ORDER if labels(node).get(operands.DEPLOY + one) == "true"]
+    if labels(node).get(operands.DEPLOY + COMPONENTS[0]) != "false":
         called.append(COMPONENTS[0])
     return [one for one in dict.fromkeys(called) if one not in served]
 

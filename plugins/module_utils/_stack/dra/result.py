@@ -14,7 +14,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
     devices as node_devices,
     slices,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    has_nvidia_pci,
+    labels,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import (
     operand_stages,
@@ -102,7 +105,7 @@ def _seen(node: Data, found: Data, here: t.Sequence[operands.Operand]) -> t.Mapp
     if not found:
         labelled = (
             Stage(stages.LABELS)
-            if has_nvidia_pci(node_devices.labels(node))
+            if has_nvidia_pci(labels(node))
             else Stage(stages.LABELS, PENDING, "", (f"{name}: no NVIDIA PCI label",))
         )
         return stages.waiting(CHAIN) | {stages.LABELS: labelled}

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, pending
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import devices, update
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import has_nvidia_pci
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import node as node_facts, update
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import (
+    has_nvidia_pci,
+    labels,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.system import (
     OSTREE,
     System,
@@ -121,7 +124,7 @@ def match(node: Data, policy: Data, snapshot: Snapshot) -> Match:
         if misfit
         else "driver"
     )
-    if update.update(node).under_way or not devices.is_ready(node):
+    if update.update(node).under_way or not node_facts.is_ready(node):
         link = "node"
     return Match(node, found, source, images.get(found.ostree, ""), daemonset, misfit, link, is_ready)
 
@@ -147,7 +150,7 @@ def _worker(node: Data) -> str:
 
 
 def _kernel(node: Data, found: System) -> Misfit | None:
-    if not found.labelled and has_nvidia_pci(devices.labels(node)):
+    if not found.labelled and has_nvidia_pci(labels(node)):
         return Misfit(
             "labels",
             "GPU-NFD-KERNEL",
@@ -200,7 +203,7 @@ def _daemonset(
     if live is None:
         others = [one for one in every if operands.is_operand(one) and operands.component(one) == "driver"]
         # On a first start there is none anywhere yet, and on a node that the operator does not know none is to be expected.
-        if not others or not source or devices.labels(node).get(operands.DEPLOY + "driver") != "true":
+        if not others or not source or labels(node).get(operands.DEPLOY + "driver") != "true":
             return None
         wanted = (
             f"kernel {found.kernel}" if source == toolkit.BY_IMAGE else f"RHCOS {found.ostree or found.image}"

@@ -9,6 +9,11 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+    FEATURE,
+    GPU_PRESENT,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     PENDING,
@@ -16,7 +21,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     failed,
     pending,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.devices import labels
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
@@ -33,9 +38,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stag
 
 Data = dict[str, t.Any]
 OWNER: t.Final = "nvidia.com/gpu-operator.driver.owner"
-UPGRADE: t.Final = "nvidia.com/gpu-driver-upgrade-state"
-PRESENT: t.Final = "nvidia.com/gpu.present"
-MAJOR: t.Final = "feature.node.kubernetes.io/system-os_release.VERSION_ID.major"
+MAJOR: t.Final = f"{FEATURE}system-os_release.VERSION_ID.major"
 # Seen in the first moments after a change, and final when they last.
 PASSING: t.Final = ("GPU-NVD-OWNER", "GPU-NVD-EMPTY", "GPU-NVD-FAILED")
 
@@ -59,7 +62,7 @@ def judge(snapshot: Snapshot, wanted: t.Sequence[Data]) -> list[Readiness]:
         nodes = [
             node
             for node in snapshot["nodes"]
-            if labels(node).get(PRESENT) == "true" and _is_for(driver, node)
+            if labels(node).get(GPU_PRESENT) == "true" and _is_for(driver, node)
         ]
         of_nodes = [
             one
@@ -182,7 +185,7 @@ def _judge_node(node: Data, driver: Data, daemonsets: t.Iterable[Data]) -> list[
         what = f"the operator has not yet brought version {version} of NVIDIADriver {title} to its DaemonSet"
         return [_part(node, "Rollout", what, "GPU-NVD-NOTREADY", "Look at the log of the GPU operator.")]
     rules = (driver.get("spec") or {}).get("upgradePolicy") or {}
-    step = labels(node).get(UPGRADE)
+    step = labels(node).get(DRIVER_UPGRADE)
     if rules.get("autoUpgrade", True) and step not in ("upgrade-done", "upgrade-failed"):
         what = f"the driver upgrade is at {step or 'its beginning'}"
         return [_part(node, "Upgrade", what, "GPU-UPG-RUNNING", "Look for pods that hold a GPU on the node.")]

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""The devices that `nvidia-smi -L` lists: one line a GPU, and under it one line a MIG device."""
+"""Devices that `nvidia-smi -L` lists: one line for each GPU, and below it one for each of its MIG devices."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIST = "nvidia-smi -L"
 
 
 def uuids(log: str) -> list[str]:
-    """The devices that the container could use: its MIG devices where it has any, whole GPUs otherwise."""
+    """Return the devices that the container could use: its MIG devices if it has any, else whole GPUs."""
     found = [(match["kind"], match["uuid"]) for match in _LINE.finditer(log)]
     parts = [uuid for kind, uuid in found if kind == "MIG"]
     return list(dict.fromkeys(parts or [uuid for _kind, uuid in found]))

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Matrix multiplication in half precision: a figure in TFLOPS that tells a healthy device from a slow one."""
+"""Benchmark matmul: matrix multiplication in half precision. Its TFLOPS show whether a device is slow."""
 
 from __future__ import annotations
 
@@ -24,17 +24,20 @@ for _ in range(rounds):
 torch.cuda.synchronize()
 seconds = time.perf_counter() - start
 finite = bool(torch.isfinite(product).all())
-print(f"matmul device={torch.cuda.get_device_name().replace(' ', '-')} size={size} dtype=float16 rounds={rounds} seconds={seconds:.3f} "
-      f"tflops={2 * size ** 3 * rounds / seconds / 1e12:.1f} finite={str(finite).lower()}")
+device, tflops = torch.cuda.get_device_name().replace(' ', '-'), 2 * size ** 3 * rounds / seconds / 1e12
+print(f"matmul device={device} size={size} dtype=float16 rounds={rounds} seconds={seconds:.3f} "
+      f"tflops={tflops:.1f} finite={str(finite).lower()}")
 """
 SCRIPT: t.Final = f"{devices.LIST}\npython3 - <<'PROGRAM'\n{_PROGRAM}PROGRAM"
 _LINE = re.compile(
-    r"^matmul device=(?P<device>\S+) size=(?P<size>\d+) .*seconds=(?P<seconds>[\d.]+) tflops=(?P<tflops>[\d.]+) finite=(?P<finite>\w+)",
+    r"^matmul device=(?P<device>\S+) size=(?P<size>\d+) .*"
+    r"seconds=(?P<seconds>[\d.]+) tflops=(?P<tflops>[\d.]+) finite=(?P<finite>\w+)",
     re.MULTILINE,
 )
 
 
 def parse(log: str) -> dict[str, t.Any]:
+    """Return C(passed), the figures and the devices (C(uuids)) in a log."""
     line = _LINE.search(log)
     return {
         "passed": line is not None and line["finite"] == "true" and float(line["tflops"]) > 0,

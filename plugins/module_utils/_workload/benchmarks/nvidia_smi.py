@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""nvidia-smi: which devices and which driver a container sees. It runs no CUDA."""
+"""Benchmark nvidia_smi: which devices and which driver a container sees. It runs no CUDA."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ SCRIPT: t.Final = f"{devices.LIST}\nnvidia-smi"
 
 
 def parse(log: str) -> dict[str, t.Any]:
+    """Return C(passed), the figures and the devices (C(uuids)) in a log."""
     driver = re.search(r"Driver Version:\s*([\d.]+)", log)
     cuda = re.search(r"CUDA Version:\s*([\d.]+)", log)
     found = devices.uuids(log)

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Benchmarks: one file each, with its image, its command and the parser of its output."""
+"""Registry of benchmarks: one file each, with its image, its script and the parser of its log."""
 
 from __future__ import annotations
 
@@ -20,7 +20,11 @@ Result = dict[str, t.Any]
 
 @dataclass(frozen=True)
 class Benchmark:
-    """image: the default one. script: what a shell in the container runs. parse: from the log to C(passed) and figures."""
+    """One benchmark.
+
+    image: the default one. script: what a shell in the container runs. parse: returns C(passed), C(uuids) and
+    the benchmark's figures from a log. memory: request of one pod.
+    """
 
     image: str
     script: str

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""CUDA's vectorAdd sample: the smallest program that proves driver, runtime and device together."""
+"""Benchmark vectoradd: CUDA's sample, the smallest program that proves driver, runtime and device."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ SCRIPT: t.Final = f"{devices.LIST}\n/cuda-samples/vectorAdd"
 
 
 def parse(log: str) -> dict[str, t.Any]:
+    """Return C(passed), the figures and the devices (C(uuids)) in a log."""
     elements = re.search(r"Vector addition of (\d+) elements", log)
     launch = re.search(r"(\d+) blocks of (\d+) threads", log)
     return {

@@ -31,7 +31,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame import module
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
     credentials,
-    credentials_exec,
+    credentials_kubeconfig,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 
@@ -181,7 +181,7 @@ def test_an_exec_plugin_that_gives_a_certificate(tmp_path: Path, pair: t.Callabl
 def test_an_exec_plugin_that_fails_or_hangs_is_never_nobody(
     monkeypatch: pytest.MonkeyPatch, plugin: Fields
 ) -> None:
-    monkeypatch.setattr(credentials_exec, "SECONDS", 0.5)
+    monkeypatch.setattr(credentials_kubeconfig, "EXEC_SECONDS", 0.5)
     assert refused(kubeconfig=config("a", {"exec": {"apiVersion": V1, **plugin}})).code == "CRED-EXEC"
 
 

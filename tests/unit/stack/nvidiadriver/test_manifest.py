@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    DRIVER_UPGRADE,
+    GPU_PRESENT,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     InputError,
     NotReadyError,
@@ -230,10 +234,10 @@ def test_selectors_that_no_node_has_both_of() -> None:
 
 OWNED = {
     POOL: "a",
-    nvidiadriver_judge.PRESENT: "true",
+    GPU_PRESENT: "true",
     nvidiadriver_judge.OWNER: "a",
     nvidiadriver_judge.MAJOR: "9",
-    nvidiadriver_judge.UPGRADE: "upgrade-done",
+    DRIVER_UPGRADE: "upgrade-done",
 }
 
 
@@ -307,7 +311,7 @@ def test_the_truth() -> None:
             "version 595.91.07",
         ),
         (
-            snapshot(**{nvidiadriver_judge.UPGRADE: "cordon-required"}),
+            snapshot(**{DRIVER_UPGRADE: "cordon-required"}),
             "pending",
             "GPU-UPG-RUNNING",
             "cordon-required",

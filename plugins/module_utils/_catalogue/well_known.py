@@ -1,0 +1,29 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Names of labels and resources on nodes that several packages read."""
+
+from __future__ import annotations
+
+import typing as t
+
+# The resource of a whole NVIDIA GPU; GPU feature discovery uses the same prefix for its labels.
+NVIDIA: t.Final = "nvidia.com/"
+GPU: t.Final = f"{NVIDIA}gpu"
+GPU_PRESENT: t.Final = f"{NVIDIA}gpu.present"
+GPU_COUNT: t.Final = f"{NVIDIA}gpu.count"
+GPU_REPLICAS: t.Final = f"{NVIDIA}gpu.replicas"
+DRIVER_VERSION: t.Final = f"{NVIDIA}cuda.driver-version.full"
+# State of the GPU operator's upgrade of the driver on a node.
+DRIVER_UPGRADE: t.Final = f"{NVIDIA}gpu-driver-upgrade-state"
+# Prefixes of device resources, by vendor.
+VENDORS: t.Final = (NVIDIA, "amd.com/", "gpu.intel.com/")
+
+# Prefix of the labels of Node Feature Discovery.
+FEATURE: t.Final = "feature.node.kubernetes.io/"
+NVIDIA_PCI: t.Final = f"{FEATURE}pci-10de.present"
+
+INSTANCE_TYPE: t.Final = "node.kubernetes.io/instance-type"
+ZONE: t.Final = "topology.kubernetes.io/zone"
+CONTROL_PLANE: t.Final = "node-role.kubernetes.io/control-plane"

@@ -1,0 +1,152 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Delete objects and evict pods: only exactly the object that was looked at, and until it is gone."""
+
+from __future__ import annotations
+
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    ConflictError,
+    KindNotServedError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import MANAGER, owned
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
+    Readiness,
+    pending,
+    ready,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube import http_errors, reads
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Kind, known
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.session import (
+    Change,
+    Query,
+    Session,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.wait import wait as kube_wait
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.writes import write
+
+_SHOWN_OF_DELETED: t.Final = {"metadata": {"name": None, "namespace": None, "labels": None}}
+_SHOWN_OF_EVICTED: t.Final = {"metadata": {"name": None, "namespace": None}, "spec": {"nodeName": None}}
+# A diff also shows the spec of a deleted object, if it is no longer than this.
+_LONGEST_SPEC = 4000
+
+
+def delete(
+    session: Session,
+    kind: Kind,
+    name: str,
+    namespace: str | None,
+    owned_only: bool,
+    wait: bool,
+    grace: int | None,
+    orphan: bool,
+) -> bool:
+    """Return True if there was something of ours to delete; see Api.delete."""
+    try:
+        live = reads.get(session, kind, name, namespace)
+    except KindNotServedError:
+        return False
+    if live is None:
+        return False
+    if owned_only and not owned(live):
+        session.warn(f"{diff.title(live)} was not created by this collection and stays.")
+        return False
+    options: KubeObject = {
+        "propagationPolicy": "Orphan" if orphan else "Background",
+        "preconditions": {"uid": live["metadata"]["uid"]},
+    }
+    if grace is not None:
+        options["gracePeriodSeconds"] = grace
+    if session.check_mode:
+        # A DELETE with a body is read from its body alone: `?dryRun=All` beside it would really delete.
+        options["dryRun"] = ["All"]
+    try:
+        write(
+            session, "DELETE", kind, name, namespace, options, {}, dry_run=session.check_mode, absent_ok=True
+        )
+    except ConflictError:
+        now = reads.get(session, kind, name, namespace)
+        if (
+            now is not None
+            and now["metadata"]["uid"] != live["metadata"]["uid"]
+            and not session.deadline.passed
+        ):
+            # Another client deleted what we saw and made a new object, which must be judged by itself.
+            return delete(session, kind, name, namespace, owned_only, wait, grace, orphan)
+        if now is not None and "deletionTimestamp" not in now["metadata"]:
+            raise
+    session.changes.append(Change(diff.title(live), diff.owned_view(live, _shown_of_deleted(live)), {}))
+    if wait:
+        wait_gone(session, kind, live)
+    return True
+
+
+def _shown_of_deleted(live: KubeObject) -> KubeObject:
+    is_short = len(str(live.get("spec", ""))) <= _LONGEST_SPEC
+    return {**_SHOWN_OF_DELETED, "spec": None} if is_short else _SHOWN_OF_DELETED
+
+
+def wait_gone(session: Session, kind: Kind, deleted: KubeObject) -> None:
+    """Wait until the deleted object has disappeared. Raises WaitTimeoutError."""
+    metadata = deleted["metadata"]
+    query = Query(kind, metadata.get("namespace"), metadata["name"])
+    stage = f"delete {deleted['kind']} {metadata['name']}"
+    kube_wait(session, {"gone": query}, judge_gone(deleted), stage)
+
+
+def judge_gone(deleted: KubeObject) -> t.Callable[[Snapshot], Readiness]:
+    """Return a judge: ready when the deleted object is gone; a new one of the same name does not count."""
+
+    def judge(snapshot: Snapshot) -> Readiness:
+        left = [obj for obj in snapshot["gone"] if obj["metadata"]["uid"] == deleted["metadata"]["uid"]]
+        if not left:
+            return ready("Gone", "deleted")
+        finalizers = ", ".join(left[0]["metadata"].get("finalizers", [])) or "none"
+        message = f"{diff.title(deleted)} is still being deleted (finalizers: {finalizers})"
+        return pending(
+            "Deleting",
+            message,
+            code="WAIT-DELETE",
+            remedy="See which controller owns the finalizers, and whether it runs.",
+        )
+
+    return judge
+
+
+def evict(session: Session, pod: KubeObject) -> str:
+    """Ask the pod to end through the eviction API, as a drain does.
+
+    Return what a disruption budget says against it, or "" if the pod ends or is gone. Raises ApiError.
+    """
+    metadata = pod["metadata"]
+    name, namespace = metadata["name"], metadata["namespace"]
+    body: KubeObject = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": name, "namespace": namespace},
+        "deleteOptions": {"preconditions": {"uid": metadata["uid"]}},
+    }
+    query = {"fieldManager": MANAGER}
+    if session.check_mode:
+        query["dryRun"] = "All"
+        body["deleteOptions"]["dryRun"] = ["All"]
+    else:
+        session.seen.forget()
+    path = known("Pod").path(namespace, name, "eviction")
+    answer = session.http.request("POST", path, query, body)
+    if answer.status == 429:
+        return "; ".join(http_errors.budgets(answer.body)) or http_errors.text_of(answer.body)
+    if answer.status >= 300 and answer.status != 404:
+        problem = reads.error(answer, "POST", path, known("Pod"), name, namespace)
+        # Another pod of that name: this one is gone.
+        if not (isinstance(problem, ConflictError) and "uid" in problem.message.lower()):
+            raise problem
+    # A pod that is gone after a try without an answer ended because of that try.
+    if answer.status < 300 or (answer.repeated and not session.check_mode):
+        session.changes.append(Change(diff.title(pod), diff.owned_view(pod, _SHOWN_OF_EVICTED), {}))
+    return ""

@@ -1,0 +1,137 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""One task's session with its API server: what it has read, changed and warned of, and what it may do."""
+
+from __future__ import annotations
+
+import re
+import typing as t
+from dataclasses import dataclass, field
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.deadline import Deadline
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.http import Http
+from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import Discovery, Kind
+
+# A list that is older says too little about now: requests in between were retried, or the task slept.
+FRESH_SECONDS: t.Final = 5.0
+_EQUALITY: t.Final = re.compile(r"[^=!,() ]+=[^=,() ]*")
+
+
+class Query(t.NamedTuple):
+    """What a wait looks at: objects of one kind, by name or by labels, in one namespace or in all.
+
+    fields: a field selector instead of a name.
+    """
+
+    kind: Kind
+    namespace: str | None = None
+    name: str | None = None
+    labels: str | None = None
+    fields: str | None = None
+
+
+class Change(t.NamedTuple):
+    """One write, with the fields that we own before (empty: created) and after it (empty: deleted)."""
+
+    title: str
+    before: KubeObject
+    after: KubeObject
+
+
+class Listed(t.NamedTuple):
+    """The objects that a list had, and its resourceVersion, from which a watch goes on."""
+
+    items: list[KubeObject]
+    version: str
+
+
+class _Remembered(t.NamedTuple):
+    kind: Kind
+    namespace: str | None
+    labels: str | None
+    found: Listed
+    read_at: float
+
+    def holds(self, query: Query) -> bool:
+        """Whether this list has every object that the query is about."""
+        same = query.fields is None and self.kind == query.kind and self.namespace in (None, query.namespace)
+        return same and (
+            self.labels == query.labels or (self.labels is None and _terms(query.labels) is not None)
+        )
+
+
+class ListCache:
+    """Lists that the task has read, for the first wait that follows.
+
+    A write empties the cache: the task must read again what it changed itself.
+    """
+
+    def __init__(self) -> None:
+        self.lists: list[_Remembered] = []
+
+    def remember(
+        self, kind: Kind, namespace: str | None, labels: str | None, found: Listed, now: float
+    ) -> None:
+        self.lists.append(_Remembered(kind, namespace, labels, found, now))
+
+    def forget(self) -> None:
+        self.lists.clear()
+
+    def find(self, query: Query, now: float) -> Listed | None:
+        """Return what the query would have found when a fresh list was read, or None without such a list."""
+        for one in reversed(self.lists):
+            if now - one.read_at <= FRESH_SECONDS and one.holds(query):
+                items = [item for item in one.found.items if _is_wanted(item, query)]
+                return Listed(items, one.found.version)
+        return None
+
+
+@dataclass
+class Session:
+    """What reads, writes and waits of one task share.
+
+    check_mode: writes become server-side dry runs. wait_wanted: the task's option wait.
+    progress: shows one line at once. changes: writes, in order. kept: titles of objects that were as wanted.
+    seen: lists for the next wait. discovery: kinds outside the table.
+    """
+
+    http: Http
+    check_mode: bool = False
+    wait_wanted: bool = True
+    progress: t.Callable[[str], None] = lambda _line: None
+    changes: list[Change] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+    seen: ListCache = field(default_factory=ListCache)
+    discovery: Discovery = field(default_factory=Discovery)
+
+    @property
+    def deadline(self) -> Deadline:
+        return self.http.deadline
+
+    def clock(self) -> float:
+        """Return monotonic seconds."""
+        return self.deadline.clock()
+
+    def warn(self, text: str) -> None:
+        """Add a warning to the task's result, once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+
+def _terms(labels: str | None) -> dict[str, str] | None:
+    """Return the labels of a selector of equalities, or None for one that only the server can evaluate."""
+    terms = labels.split(",") if labels else []
+    if not all(_EQUALITY.fullmatch(term) for term in terms):
+        return None
+    return {key: value for key, _equals, value in (term.partition("=") for term in terms)}
+
+
+def _is_wanted(item: KubeObject, query: Query) -> bool:
+    metadata = item["metadata"]
+    labels, terms = metadata.get("labels") or {}, _terms(query.labels) or {}
+    here = query.namespace in (None, metadata.get("namespace")) and query.name in (None, metadata["name"])
+    return here and all(labels.get(key) == value for key, value in terms.items())

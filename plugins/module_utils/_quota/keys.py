@@ -1,0 +1,104 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+# PRIVATE: this module util is for the collection's own plugins and can change without notice.
+"""Limits of a ResourceQuota: the keys that the API server enforces, and their amounts."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import typing as t
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import device_class
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
+from ansible_collections.accelerators.openshift.plugins.module_utils._core import quantity
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+
+REQUESTS: t.Final = "requests."
+STANDARD: t.Final = (
+    *("cpu", "memory", "ephemeral-storage"),
+    *("requests.cpu", "requests.memory", "requests.ephemeral-storage", "requests.storage"),
+    *("limits.cpu", "limits.memory", "limits.ephemeral-storage"),
+    *("pods", "services", "services.nodeports", "services.loadbalancers"),
+    *("replicationcontrollers", "resourcequotas", "secrets", "configmaps", "persistentvolumeclaims"),
+)
+_HUGE_PAGES = re.compile(r"^(requests\.)?hugepages-\d+[KMG]i$")
+_OTHER_COUNTED = re.compile(r"^count/.+|\.(storageclass\.storage|deviceclass\.resource)\.k8s\.io/")
+
+
+def hard(gpus: int | None, asked: t.Mapping[str, t.Any] | None, claims: bool = False) -> dict[str, str]:
+    """Return `spec.hard` with canonical quantities. claims: `gpus` counts devices that pods claim.
+
+    Raises InputError for no limit at all, for a key that the API server would not enforce, and for an amount
+    that is no quantity, is negative, or is not a whole number of devices.
+    """
+    if gpus is not None:
+        if gpus < 0:
+            message = f"gpus is {gpus}; it must be 0 or more."
+            remedy = "Set gpus to the number of GPUs that the namespace may request."
+            raise InputError("QUOTA-QUANTITY", message, remedy)
+        return {device_class.quota_key() if claims else REQUESTS + GPU: quantity.canonical(gpus)}
+    if not asked:
+        message = "hard is empty: a quota without a resource limits nothing."
+        raise InputError("QUOTA-EMPTY", message, f"Set gpus: 8, or hard: {{'{REQUESTS}{GPU}': 8}}.")
+    found = {}
+    for name, value in asked.items():
+        _check_key(name)
+        found[name] = _amount(name, value)
+    return found
+
+
+def extended(limits: t.Iterable[str]) -> list[str]:
+    """Return the extended resources that the quota limits, by the names that nodes use."""
+    return [name.removeprefix(REQUESTS) for name in limits if _is_extended(name)]
+
+
+def classes(limits: t.Iterable[str]) -> list[str]:
+    """Return the names of the DeviceClasses whose devices the quota limits."""
+    return [found for name in limits if (found := device_class.counted_by(name))]
+
+
+def is_device(name: str) -> bool:
+    """Return whether the key counts devices: an extended resource, or devices of a class."""
+    return _is_extended(name) or bool(device_class.counted_by(name))
+
+
+def _check_key(name: str) -> None:
+    """Raise InputError for a key that is not enforced: the API accepts any name with a slash."""
+    path, bare = f"hard[{name}]", name.removeprefix(REQUESTS)
+    ignored = "the API accepts this key and never enforces it"
+    if name.startswith("limits.") and "/" in name:
+        why = f"{ignored}: for extended resources it counts only requests.*"
+        remedy = f"Write {REQUESTS}{name.removeprefix('limits.')} instead."
+        raise InputError("QUOTA-KEY", f"{path}: {why}.", remedy)
+    if _OTHER_COUNTED.search(name) or name in STANDARD or _HUGE_PAGES.match(name):
+        return
+    if "/" in name and bare == name:
+        why = f"{ignored}: it counts extended resources only under requests.*"
+        raise InputError("QUOTA-KEY", f"{path}: {why}.", f"Write {REQUESTS}{name} instead.")
+    if "/" in name and bare.split("/")[0] and bare.split("/")[1]:
+        return
+    near = difflib.get_close_matches(name, [*STANDARD, REQUESTS + GPU], n=3)
+    message = f"{path}: not a resource that a quota can limit."
+    raise InputError("QUOTA-KEY", message, f"Did you mean {' or '.join(near or [REQUESTS + GPU])}?")
+
+
+def _amount(name: str, value: object) -> str:
+    path = f"hard[{name}]: {value!r}"
+    try:
+        whole, text = quantity.is_whole(value), quantity.canonical(value)
+    except ValueError:
+        message = f"{path} is not a quantity."
+        raise InputError("QUOTA-QUANTITY", message, "Use a number such as 8, 500m or 64Gi.") from None
+    if text.startswith("-") or isinstance(value, bool):
+        message = f"{path} is not allowed; it must be 0 or more."
+        raise InputError("QUOTA-QUANTITY", message, "Use a number such as 8.")
+    if is_device(name) and not whole:
+        message = f"{path} is not allowed; devices are counted in whole numbers."
+        raise InputError("QUOTA-QUANTITY", message, "Use a whole number such as 8.")
+    return text
+
+
+def _is_extended(name: str) -> bool:
+    return name.startswith(REQUESTS) and "/" in name and not _OTHER_COUNTED.search(name)

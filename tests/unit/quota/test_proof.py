@@ -1,0 +1,63 @@
+"""Proof of a quota: what asks for too much, and what a refusal says."""
+
+from __future__ import annotations
+
+import pytest
+from unit.quota.builders import CLAIMED, GPU, quota
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._quota import proof
+
+
+@pytest.mark.parametrize(
+    ("hard", "used", "asked"), [("1", "0", "2"), ("8", "6", "3"), ("2", "5", "1"), ("0", "0", "1")]
+)
+def test_the_proof_asks_for_one_too_many(hard: str, used: str, asked: str) -> None:
+    container = proof.too_much(quota({GPU: hard}, {GPU: used}), {GPU: hard})["spec"]["containers"][0]
+    assert container["resources"]["limits"] == container["resources"]["requests"]
+    assert container["resources"]["requests"]["nvidia.com/gpu"] == asked
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "transient"),
+    [
+        (
+            'pods "p" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=2, '
+            "used: requests.nvidia.com/gpu=0",
+            "gpu-quota",
+            False,
+        ),
+        (
+            'pods "p" is forbidden: status unknown for quota: gpu-quota, resources: requests.nvidia.com/gpu',
+            None,
+            True,
+        ),
+        (
+            'pods "p" is forbidden: error looking up service account a/default: '
+            'serviceaccount "default" not found',
+            None,
+            True,
+        ),
+        ('pods is forbidden: User "u" cannot create resource "pods"', None, False),
+    ],
+)
+def test_what_a_refusal_says(text: str, name: str | None, transient: bool) -> None:
+    assert proof.refusal(text) == name
+    assert proof.is_transient(text) is transient
+
+
+def test_the_proof_claims_one_device_too_many() -> None:
+    limits = {CLAIMED: "2"}
+    proof.check(limits)
+    over = proof.too_much(quota(limits, {CLAIMED: "1"}), limits)
+    assert (over["kind"], over["metadata"]["namespace"]) == ("ResourceClaim", "a")
+    assert over["spec"]["devices"]["requests"][0]["exactly"] == {
+        "deviceClassName": "gpu.nvidia.com",
+        "allocationMode": "ExactCount",
+        "count": 2,
+    }
+
+
+def test_a_proof_needs_a_device() -> None:
+    with pytest.raises(InputError, match="prove: needs an extended resource"):
+        proof.check({"pods": "1"})

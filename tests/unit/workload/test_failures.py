@@ -1,0 +1,50 @@
+"""Failures of a validation: before the first pod, by a quota, and of its pods."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from unit.workload.builders import node, params
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
+    ForbiddenError,
+    InputError,
+)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import failures
+
+QUOTA = (
+    'pods "x" is forbidden: exceeded quota: gpu-quota, requested: requests.nvidia.com/gpu=4, '
+    "used: ..., limited: requests.nvidia.com/gpu=2"
+)
+
+
+def test_claims_are_of_whole_gpus() -> None:
+    failures.check(params(claims=True, resources={"nvidia.com/gpu": 1}))
+    with pytest.raises(InputError, match=r"resources\[nvidia.com/mig-1g.5gb\]"):
+        failures.check(params(claims=True, resources={"nvidia.com/mig-1g.5gb": 7}))
+
+
+@pytest.mark.parametrize(
+    ("nodes", "given", "code"),
+    [
+        ([], {}, "WORK-NO-NODES"),
+        ([node()], {"min_nodes": 2}, "WORK-NO-NODES"),
+        ([node()], {"resources": {"nvidia.com/gpu": 4}}, "GPU-ALLOC"),
+        ([node(gpu="0")], {}, "GPU-ALLOC"),
+    ],
+)
+def test_nodes_that_cannot_be_validated(nodes: list[KubeObject], given: dict[str, t.Any], code: str) -> None:
+    found = failures.problem(nodes, params(**given))
+    assert found is not None
+    assert found.code == code
+    assert failures.problem([node()], params()) is None
+
+
+def test_a_quota_is_called_by_its_name() -> None:
+    found = failures.quota(ForbiddenError("API-REFUSED", QUOTA), "gpu-validation")
+    assert (found.code, found.layer) == ("QUOTA-TOO-SMALL", "quota")
+    assert QUOTA in found.message
+    other = ForbiddenError("API-FORBIDDEN", "no")
+    assert failures.quota(other, "gpu-validation") is other

@@ -1,0 +1,80 @@
+"""Holders of devices: other people's pods and claims, and what a killed run left."""
+
+from __future__ import annotations
+
+import typing as t
+
+import pytest
+from unit.workload.builders import SLICES, node, params
+
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import claims
+from ansible_collections.accelerators.openshift.plugins.module_utils._workload import failures, holders
+
+
+def holder(
+    name: str,
+    number: int,
+    phase: str = "Running",
+    labels: dict[str, str] | None = None,
+    namespace: str = "team-a",
+) -> KubeObject:
+    container = {"resources": {"limits": {"nvidia.com/gpu": str(number)}}}
+    return {
+        "metadata": {"name": name, "namespace": namespace, "labels": labels or {}},
+        "spec": {"containers": [container], "nodeSelector": {"kubernetes.io/hostname": "host-gpu-0"}},
+        "status": {"phase": phase},
+    }
+
+
+OURS = {"app.kubernetes.io/managed-by": "accelerators.openshift", "accelerators.openshift/run": "old"}
+
+
+def test_who_holds_the_devices_is_named() -> None:
+    present = {
+        "gpu-0": [
+            holder("trainer", 1),
+            holder("done", 1, "Succeeded"),
+            holder("web", 0),
+            holder("left", 1, labels=OURS, namespace="gpu-validation"),
+        ]
+    }
+    lines = holders.lines([node()], {"gpu-0": holders.requests(node(), present["gpu-0"], params())}, params())
+    assert lines == ["gpu-0: 1 of 2 nvidia.com/gpu free, 2 needed; held by team-a/trainer (1)"]
+    with pytest.raises(NotReadyError, match="team-a/trainer") as caught:
+        failures.check_holders(lines)
+    assert caught.value.code == "WORK-BUSY"
+    assert (
+        holders.lines([node()], {"gpu-0": holders.requests(node(), [holder("web", 0)], params())}, params())
+        == []
+    )
+
+
+def claim(name: str, device: str, pod: str = "trainer", on: str = "gpu-0", **result: t.Any) -> KubeObject:
+    given = {"driver": "gpu.nvidia.com", "pool": on, "device": device, **result}
+    status = {
+        "allocation": {"devices": {"results": [given]}},
+        "reservedFor": [{"resource": "pods", "name": pod}] if pod else [],
+    }
+    return {"metadata": {"name": name, "namespace": "team-a"}, "status": status}
+
+
+def test_who_claims_the_devices_is_named() -> None:
+    found = [
+        claim("a", "gpu-1"),
+        claim("b", "gpu-0", pod=""),
+        claim("monitoring", "gpu-0", pod="dcgm", adminAccess=True),
+        claim("c", "gpu-0", on="elsewhere"),
+        claim("d", "nic-0", driver="nic.example.com"),
+    ]
+    held = claims.held(found, SLICES)
+    assert held == {"gpu-0": {"nvidia.com/gpu": {"team-a/trainer": 1}}}
+    lines = holders.lines([claims.offering(node(), SLICES)], held, params(claims=True))
+    assert lines == ["gpu-0: 1 of 2 nvidia.com/gpu free, 2 needed; held by team-a/trainer (1)"]
+
+
+def test_leftovers_of_a_killed_run_are_found_on_these_nodes_only() -> None:
+    left = holder("left", 1, labels=OURS, namespace="gpu-validation")
+    assert holders.leftovers([left, holder("trainer", 1)], params(), [node()]) == [left]
+    assert holders.leftovers([left], params(), [node("gpu-1")]) == []
