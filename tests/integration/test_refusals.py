@@ -33,9 +33,9 @@ SCALED: t.Final[Data] = {
     **{key: POOL[key] for key in ("name", "candidates")},
     "autoscale": {"min": 0, "max": 2},
 }
-OLD_NAMES: t.Final[Data] = yaml.safe_load((ROOT / "playbooks/vars/old_names.yml").read_text())[
-    "__gpu_old_names"
-]
+OLD_NAMES: t.Final[Data] = yaml.safe_load((ROOT / "playbooks/tasks/refuse_old_names.yml").read_text())[0][
+    "vars"
+]["__gpu_old_names"]
 
 
 @pytest.mark.parametrize(
