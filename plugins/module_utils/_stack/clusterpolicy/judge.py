@@ -10,7 +10,7 @@ import re
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     FAILED,
@@ -92,8 +92,8 @@ class Judge:
 
     def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
         self._params = params
-        self._patience = Patience(clock, params["grace"], PASSING)
-        self._doubt = Patience(clock, params["grace"], DOUBTFUL)
+        self._patience = Grace(clock, params["grace"], PASSING)
+        self._doubt = Grace(clock, params["grace"], DOUBTFUL)
         self._chain = KernelChain()
         self.seen: dict[str, list[dict[str, t.Any]]] = {}
         self.parts: list[Part] = []

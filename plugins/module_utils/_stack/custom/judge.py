@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -55,15 +55,15 @@ class Judge:
 
     def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
         self._params, self._pools, self._asked = params, pools(params), expressions(params)
-        self._patience = Patience(clock, params["grace"], ("GPU-CR-FAILED", "GPU-ALLOC"))
+        self._grace = Grace(clock, params["grace"], ("GPU-CR-FAILED", "GPU-ALLOC"))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         own, others = self._findings(snapshot)
         if own.is_ready:
-            return worst(self._patience.harden([own, *others]))
-        return worst([*self._patience.harden([own]), *others])
+            return worst(self._grace.harden([own, *others]))
+        return worst([*self._grace.harden([own]), *others])
 
     def _findings(self, snapshot: Snapshot) -> tuple[Readiness, list[Readiness]]:
         """Return what is found of the object, then what is found of the nodes."""

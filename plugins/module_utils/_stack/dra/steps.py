@@ -13,7 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
@@ -121,7 +121,7 @@ def observe(api: Api, params: Data, wanted: t.Sequence[Data]) -> dict[str, list[
     judge = Judge(
         lambda snapshot: dra_judge.judge(snapshot, params["pools"], wanted),
         dra_judge.CHAIN,
-        Patience(api.clock, params["grace"], dra_judge.PASSING),
+        Grace(api.clock, params["grace"], dra_judge.PASSING),
     )
 
     def told(seen: dict[str, list[Data]], parts: list[Part]) -> Data:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -44,15 +44,15 @@ class Judge:
 
     def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float], only: str = "") -> None:
         self._params, self._only, self._driver = params, only, devices.driver(params)
-        self._patience = Patience(clock, params["grace"], (*_PASSING, *_LAST))
+        self._grace = Grace(clock, params["grace"], (*_PASSING, *_LAST))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
         self.seen = snapshot
         first, last = self._findings(snapshot)
         if worst(first).is_ready:
-            return worst(self._patience.harden([*first, *last]))
-        return worst([*self._patience.harden(first), *last])
+            return worst(self._grace.harden([*first, *last]))
+        return worst([*self._grace.harden(first), *last])
 
     def _findings(self, snapshot: Snapshot) -> tuple[list[Readiness], list[Readiness]]:
         """Return what is found of the Module and its nodes, then what is found of the devices."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     PENDING,
@@ -78,7 +78,7 @@ def judging(params: Data, clock: t.Callable[[], float]) -> Judge:
     return Judge(
         lambda snapshot: judge(snapshot, params["pools"], offered),
         CHAIN,
-        Patience(clock, params["grace"], PASSING),
+        Grace(clock, params["grace"], PASSING),
     )
 
 

@@ -10,7 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import Foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import blamed, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
@@ -186,7 +186,7 @@ def _leave(api: Api, names: list[str]) -> None:
 
 
 def _observe(api: Api, params: Data, wanted: list[Data]) -> dict[str, list[Data]]:
-    patience = Patience(api.clock, params["grace"], nvidiadriver_judge.PASSING)
+    patience = Grace(api.clock, params["grace"], nvidiadriver_judge.PASSING)
     also = clusterpolicy_steps.Also(
         {"drivers": Query(DRIVER)},
         lambda snapshot: patience.harden(nvidiadriver_judge.parts(snapshot, wanted, params["pools"])),

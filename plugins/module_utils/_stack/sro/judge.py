@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import conditions
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -48,7 +48,7 @@ class Judge:
 
     def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
         self._pools = params["pools"]
-        self._patience = Patience(clock, params["grace"], ("GPU-SRO-ERRORED", "GPU-ALLOC"))
+        self._grace = Grace(clock, params["grace"], ("GPU-SRO-ERRORED", "GPU-ALLOC"))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:
@@ -60,5 +60,5 @@ class Judge:
         others = [judge_size(nodes, pool) for pool in self._pools]
         others += [one for pool in self._pools for one in judge_devices(nodes, pool)]
         if own.is_ready:
-            return worst(self._patience.harden([own, *others]))
-        return worst([*self._patience.harden([own]), *others])
+            return worst(self._grace.harden([own, *others]))
+        return worst([*self._grace.harden([own]), *others])

@@ -54,7 +54,7 @@ def test_the_older_api_says_it_by_name() -> None:
 
 
 def test_the_older_api_has_each_module_twice_and_no_word_for_failure() -> None:
-    """v1beta1 of KMM 2.1 to 2.3 has each Module twice, by name and by place; a failure is False and requeued."""
+    """v1beta1 of KMM 2.1 to 2.3 has each Module twice, by name and by place; a failure is also requeued."""
     failed = {
         "verificationStatus": "False",
         "verificationStage": "Requeued",
