@@ -34,7 +34,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro 
     judge as sro_judge,
     manifest as sro_manifest,
     options as sro_options,
-    result as sro_result,
 )
 
 NAME: t.Final = ""
@@ -116,7 +115,7 @@ def present(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
 
 def _result(api: Api, params: dict[str, t.Any], snapshot: Snapshot, failed: str = "") -> dict[str, t.Any]:
     name, daemonsets = sro_manifest.old_name(params), api.list(known("DaemonSet"))
-    return sro_result.summarize(name, params["pools"], snapshot, daemonsets, failed)
+    return sro_judge.summarize(name, params["pools"], snapshot, daemonsets, failed)
 
 
 def _must_be_served(api: Api) -> None:
@@ -135,9 +134,9 @@ def _migrate(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     """Report the SpecialResource, remove it with sro.remove, then replace it; the next run resumes."""
     name, target = sro_manifest.old_name(params), sro_manifest.target(params)
     live = api.get(SPECIAL, name) if api.served(SPECIAL) else None
-    runs = sro_result.runs(live, name, api.list(known("DaemonSet")))
-    needs = sro_result.needs(target, lambda kind: api.served(known(kind)))
-    steps = sro_result.steps(name, target, bool(live or runs["daemonsets"]), needs)
+    runs = sro_judge.runs(live, name, api.list(known("DaemonSet")))
+    needs = sro_judge.needs(target, lambda kind: api.served(known(kind)))
+    steps = sro_judge.steps(name, target, bool(live or runs["daemonsets"]), needs)
     if lacking := [one["what"] for one in needs if not one["met"]]:
         message = f"SpecialResource {name} stays as it is: {target} lacks {', '.join(lacking)}."
         facts = {"special_resource": {"runs": runs, "steps": steps}}
@@ -160,7 +159,7 @@ def _migrate(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
 
 def _until_unloaded(api: Api, name: str) -> None:
     """Wait until the DaemonSets and pods are gone, also those that an interrupted removal left."""
-    left = sro_result.owned_by(name, api.list(known("DaemonSet")))
+    left = sro_judge.owned_by(name, api.list(known("DaemonSet")))
     if left and not api.check_mode:
         queries = {"daemonsets": Query(known("DaemonSet")), "pods": Query(known("Pod"))}
         api.wait(queries, daemon_sets.Gone(f"SpecialResource {name}", left), f"SpecialResource {name} leaves")

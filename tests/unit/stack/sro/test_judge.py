@@ -1,7 +1,7 @@
 # Copyright: Contributors to the accelerators.openshift collection
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Judge of backend sro: conditions, and errors that last."""
+"""Judge of backend sro: conditions, errors that last, what it runs, and what its successor needs."""
 
 from __future__ import annotations
 
@@ -35,3 +35,37 @@ def test_an_error_that_lasts_is_final() -> None:
     clock.sleep(11.0)
     assert (judge(seen).verdict, judge(seen).code) == ("failed", "GPU-SRO-ERRORED")
     assert "no such chart" in judge(seen).message
+
+
+def test_what_it_runs_is_found_by_its_owner_even_after_it_is_gone() -> None:
+    spec = {"template": {"spec": {"containers": [{"image": "i:1"}]}}}
+    owned = {
+        "metadata": {
+            "name": "d",
+            "namespace": "kmod",
+            "ownerReferences": [{"kind": "SpecialResource", "name": "kmod"}],
+        },
+        "spec": spec,
+    }
+    other = {"metadata": {"name": "e", "namespace": "kmod"}, "spec": spec}
+    assert sro_judge.runs(None, "kmod", [owned, other]) == {
+        "chart": "",
+        "namespace": "",
+        "daemonsets": [{"name": "kmod/d", "images": ["i:1"], "pods": 0}],
+    }
+    assert sro_judge.runs(special(), "kmod", [other])["chart"] == "simple-kmod 0.0.1"
+
+
+def test_what_the_successor_needs() -> None:
+    assert sro_judge.needs("kmm", lambda kind: kind == "Module") == [
+        {"what": "Module is served (olm_operator with name=kernel-module-management)", "met": True}
+    ]
+
+
+def test_the_result_has_state_stages_and_what_runs() -> None:
+    found = sro_judge.summarize("kmod", [], {"specials": [special(Ready="")]}, [])
+    assert (found["name"], found["state"], found["nodes"]) == ("kmod", "ready", [])
+    assert [one["name"] for one in found["stages"]] == ["crd"]
+    assert found["runs"]["chart"] == "simple-kmod 0.0.1"
+    gone = sro_judge.summarize("kmod", [], {"specials": []}, [])
+    assert (gone["state"], gone["reason"], gone["runs"]["chart"]) == ("pending", "Missing", "")
