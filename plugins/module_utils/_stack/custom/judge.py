@@ -25,6 +25,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.cust
     expressions,
     pools,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 
 def judge(live: KubeObject, asked: Expressions) -> Readiness:
@@ -53,7 +54,7 @@ class Judge:
     A failure may pass by itself, and devices appear a moment after the object is ready.
     """
 
-    def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
+    def __init__(self, params: StackParams, clock: t.Callable[[], float]) -> None:
         self._params, self._pools, self._asked = params, pools(params), expressions(params)
         self._grace = Grace(clock, params["grace"], ("GPU-CR-FAILED", "GPU-ALLOC"))
         self.seen: Snapshot = {}

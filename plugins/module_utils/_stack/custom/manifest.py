@@ -11,6 +11,10 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+)
 
 _AVAILABLE: t.Final = "status.conditions[?type=='Available'].status | [0] == 'True'"
 
@@ -23,7 +27,7 @@ class Expressions(t.NamedTuple):
     says: Expression | None
 
 
-def check(params: dict[str, t.Any]) -> None:
+def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work; take name and namespace from the definition."""
     custom = params.get("custom")
     if not custom:
@@ -60,18 +64,18 @@ def _check_definition(definition: KubeObject) -> None:
             raise InputError("INPUT-REQUIRED", message, remedy)
 
 
-def expressions(params: dict[str, t.Any]) -> Expressions:
+def expressions(params: StackParams) -> Expressions:
     """Return the compiled expressions; raise InputError for one that is no JMESPath."""
-    custom = params["custom"]
+    custom = params["custom"] or {}
     failed, says = (
         Expression(f"custom.{key}", custom[key]) if custom.get(key) else None for key in ("failed", "says")
     )
     return Expressions(Expression("custom.ready", custom["ready"]), failed, says)
 
 
-def build(params: dict[str, t.Any], namespaced: bool) -> KubeObject:
+def build(params: StackParams, namespaced: bool) -> KubeObject:
     """Return the object to apply: the definition, with the raw spec merged over it."""
-    definition = params["custom"]["definition"]
+    definition = (params["custom"] or {})["definition"]
     metadata = {key: value for key, value in definition["metadata"].items() if key != "namespace"}
     if namespaced and params["namespace"]:
         metadata["namespace"] = params["namespace"]
@@ -81,7 +85,7 @@ def build(params: dict[str, t.Any], namespaced: bool) -> KubeObject:
     return wanted
 
 
-def pools(params: dict[str, t.Any]) -> list[dict[str, t.Any]]:
+def pools(params: StackParams) -> list[StackPool]:
     """Return the pools; one that expects nothing of its own expects custom.expected."""
-    common = params["custom"].get("expected") or {}
+    common = (params["custom"] or {}).get("expected") or {}
     return [{**pool, "expected": pool.get("expected") or common} for pool in params["pools"]]

@@ -13,10 +13,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import FAILED, Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages, table
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Finding, as_finding
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackPool
 
-# A pool of `pools`.
-Pool = dict[str, t.Any]
 NODES: t.Final = "nodes"
 CHAIN: t.Final = stages.chain({NODES: (), stages.ALLOCATABLE: (stages.CRD, NODES)})
 
@@ -25,17 +24,17 @@ def summarize(
     live: KubeObject | None,
     own: Readiness,
     nodes: t.Sequence[KubeObject],
-    pools: t.Sequence[Pool],
+    pools: t.Sequence[StackPool],
     failed: str = "",
 ) -> dict[str, t.Any]:
     """Return pools, stages and lines. own: what the object says. failed: the code that lasted too long."""
-    parts = [_part(own, stages.CRD)] if not own.is_ready else []
+    findings = [_finding(own, stages.CRD)] if not own.is_ready else []
     for pool in pools:
-        parts.append(_part(pool_nodes.judge_size(nodes, pool), NODES, pool["name"]))
+        findings.append(_finding(pool_nodes.judge_size(nodes, pool), NODES, pool["name"]))
         for node in pool_nodes.nodes_of(nodes, pool):
             found = pool_nodes.judge_devices([node], pool)
-            parts += [
-                _part(
+            findings += [
+                _finding(
                     one,
                     stages.ALLOCATABLE if one.code == "GPU-ALLOC" else NODES,
                     pool["name"],
@@ -43,20 +42,9 @@ def summarize(
                 )
                 for one in found
             ]
-    parts = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in parts]
-    return table.summarize(CHAIN, {"nodes": nodes}, live or {}, pools, parts)
+    findings = [replace(one, verdict=FAILED) if failed and one.code == failed else one for one in findings]
+    return table.summarize(CHAIN, {"nodes": nodes}, live or {}, pools, findings)
 
 
-def _part(one: Readiness, stage: str, pool: str = "", node: str = "") -> Part:
-    return Part(
-        one.verdict,
-        one.reason,
-        one.message,
-        one.code,
-        one.remedy,
-        one.details,
-        stage,
-        pool,
-        node,
-        waits=stage == stages.ALLOCATABLE,
-    )
+def _finding(one: Readiness, stage: str, pool: str = "", node: str = "") -> Finding:
+    return as_finding(one, stage, pool, node, waits=stage == stages.ALLOCATABLE)

@@ -28,21 +28,22 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.cust
     judge as custom_judge,
     manifest as custom_manifest,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 # The definition has both.
 NAME: t.Final = ""
 NAMESPACE: t.Final = ""
 
 
-def check(params: dict[str, t.Any]) -> None:
+def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work."""
     custom_manifest.check(params)
     check_pools(params["pools"])
 
 
-def present(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Apply the object, wait until it is ready and the nodes offer its devices, and return the result."""
-    judge, definition = custom_judge.Judge(params, api.clock), params["custom"]["definition"]
+    judge, definition = custom_judge.Judge(params, api.clock), (params["custom"] or {})["definition"]
     try:
         kind = api.resolve(definition["apiVersion"], definition["kind"])
     except KindNotServedError:
@@ -68,9 +69,9 @@ def present(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     return {**judge.summarize(snapshot), **told(foreign)}
 
 
-def absent(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the object, and wait until its DaemonSets and their pods are gone."""
-    definition = params["custom"]["definition"]
+    definition = (params["custom"] or {})["definition"]
     with contextlib.suppress(KindNotServedError):
         kind = api.resolve(definition["apiVersion"], definition["kind"])
         remove(api, kind, params["name"], params["namespace"] or None if kind.namespaced else None)

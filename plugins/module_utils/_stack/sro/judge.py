@@ -25,6 +25,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
     result as custom_result,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import (
+    StackParams,
+    StackPool,
+)
 
 _CONDITIONS: t.Final = {"Errored": "GPU-SRO-ERRORED", "Progressing": "GPU-SRO-NOTREADY"}
 # Backend that takes over -> the kind that it needs, and the package of its operator.
@@ -55,7 +59,7 @@ def judge(live: KubeObject) -> Readiness:
 class Judge:
     """Judge the SpecialResource, then the nodes of the pools. seen: the last snapshot."""
 
-    def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
+    def __init__(self, params: StackParams, clock: t.Callable[[], float]) -> None:
         self._pools = params["pools"]
         self._grace = Grace(clock, params["grace"], ("GPU-SRO-ERRORED", "GPU-ALLOC"))
         self.seen: Snapshot = {}
@@ -75,7 +79,7 @@ class Judge:
 
 def summarize(
     name: str,
-    pools: t.Sequence[dict[str, t.Any]],
+    pools: t.Sequence[StackPool],
     snapshot: Snapshot,
     daemonsets: t.Iterable[KubeObject],
     failed: str = "",

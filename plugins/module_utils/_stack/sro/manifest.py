@@ -10,6 +10,7 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, merge
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 API_VERSION: t.Final = "sro.openshift.io/v1beta1"
 HISTORY: t.Final = (
@@ -19,17 +20,17 @@ HISTORY: t.Final = (
 )
 
 
-def old_name(params: dict[str, t.Any]) -> str:
+def old_name(params: StackParams) -> str:
     """Return the name of the SpecialResource, or an empty text."""
     return str((params["sro"] or {}).get("special_resource") or params["name"] or "")
 
 
-def target(params: dict[str, t.Any]) -> str:
+def target(params: StackParams) -> str:
     """Return the backend that replaces the SpecialResource; empty without a migration."""
     return str((params["sro"] or {}).get("migrate_to") or "")
 
 
-def check(params: dict[str, t.Any]) -> None:
+def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work."""
     sro = params["sro"] or {}
     if not old_name(params):
@@ -43,9 +44,9 @@ def check(params: dict[str, t.Any]) -> None:
         raise InputError("INPUT-REQUIRED", message, "Give the namespace.")
 
 
-def build(params: dict[str, t.Any]) -> KubeObject:
+def build(params: StackParams) -> KubeObject:
     """Return the SpecialResource to apply: the options, with the raw spec merged over them."""
-    sro = params["sro"]
+    sro = params["sro"] or {}
     spec = {
         "chart": sro["chart"],
         "namespace": params["namespace"],

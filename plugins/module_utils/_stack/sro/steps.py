@@ -30,6 +30,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
     options as clusterpolicy_options,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import options as kmm_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.sro import (
     judge as sro_judge,
     manifest as sro_manifest,
@@ -43,7 +44,7 @@ SPECIAL: t.Final = known("SpecialResource")
 _REACTION: t.Final = 2.0
 
 
-def check(params: dict[str, t.Any]) -> None:
+def check(params: StackParams) -> None:
     """Raise InputError for options that cannot work, also with the backend that takes over."""
     check_pools(params["pools"])
     sro_manifest.check(params)
@@ -60,7 +61,7 @@ def check(params: dict[str, t.Any]) -> None:
         _successor(params).check(_handed_on(params))
 
 
-def _successor(params: dict[str, t.Any]) -> t.Any:
+def _successor(params: StackParams) -> t.Any:
     if sro_manifest.target(params) == "kmm":
         from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
             steps as kmm_steps,
@@ -74,7 +75,7 @@ def _successor(params: dict[str, t.Any]) -> t.Any:
     return clusterpolicy_steps
 
 
-def _handed_on(params: dict[str, t.Any]) -> dict[str, t.Any]:
+def _handed_on(params: StackParams) -> dict[str, t.Any]:
     """Return the options for the backend that takes over.
 
     Without a name of its own the new object has its usual name; a Module has the SpecialResource's.
@@ -88,7 +89,7 @@ def _handed_on(params: dict[str, t.Any]) -> dict[str, t.Any]:
     }
 
 
-def present(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+def present(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Apply or report the SpecialResource, or migrate it, and return the result."""
     if sro_manifest.target(params):
         return _migrate(api, params)
@@ -113,7 +114,7 @@ def present(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
     return {**_result(api, params, snapshot), **told(foreign)}
 
 
-def _result(api: Api, params: dict[str, t.Any], snapshot: Snapshot, failed: str = "") -> dict[str, t.Any]:
+def _result(api: Api, params: StackParams, snapshot: Snapshot, failed: str = "") -> dict[str, t.Any]:
     name, daemonsets = sro_manifest.old_name(params), api.list(known("DaemonSet"))
     return sro_judge.summarize(name, params["pools"], snapshot, daemonsets, failed)
 
@@ -130,7 +131,7 @@ def _must_be_served(api: Api) -> None:
         raise KindNotServedError("GPU-SRO-NOT-SERVED", message, remedy, status=404, reason="NotServed")
 
 
-def _migrate(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+def _migrate(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Report the SpecialResource, remove it with sro.remove, then replace it; the next run resumes."""
     name, target = sro_manifest.old_name(params), sro_manifest.target(params)
     live = api.get(SPECIAL, name) if api.served(SPECIAL) else None
@@ -142,7 +143,7 @@ def _migrate(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
         facts = {"special_resource": {"runs": runs, "steps": steps}}
         raise NotReadyError("GPU-SRO-NEEDS", message, "Install that operator first.", facts=facts)
     report = {"runs": runs, "needs": needs, "steps": steps}
-    if live is not None and not params["sro"]["remove"]:
+    if live is not None and not (params["sro"] or {}).get("remove"):
         api.warn(
             f"SpecialResource {name} stays, and {target} does not start beside it. "
             "Set sro.remove to true, so that the module removes it."
@@ -165,7 +166,7 @@ def _until_unloaded(api: Api, name: str) -> None:
         api.wait(queries, daemon_sets.Gone(f"SpecialResource {name}", left), f"SpecialResource {name} leaves")
 
 
-def absent(api: Api, params: dict[str, t.Any]) -> dict[str, t.Any]:
+def absent(api: Api, params: StackParams) -> dict[str, t.Any]:
     """Delete the SpecialResource: ours, or with sro.remove anybody's."""
     name = sro_manifest.old_name(params)
     if api.served(SPECIAL):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 READY = "status.conditions[?type=='Available'].status | [0] == 'True'"
 
@@ -21,7 +22,7 @@ MESSAGE = "status.conditions[?type=='Degraded'].message | [0]"
 POOL = {"name": "fpga", "node_selector": {"pool": "fpga"}, "replicas": 1}
 
 
-def params(**more: t.Any) -> KubeObject:
+def params(**more: t.Any) -> StackParams:
     """Return options of special_resource for backend custom. custom: changes to option custom."""
     definition = {
         "apiVersion": "fpga.example.com/v1",
@@ -35,7 +36,7 @@ def params(**more: t.Any) -> KubeObject:
         "failed": FAILED,
         "says": MESSAGE,
         "expected": {"example.com/fpga": 2},
-    } | more.pop("custom", {})
+    } | (more.pop("custom", {}) or {})
     base = {
         "name": None,
         "namespace": None,
@@ -46,7 +47,7 @@ def params(**more: t.Any) -> KubeObject:
         "grace": 10.0,
         "custom": custom,
     }
-    return base | more
+    return t.cast(StackParams, base | more)
 
 
 def live(generation: int = 1, observed: int | None = 1, **conditions: str) -> KubeObject:

@@ -35,7 +35,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.cust
     ],
 )
 def test_what_cannot_work_is_refused_at_once(change: KubeObject, path: str) -> None:
-    given = params(**change) if change.get("custom", {}) is not None else params() | change
+    given = params(**change)
+    if change.get("custom", {}) is None:
+        given["custom"] = None
     with pytest.raises(InputError, match=path.replace("(", r"\(").replace(")", r"\)").replace("[", r"\[")):
         custom_manifest.check(given)
 

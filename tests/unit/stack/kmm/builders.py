@@ -12,6 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import (
     manifest as kmm_manifest,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 KERNEL = "5.14.0-570.12.1.el9_6.x86_64"
 
@@ -38,7 +39,7 @@ CONFIG = {
 ENTRY = {"namespace": "openshift-kmm", "name": "card", "config": CONFIG, "bootId": "b1"}
 
 
-def params(**more: t.Any) -> KubeObject:
+def params(**more: t.Any) -> StackParams:
     """Return options of special_resource for a Module. kmm: changes to option kmm."""
     options = {
         "module_name": "card",
@@ -54,7 +55,7 @@ def params(**more: t.Any) -> KubeObject:
         "grace": 10.0,
         "kmm": options,
     }
-    return base | more
+    return t.cast(StackParams, base | more)
 
 
 def node(kernel: str = KERNEL, devices: str = "2", **labels: str) -> KubeObject:

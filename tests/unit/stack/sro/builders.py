@@ -8,11 +8,12 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.params import StackParams
 
 CHART = {"name": "simple-kmod", "version": "0.0.1", "repository": {"name": "charts", "url": "file:///charts"}}
 
 
-def params(**more: t.Any) -> KubeObject:
+def params(**more: t.Any) -> StackParams:
     """Return options of special_resource for backend sro."""
     base = {
         "name": "kmod",
@@ -22,7 +23,7 @@ def params(**more: t.Any) -> KubeObject:
         "spec": {},
         "sro": {"chart": CHART},
     }
-    return base | more
+    return t.cast(StackParams, base | more)
 
 
 def special(**conditions: str) -> KubeObject:
