@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Bundles: the Job by which OLM unpacks one, what keeps the Job from it, and the CSV in the ConfigMap it writes."""
+"""Bundles of OLM: the Jobs that unpack them, why such a Job is stuck, and the CSV in its ConfigMap."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ _USUAL: t.Final = ("PodInitializing", "ContainerCreating")
 
 
 def csv(config_map: KubeObject | None, name: str) -> KubeObject | None:
-    """Return the CSV of that name from the ConfigMap of a bundle; None if it is not there or cannot be read."""
+    """Return the CSV of that name from the ConfigMap of a bundle.
+
+    None if it is not there or cannot be read.
+    """
     for text in _files(config_map or {}):
         if name not in text:
             continue

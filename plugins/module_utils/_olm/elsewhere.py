@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Packages that no Subscription installs: OLM v1 does, or OpenShift itself, or Helm on a cluster without OLM."""
+"""Packages that no Subscription installs, but OLM v1, OpenShift itself, or Helm on a cluster without OLM."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def of_the_cluster(api: Api, package: str) -> KubeObject:
 
 
 def refuse_second_owner(api: Api, package: str) -> None:
-    """Raise OLM-V1 if a ClusterExtension installs the package: it and a Subscription would undo each other's CRDs."""
+    """Raise OLM-V1 if OLM v1 installs the package: it and a Subscription would revert each other's CRDs."""
     try:
         extensions = api.list(known("ClusterExtension"))
     except KindNotServedError:
@@ -54,8 +54,8 @@ def check_extensions(extensions: t.Iterable[KubeObject], package: str) -> None:
     name, spec = found["metadata"]["name"], found.get("spec") or {}
     bundle = ((found.get("status") or {}).get("install") or {}).get("bundle") or {}
     message = (
-        f"Package {package} belongs to OLM v1: ClusterExtension {name} installs it in namespace {spec.get('namespace')} "
-        f"(installed: {bundle.get('name') or 'nothing yet'})."
+        f"Package {package} belongs to OLM v1: ClusterExtension {name} installs it "
+        f"in namespace {spec.get('namespace')} (installed: {bundle.get('name') or 'nothing yet'})."
     )
     remedy = (
         "Manage it there, or delete it first, operands before it: "
@@ -76,7 +76,10 @@ def _line(condition: KubeObject) -> str:
 
 
 def without_olm(api: Api, package: str, spec: KubeObject) -> AcceleratorError:
-    """Return the failure of a cluster without OLM, with what to do instead. spec: of the wanted ClusterPolicy."""
+    """Return the failure of a cluster without OLM, with the alternative.
+
+    spec: of the wanted ClusterPolicy.
+    """
     try:
         version = api.get(known("ClusterVersion"), "version")
     except KindNotServedError:
@@ -98,5 +101,5 @@ def without_olm(api: Api, package: str, spec: KubeObject) -> AcceleratorError:
             "Install the operator in its own way (its Helm chart or manifests).",
         )
     text = helm_values.text(spec)
-    remedy = f"Install it with Helm; helm_values has the values for the options of this task: {helm_values.COMMAND}"
+    remedy = f"Install it with Helm; helm_values has the values for these options: {helm_values.COMMAND}"
     return AcceleratorError("OLM-ABSENT", message, remedy, text.splitlines(), facts={"helm_values": text})

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Bundles that OLM cannot unpack: the Job in the catalogue's namespace names the image, the Subscription does not."""
+"""Bundles that OLM cannot unpack: the Job in the catalogue's namespace names the image."""
 
 from __future__ import annotations
 
@@ -38,7 +38,11 @@ def explained(api: Api, trouble: AcceleratorError, namespace: str) -> Accelerato
         )
     lines = [f"Bundle image {one.image}: {one.said} (Job {one.job})" for one in found]
     images, jobs = ", ".join(dict.fromkeys(one.image for one in found)), " ".join(one.job for one in found)
-    remedy = f"Make {images} readable on the nodes (mirror, ImageDigestMirrorSet, the CatalogSource's spec.secrets), then: oc -n {namespace} delete job {jobs}"
+    remedy = (
+        f"Make {images} readable on the nodes "
+        "(mirror, ImageDigestMirrorSet, the CatalogSource's spec.secrets), "
+        f"then: oc -n {namespace} delete job {jobs}"
+    )
     return _with_evidence(
         trouble, f"{trouble.message.rstrip('.')}. {'. '.join(lines)}.", remedy, [*trouble.evidence, *lines]
     )

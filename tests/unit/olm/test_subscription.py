@@ -126,7 +126,7 @@ def test_the_one_plan_to_approve(
 
 
 @pytest.mark.parametrize(
-    ("csvs", "allowed", "strangers"),
+    ("csvs", "allowed", "foreign"),
     [
         ([V2], (), []),
         ([V2, "mesh.v2.1.0"], (), ["mesh.v2.1.0"]),
@@ -135,9 +135,9 @@ def test_the_one_plan_to_approve(
     ],
 )
 def test_a_plan_with_somebody_elses_csv_is_refused(
-    csvs: list[str], allowed: tuple[str, ...], strangers: list[str]
+    csvs: list[str], allowed: tuple[str, ...], foreign: list[str]
 ) -> None:
-    assert olm_plans.foreign(plan("RequiresApproval", *csvs), ASK.path, allowed) == strangers
+    assert olm_plans.foreign_names(plan("RequiresApproval", *csvs), ASK.path, allowed) == foreign
 
 
 def test_the_refusal_lists_what_is_foreign() -> None:
@@ -441,8 +441,8 @@ PARAMS |= {"source_namespace": "openshift-marketplace"}
     ],
 )
 def test_a_second_run_need_not_read_the_catalogue(change: Object, settled: bool) -> None:
-    assert olm_subscription.is_settled(at(V2, V2), PARAMS | change) is settled
-    assert not olm_subscription.is_settled(None, PARAMS | change)
+    assert olm_subscription.is_installed(at(V2, V2), PARAMS | change) is settled
+    assert not olm_subscription.is_installed(None, PARAMS | change)
 
 
 def test_a_starting_csv_is_kept_as_it_was() -> None:
@@ -519,7 +519,7 @@ def test_a_csv_that_is_held_names_what_holds_it() -> None:
     assert "OLM waits for ClusterPolicy gpu-cluster-policy" in judge({"csvs": [held]}).message
     assert "whether OLM runs" in judge({"csvs": [held]}).remedy
     theirs = {**held, "metadata": {**held["metadata"], "finalizers": ["example.com/audit"]}}
-    assert "whoever set example.com/audit" in judge({"csvs": [theirs]}).remedy
+    assert "the owner of example.com/audit has to remove it" in judge({"csvs": [theirs]}).remedy
     assert judge({"csvs": []}).is_ready
     assert judge({"csvs": [{**held, "metadata": {**held["metadata"], "uid": "another"}}]}).is_ready
 
@@ -567,4 +567,4 @@ def test_a_namespace_with_somebodys_things_stays() -> None:
         {"kind": "Service", "metadata": {"name": "s", "labels": {"olm.managed": "true"}}},
         {"kind": "ConfigMap", "metadata": {"name": "ours", "labels": OURS}},
     ]
-    assert removal.strangers(contents) == ["ConfigMap theirs"]
+    assert removal.foreign_objects(contents) == ["ConfigMap theirs"]
