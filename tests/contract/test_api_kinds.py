@@ -13,7 +13,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.module import connect
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube import (
-    discovery,
     kinds as kube_kinds,
 )
 from openshift_sandbox import audit
@@ -22,12 +21,12 @@ from openshift_sandbox import audit
 def test_what_a_server_serves_is_read_from_either_document(cluster: Cluster) -> None:
     """On the real server alone: every kind is the same in the document of its group and in that of all groups."""
     api = connect({"kubeconfig": str(cluster.kubeconfig)}, "contract")
-    answer = api.http.request("GET", discovery.ALL_GROUPS, accept=discovery.ACCEPT)
+    answer = api.http.request("GET", kube_kinds.ALL_GROUPS, accept=kube_kinds.ACCEPT_ALL_GROUPS)
     assert answer.body["kind"] == "APIGroupDiscoveryList"
-    together = {(kind.api_version, kind.kind): kind for kind in discovery.in_all_groups(answer.body)}
+    together = {(kind.api_version, kind.kind): kind for kind in kube_kinds.in_all_groups(answer.body)}
     assert {"apps/v1", "machine.openshift.io/v1beta1"} <= {version for version, _kind in together}
     for version in {version for version, _kind in together}:
-        for kind in discovery.in_group(version, api.http.request("GET", f"/apis/{version}").body):
+        for kind in kube_kinds.in_group(version, api.http.request("GET", f"/apis/{version}").body):
             assert together[(version, kind.kind)] == kind
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject, Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -40,8 +40,8 @@ class Judge:
     def __init__(self, params: NfdLabelsParams, clock: t.Callable[[], float]) -> None:
         self._params = params
         self._clock = clock
-        self._patience = Patience(clock, params["grace"], PASSING)
-        self._labels = Patience(clock, params["grace"], ("NFD-LABEL-MISSING",))
+        self._patience = Grace(clock, params["grace"], PASSING)
+        self._labels = Grace(clock, params["grace"], ("NFD-LABEL-MISSING",))
         self._met: set[tuple[str, str]] = set()
         self._gone: dict[tuple[str, str], float] = {}
         self.lost: list[dict[str, t.Any]] = []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import KindNotServedError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGED_BY,
@@ -203,7 +203,7 @@ def _until_gone(api: Api, params: NfdLabelsParams, given: Given, instances: list
             f"No nfd-master is Available, so nothing removes {what} from the nodes until NFD runs again."
         )
         return
-    patience = Patience(api.clock, params["grace"], ("NFD-LABEL-LEFT",))
+    patience = Grace(api.clock, params["grace"], ("NFD-LABEL-LEFT",))
 
     def judge(snapshot: t.Mapping[str, t.Sequence[KubeObject]]) -> Readiness:
         return (

@@ -12,6 +12,8 @@ import typing as t
 UNSCHEDULABLE: t.Final = "node.kubernetes.io/unschedulable"
 # Kubernetes sets and removes these taints itself, and every DaemonSet tolerates them.
 _TEMPORARY: t.Final = "node.kubernetes.io/"
+# The toleration that every operand of the GPU operator has by itself.
+GPU_TOLERATION: t.Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
 
 
 def matches(wanted: t.Mapping[str, str], marks: t.Mapping[str, str]) -> bool:
@@ -65,3 +67,26 @@ def write_taint(taint: dict[str, t.Any]) -> str:
     """Return the taint as `key=value:effect`, or `key:effect` without a value."""
     value = f"={taint['value']}" if taint.get("value") else ""
     return f"{taint['key']}{value}:{taint['effect']}"
+
+
+def operand_tolerations(taints: t.Iterable[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
+    """Return the operands' own toleration, and one toleration for each taint that it does not cover."""
+    found = [dict(GPU_TOLERATION)]
+    for taint in taints:
+        if tolerates(GPU_TOLERATION, taint):
+            continue
+        how = {"operator": "Equal", "value": taint["value"]} if taint.get("value") else {"operator": "Exists"}
+        toleration = {"key": taint["key"], **how, "effect": taint["effect"]}
+        if toleration not in found:
+            found.append(toleration)
+    return found
+
+
+def merge_tolerations(*lists: t.Iterable[dict[str, t.Any]] | None) -> list[dict[str, t.Any]]:
+    """Return every toleration of the lists once, in their order, without fields that are None."""
+    union: list[dict[str, t.Any]] = []
+    for entry in (entry for entries in lists for entry in entries or []):
+        plain = {key: value for key, value in entry.items() if value is not None}
+        if plain not in union:
+            union.append(plain)
+    return union

@@ -24,8 +24,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import KubeObject
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import plans
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.helm_values import PACKAGE
 
-PACKAGE: t.Final = "gpu-operator-certified"
 DRIVEN: t.Final = "nvidia.com/gpu.deploy.driver=true"
 PIN: t.Final = "pin"
 ASK: t.Final = "ask"

@@ -18,6 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     bundle,
     csv,
     driver_change,
+    helm_values,
     plans,
     subscription,
 )
@@ -53,7 +54,7 @@ def decide(api: Api, plan: KubeObject, seen: Snapshot, params: OlmOperatorParams
 
 def _following(api: Api, plan: KubeObject) -> KubeObject | None:
     """Return the CSV that the plan installs; for a bundle image it is in a ConfigMap that the plan names."""
-    name = next((one for one in plans.names(plan) if one.startswith(f"{driver_change.PACKAGE}.")), "")
+    name = next((one for one in plans.names(plan) if one.startswith(f"{helm_values.PACKAGE}.")), "")
     found = plans.shown(plan, name) or {}
     if found.get("kind") != "ConfigMap":
         return found or None

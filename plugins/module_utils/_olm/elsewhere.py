@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Packages that no Subscription installs, but OLM v1, OpenShift itself, or Helm on a cluster without OLM."""
+"""Packages that no Subscription installs, but OLM v1 or OpenShift itself."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
     cluster_operator,
-    helm_values,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.driver_change import (
-    PACKAGE as GPU_OPERATOR,
-)
-
-__all__ = ("GPU_OPERATOR", "of_the_cluster", "refuse_second_owner", "without_olm")
 
 
 def of_the_cluster(api: Api, package: str) -> KubeObject:
@@ -73,33 +67,3 @@ def _package(extension: KubeObject) -> str:
 def _line(condition: KubeObject) -> str:
     kind, status = condition.get("type"), condition.get("status")
     return f"{kind}={status} ({condition.get('reason')}): {condition.get('message')}"
-
-
-def without_olm(api: Api, package: str, spec: KubeObject) -> AcceleratorError:
-    """Return the failure of a cluster without OLM, with the alternative.
-
-    spec: of the wanted ClusterPolicy.
-    """
-    try:
-        version = api.get(known("ClusterVersion"), "version")
-    except KindNotServedError:
-        version = None
-    if version is not None:
-        message = f"This OpenShift cluster has no Operator Lifecycle Manager, which package {package} needs."
-        remedy = (
-            "Enable the capability OperatorLifecycleManager: ClusterVersion version, "
-            "spec.capabilities.additionalEnabledCapabilities."
-        )
-        return AcceleratorError("OLM-ABSENT", message, remedy)
-    message = (
-        f"This cluster is not OpenShift and has no Operator Lifecycle Manager, which package {package} needs."
-    )
-    if package != GPU_OPERATOR:
-        return AcceleratorError(
-            "OLM-ABSENT",
-            message,
-            "Install the operator in its own way (its Helm chart or manifests).",
-        )
-    text = helm_values.text(spec)
-    remedy = f"Install it with Helm; helm_values has the values for these options: {helm_values.COMMAND}"
-    return AcceleratorError("OLM-ABSENT", message, remedy, text.splitlines(), facts={"helm_values": text})

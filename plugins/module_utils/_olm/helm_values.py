@@ -20,6 +20,7 @@ except ImportError:  # Ansible itself always has it; the import test of ansible-
 
 Data = dict[str, t.Any]
 
+PACKAGE: t.Final = "gpu-operator-certified"
 CHART: t.Final = "v26.7.0"
 COMMAND: t.Final = (
     f"helm upgrade --install gpu-operator nvidia/gpu-operator --version {CHART} "

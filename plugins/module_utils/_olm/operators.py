@@ -22,7 +22,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     subscription as olm_subscription,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import behind
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.driver_change import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.helm_values import (
     PACKAGE as GPU_OPERATOR,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
@@ -44,11 +44,9 @@ def present(api: Api, params: OlmOperatorParams) -> KubeObject:
     try:
         live = olm_subscription.subscribed(api.list(known("Subscription")), name, namespace)
     except KindNotServedError as exc:
-        from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-            elsewhere as olm_elsewhere,
-        )
+        from ansible_collections.accelerators.openshift.plugins.module_utils._olm import without_olm
 
-        raise olm_elsewhere.without_olm(api, name, {}) from exc
+        raise without_olm.refusal(api, name, {}) from exc
     group = olm_group.suitable(api.list(known("OperatorGroup"), namespace), namespace, params["install_mode"])
     ask = _ask(api, params, live, group)
     new_group = (

@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     FACTS,
     described,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import OWN_TYPES
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import attached
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import (

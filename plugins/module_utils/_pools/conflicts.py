@@ -13,8 +13,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     INSTANCE_TYPE,
     NVIDIA_PCI,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.rules import ACCELERATOR
 
 Data = dict[str, t.Any]

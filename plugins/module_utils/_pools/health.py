@@ -9,14 +9,17 @@ from __future__ import annotations
 import re
 import typing as t
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field, read_map
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import (
+    Field,
+    Problems,
+    read_map,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import name_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGER,
     owned,
     pool_label,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 
 Data = dict[str, t.Any]
 

@@ -13,26 +13,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     INSTANCE_TYPE,
     NVIDIA_PCI,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import operand_tolerations
 
 Data = dict[str, t.Any]
-OPERAND_TOLERATION: t.Final = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
-
-
-def tolerations(pools: t.Iterable[Data]) -> list[Data]:
-    """The operands' own toleration, and one for each taint that it does not cover."""
-    found: list[Data] = [dict(OPERAND_TOLERATION)]
-    for taint in (one for pool in pools for one in pool["taints"]):
-        if taint["key"] == GPU and taint["effect"] == "NoSchedule":
-            continue
-        toleration = (
-            {"key": taint["key"], "operator": "Equal", "value": taint["value"]}
-            if taint.get("value")
-            else {"key": taint["key"], "operator": "Exists"}
-        )
-        toleration["effect"] = taint["effect"]
-        if toleration not in found:
-            found.append(toleration)
-    return found
 
 
 def quotas(pools: t.Iterable[Data]) -> list[Data]:
@@ -109,7 +92,7 @@ def validations(pools: t.Iterable[Data], claims: bool = False) -> list[Data]:
         {
             "pool": pool["name"],
             "node_selector": group["node_selector"],
-            "tolerations": tolerations([pool]),
+            "tolerations": operand_tolerations(pool["taints"]),
             "expected": group["expected"],
             "min_nodes": group["min_nodes"],
             "benchmark": pool["validate"]["benchmark"],

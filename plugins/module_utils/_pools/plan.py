@@ -13,9 +13,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     Catalogue,
     InstanceType,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import read_map
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems, read_map
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import operand_tolerations
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import (
     autoscale as pool_autoscale,
     claims as pool_claims,
@@ -232,7 +232,7 @@ def _assemble(pools: list[Data], name: str, backend: str | None) -> Data:
         "pools": pools,
         "groups": outputs.groups(driven),
         "stack": outputs.stack(driven, backend),
-        "tolerations": outputs.tolerations(driven),
+        "tolerations": operand_tolerations(taint for pool in driven for taint in pool["taints"]),
         "quotas": pool_claims.counted(quotas) if claims else quotas,
         "priorities": outputs.priorities(pools),
         "validations": outputs.validations(driven, claims),

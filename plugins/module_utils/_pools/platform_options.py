@@ -13,8 +13,7 @@ from dataclasses import replace
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.instance_types import (
     InstanceType,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import read
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Problems, read
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import patch_relations
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     BY_KEY,

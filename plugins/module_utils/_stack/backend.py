@@ -18,7 +18,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.cust
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.dra import options as dra_options
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import options as kmm_options
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import options as nic_options
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
+    options as nic_options,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
     options as nvidiadriver_options,
 )
@@ -77,7 +79,7 @@ def backend(name: str) -> Backend:
 
         return t.cast(Backend, dra_steps)
     if name == "nicclusterpolicy":
-        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import (
+        from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
             steps as nic_steps,
         )
 

@@ -10,7 +10,7 @@ import typing as t
 from dataclasses import dataclass, replace
 from itertools import compress
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import stages
 
@@ -59,7 +59,7 @@ def is_consequence(found: Part, parts: t.Iterable[Part], chain: stages.Chain = s
     return any(one.node == found.node and one.stage in needed and not one.is_ready for one in parts)
 
 
-def hardened(patience: Patience, parts: t.Sequence[Part], chosen: t.Sequence[bool]) -> list[Part]:
+def hardened(patience: Grace, parts: t.Sequence[Part], chosen: t.Sequence[bool]) -> list[Part]:
     """Only what is chosen grows final when it lasts."""
     following = iter(patience.harden(compress(parts, chosen)))
     return [next(following) if one else part for part, one in zip(parts, chosen, strict=True)]

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 import typing as t
 from dataclasses import replace
 
@@ -14,26 +13,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.objec
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import READY
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import nodes_of
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    manifest as clusterpolicy_manifest,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part, part
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stages import CRD
-
-# As the operator names its states -> component of the operand.
-_STATES: t.Final = {
-    "state-driver": "driver",
-    "state-container-toolkit": "container-toolkit",
-    "state-operator-validation": "operator-validator",
-    "state-device-plugin": "device-plugin",
-    "state-mps-control-daemon": "mps-control-daemon",
-    "state-dcgm": "dcgm",
-    "state-dcgm-exporter": "dcgm-exporter",
-    "gpu-feature-discovery": "gpu-feature-discovery",
-    "state-mig-manager": "mig-manager",
-    "state-node-status-exporter": "node-status-exporter",
-}
-_LISTED: t.Final = re.compile(r"states not ready: \[([^\]]*)\]")
 
 
 def behind(
@@ -68,20 +49,7 @@ def _late(
     return [one for one in found if one.pod and not one.ready]
 
 
-def blamed(snapshot: Snapshot, policy: dict[str, t.Any], pools: t.Sequence[dict[str, t.Any]]) -> list[str]:
-    """One phrase a node, when nodes outside the pools explain every state that the policy calls not ready; else nothing."""
-    message = clusterpolicy_manifest.condition(policy, "Error").get("message", "")
-    states = [one for names in _LISTED.findall(message) for one in re.split(r"[;,\s]+", names) if one]
-    if not pools or not states or clusterpolicy_manifest.reason(policy) != "OperandNotReady":
-        return []
-    others = behind(snapshot, pools)
-    components = {component for notes in others.values() for component in notes}
-    if not {_STATES.get(state, state) for state in states} <= components:
-        return []
-    return _named(others)
-
-
-def _named(others: t.Mapping[str, t.Mapping[str, str]]) -> list[str]:
+def named(others: t.Mapping[str, t.Mapping[str, str]]) -> list[str]:
     return [
         f"{node} ({next(iter(notes))} {next(iter(notes.values()))})" for node, notes in sorted(others.items())
     ]
@@ -104,5 +72,5 @@ def with_status(
         return [*parts, status]
     if not others:
         return [replace(one, waits=False) if one in said else one for one in [*parts, status]]
-    what = f"{title} is notReady for nodes outside the pools alone: {'; '.join(_named(others))}."
+    what = f"{title} is notReady for nodes outside the pools alone: {'; '.join(named(others))}."
     return [*(one for one in parts if one not in said), part(READY, "OthersNotReady", what, stage=CRD)]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import (
     Part,
@@ -26,7 +26,7 @@ class Judge:
     """judge: causes before consequences. What only waits for something else is as patient as that."""
 
     def __init__(
-        self, judge: t.Callable[[Snapshot], t.Sequence[Part]], chain: Chain, patience: Patience
+        self, judge: t.Callable[[Snapshot], t.Sequence[Part]], chain: Chain, patience: Grace
     ) -> None:
         self._judge = judge
         self._patience = patience

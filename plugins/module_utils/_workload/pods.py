@@ -17,9 +17,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes impo
     devices as node_devices,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
-from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import (
     GPU_TOLERATION,
+    matches,
     merge_tolerations,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._workload.benchmarks.registry import (

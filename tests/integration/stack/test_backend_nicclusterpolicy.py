@@ -19,6 +19,7 @@ from openshift_sandbox import faults
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "rdma"
+pytestmark = pytest.mark.long("network adapters beside the GPUs, which only some clusters ask for")
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "nvidia-network-operator": "nvidia-network-operator"}
 
 BACKEND: t.Final = "nicclusterpolicy"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import typing as t
 
+import pytest
 from cluster import Cluster
 from integration.playbook import Playbook
 from integration.stack.driver_gaps import DRIVERS, NEW, OLD, POOLS, QUICK, Gaps, driver, owners
@@ -16,6 +17,9 @@ from openshift_sandbox import faults
 
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "gpu-nodes"
+pytestmark = pytest.mark.long(
+    "a driver for each pool and not one for all, which test_cluster_policy.py and test_truth.py have"
+)
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 
 BACKEND: t.Final = "nvidiadriver"

@@ -17,7 +17,7 @@ from integration.wire import Audit
 Data = dict[str, t.Any]
 SCENARIO: t.Final = "gpu-nodes"
 pytestmark = pytest.mark.long(
-    "a driver for each pool, step by step and back again: test_nvidia_driver.py has the way there"
+    "a driver for each pool and not one for all, which test_cluster_policy.py and test_truth.py have"
 )
 OPERATORS: t.Final = {"nfd": "openshift-nfd", "gpu-operator-certified": "nvidia-gpu-operator"}
 

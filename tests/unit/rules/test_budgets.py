@@ -23,7 +23,6 @@ RAISED: dict[str, tuple[int, str]] = {
         "the judge of a KMM Module is taken apart with its package",
     ),
     "plugins/modules/gpu_plan.py": (80, "its steps move to the package of pools"),
-    "plugins/modules/manifests.py": (70, "its steps move to a package"),
 }
 
 

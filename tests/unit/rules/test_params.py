@@ -9,6 +9,7 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH
+from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import ManifestsParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.params import GpuQuotaParams
@@ -21,6 +22,7 @@ MODULES = "ansible_collections.accelerators.openshift.plugins.modules"
 PARAMS: dict[str, type] = {
     "gpu_quota": GpuQuotaParams,
     "gpu_workload": GpuWorkloadParams,
+    "manifests": ManifestsParams,
     "nfd_labels": NfdLabelsParams,
     "olm_operator": OlmOperatorParams,
     "preflight_update": PreflightUpdateParams,

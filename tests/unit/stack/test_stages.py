@@ -79,7 +79,7 @@ def unready(one: Data, since: str = NINE) -> None:
 def table(seen: Snapshot, *pools: Data) -> dict[str, Data]:
     return {
         one["name"]: one
-        for one in clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", list(pools) or [POOL])["stages"]
+        for one in clusterpolicy_result.summarize(seen, "gpu-cluster-policy", list(pools) or [POOL])["stages"]
     }
 
 
@@ -179,7 +179,7 @@ def test_the_nodes_that_a_pool_lacks_wait_for_their_labels(seen: Snapshot) -> No
 
 def test_without_pools_only_what_the_cluster_has_once_is_told(seen: Snapshot) -> None:
     assert [
-        one["name"] for one in clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", [])["stages"]
+        one["name"] for one in clusterpolicy_result.summarize(seen, "gpu-cluster-policy", [])["stages"]
     ] == [
         "catalogue",
         "install plan",
@@ -220,7 +220,7 @@ def test_what_another_judge_finds_is_told_in_its_stage(seen: Snapshot) -> None:
         {"name": "gpu-cluster-policy", "grace": 60, "pools": [POOL]}, lambda: 0.0
     )
     verdict = Also({}, lambda _snapshot: [found]).over(judge)(seen)
-    told = clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", [POOL], judge.parts)
+    told = clusterpolicy_result.summarize(seen, "gpu-cluster-policy", [POOL], judge.parts)
     assert (verdict.code, told["pools"][0]["ready"]) == ("GPU-NVD-OWNER", False)
     assert told["lines"][-1] == "driver PENDING on 1 of 1 nodes: Node gpu-0: nobody owns it."
 

@@ -49,7 +49,7 @@ def explain(api: Api, params: Data, judge: clusterpolicy_judge.Judge, error: Acc
     from ansible_collections.accelerators.openshift.plugins.module_utils._stack.logs import PODS
 
     def told(seen: Snapshot, parts: list[Part]) -> Data:
-        return clusterpolicy_judge.summarize(
+        return clusterpolicy_result.summarize(
             {**seen, **_monitoring(api, params)}, params["name"], params["pools"], parts
         )
 

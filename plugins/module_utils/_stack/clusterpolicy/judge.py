@@ -6,10 +6,11 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 from dataclasses import replace
 
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     FAILED,
@@ -27,7 +28,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     manifest as clusterpolicy_manifest,
-    result as clusterpolicy_result,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.devices import (
     WITHHELD,
@@ -51,7 +51,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.find
     placed,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.lines import one_line_each
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import blamed
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.outside_nodes import behind, named
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.signatures import recognise
 
 # Seen in the first moments of every healthy start, and final when they last.
@@ -67,6 +67,20 @@ PASSING: t.Final = (
     "GPU-PAUSED",
     *kernel.PASSING,
 )
+# As the operator names its states -> component of the operand.
+_STATES: t.Final = {
+    "state-driver": "driver",
+    "state-container-toolkit": "container-toolkit",
+    "state-operator-validation": "operator-validator",
+    "state-device-plugin": "device-plugin",
+    "state-mps-control-daemon": "mps-control-daemon",
+    "state-dcgm": "dcgm",
+    "state-dcgm-exporter": "dcgm-exporter",
+    "gpu-feature-discovery": "gpu-feature-discovery",
+    "state-mig-manager": "mig-manager",
+    "state-node-status-exporter": "node-status-exporter",
+}
+_LISTED: t.Final = re.compile(r"states not ready: \[([^\]]*)\]")
 # A driver may take minutes to build, but once the device plugin runs, or the operator calls everything ready, the devices come within moments or never.
 DOUBTFUL: t.Final = ("GPU-ALLOC",)
 
@@ -78,8 +92,8 @@ class Judge:
 
     def __init__(self, params: dict[str, t.Any], clock: t.Callable[[], float]) -> None:
         self._params = params
-        self._patience = Patience(clock, params["grace"], PASSING)
-        self._doubt = Patience(clock, params["grace"], DOUBTFUL)
+        self._patience = Grace(clock, params["grace"], PASSING)
+        self._doubt = Grace(clock, params["grace"], DOUBTFUL)
         self._chain = KernelChain()
         self.seen: dict[str, list[dict[str, t.Any]]] = {}
         self.parts: list[Part] = []
@@ -157,7 +171,7 @@ def judge(snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]]) ->
     if (
         not status.is_ready
         and all(one.is_ready for one in parts)
-        and (others := blamed(snapshot, policy, pools))
+        and (others := _blamed(snapshot, policy, pools))
     ):
         status = part(
             READY,
@@ -238,6 +252,19 @@ def _judge_status(policy: dict[str, t.Any], has_nodes: bool) -> Part:
     )
 
 
+def _blamed(snapshot: Snapshot, policy: dict[str, t.Any], pools: t.Sequence[dict[str, t.Any]]) -> list[str]:
+    """One phrase a node, when nodes outside the pools explain every state that the policy calls not ready; else nothing."""
+    message = clusterpolicy_manifest.condition(policy, "Error").get("message", "")
+    states = [one for names in _LISTED.findall(message) for one in re.split(r"[;,\s]+", names) if one]
+    if not pools or not states or clusterpolicy_manifest.reason(policy) != "OperandNotReady":
+        return []
+    others = behind(snapshot, pools)
+    components = {component for notes in others.values() for component in notes}
+    if not {_STATES.get(state, state) for state in states} <= components:
+        return []
+    return named(others)
+
+
 def judge_gone(snapshot: Snapshot) -> Readiness:
     """After the policy is deleted its operands are collected; only then may the operator go."""
     left = [one for one in snapshot["daemonsets"] if operands.is_operand(one)]
@@ -259,13 +286,4 @@ def judge_gone(snapshot: Snapshot) -> Readiness:
         code="GPU-LEFTOVER",
         remedy="Look for finalizers and for pods that do not end.",
         details=(line,),
-    )
-
-
-def summarize(
-    snapshot: Snapshot, name: str, pools: t.Sequence[dict[str, t.Any]], parts: t.Sequence[Part] | None = None
-) -> dict[str, t.Any]:
-    """What is told of the stack. parts: as a judge with a memory saw them."""
-    return clusterpolicy_result.summarize(
-        snapshot, name, pools, judge(snapshot, name, pools) if parts is None else parts
     )

@@ -6,18 +6,19 @@
 
 from __future__ import annotations
 
-import copy
 import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue import driver_modules
-from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import (
     InputError,
     NotReadyError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.outputs import (
-    tolerations as pool_tolerations,
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import (
+    GPU_TOLERATION,
+    merge_tolerations,
+    operand_tolerations,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     options as clusterpolicy_options,
@@ -27,7 +28,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
 )
 
 API_VERSION: t.Final = "nvidia.com/v1"
-GPU_TOLERATION: t.Final = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
 _IMAGE: t.Final = ("version", "repository", "image")
 
 
@@ -53,26 +53,6 @@ def refuse_switch(params: dict[str, t.Any], live: dict[str, t.Any] | None, wante
             f"ClusterPolicy {params['name']} leaves drivers to NVIDIADriver objects; with backend clusterpolicy it would bring one driver to all nodes again.",
             "Use backend nvidiadriver, or set driver.use_nvidia_driver_crd: false to go back.",
         )
-
-
-def merge(base: t.Any, over: t.Any) -> t.Any:
-    """Maps are merged, everything else is replaced."""
-    if not isinstance(base, dict) or not isinstance(over, dict):
-        return copy.deepcopy(over)
-    return {
-        key: merge(base.get(key), over[key]) if key in over else copy.deepcopy(base[key])
-        for key in [*base, *(key for key in over if key not in base)]
-    }
-
-
-def merge_tolerations(*lists: t.Iterable[dict[str, t.Any]] | None) -> list[dict[str, t.Any]]:
-    """The union in order; nobody's entry is dropped."""
-    union: list[dict[str, t.Any]] = []
-    for entry in (entry for entries in lists for entry in entries or []):
-        plain = {key: value for key, value in entry.items() if value is not None}
-        if plain not in union:
-            union.append(plain)
-    return union
 
 
 def check(params: dict[str, t.Any]) -> None:
@@ -238,7 +218,9 @@ def wanted_tolerations(params: dict[str, t.Any], live: dict[str, t.Any] | None) 
     """The operator replaces its own default by this list, so the default has to be in it."""
     theirs = (((live or {}).get("spec") or {}).get("daemonsets") or {}).get("tolerations")
     raw = ((params.get("spec") or {}).get("daemonsets") or {}).get("tolerations")
-    of_pools = pool_tolerations([{"taints": pool.get("taints") or []} for pool in params.get("pools") or []])
+    of_pools = operand_tolerations(
+        taint for pool in params.get("pools") or [] for taint in pool.get("taints") or []
+    )
     return merge_tolerations(theirs, [GPU_TOLERATION], params.get("tolerations"), of_pools, raw)
 
 

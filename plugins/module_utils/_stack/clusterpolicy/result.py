@@ -23,6 +23,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack impo
     table,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
+    judge as clusterpolicy_judge,
     manifest as clusterpolicy_manifest,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.drivers import kernel
@@ -33,8 +34,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.stag
 Data = dict[str, t.Any]
 
 
-def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[Data], parts: t.Sequence[Part]) -> Data:
-    policy = _policy(snapshot, name)
+def summarize(
+    snapshot: Snapshot, name: str, pools: t.Sequence[Data], parts: t.Sequence[Part] | None = None
+) -> Data:
+    """parts: as a judge with a memory saw them."""
+    parts = clusterpolicy_judge.judge(snapshot, name, pools) if parts is None else parts
+    policy = clusterpolicy_judge.policy_of(snapshot, name)
     revisions, pods = operands.current_revisions(snapshot["revisions"]), operands.by_node(snapshot["pods"])
     nodes = [
         {
@@ -68,13 +73,9 @@ def summarize(snapshot: Snapshot, name: str, pools: t.Sequence[Data], parts: t.S
     }
 
 
-def _policy(snapshot: Snapshot, name: str) -> Data:
-    return next((entry for entry in snapshot["policies"] if entry["metadata"]["name"] == name), Data())
-
-
 def stages_of(snapshot: Snapshot, name: str, pools: t.Sequence[Data], parts: t.Sequence[Part]) -> Data:
     """pools, stages and lines. How metrics are collected only where the snapshot has what was read of it."""
-    policy = _policy(snapshot, name)
+    policy = clusterpolicy_judge.policy_of(snapshot, name)
     revisions, pods = operands.current_revisions(snapshot["revisions"]), operands.by_node(snapshot["pods"])
 
     def seen(node: Data) -> t.Mapping[str, Stage]:

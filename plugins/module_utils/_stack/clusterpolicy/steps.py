@@ -20,6 +20,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import Readiness, worst
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import blamed, told
@@ -32,6 +33,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clus
     diagnose,
     judge as clusterpolicy_judge,
     manifest as clusterpolicy_manifest,
+    result as clusterpolicy_result,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
     example,
@@ -48,7 +50,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.find
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.lines import one_line_each
 
 if t.TYPE_CHECKING:
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.migration_steps import (
+    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.migration_steps import (
         DriverReturn,
     )
 
@@ -97,14 +99,14 @@ def present(api: Api, params: Data) -> Data:
         snapshot = observe(api, params, settling(api, params))
     if returning:
         returning.finish()
-    return {**clusterpolicy_judge.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
+    return {**clusterpolicy_result.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
 
 
 def _returning(api: Api, params: Data, live: Data | None) -> DriverReturn | None:
     """The way back from NVIDIADriver objects, which is gone only when it is asked for by name."""
     if (params.get("driver") or {}).get("use_nvidia_driver_crd") is not False:
         return None
-    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
+    from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
         migration_steps,
     )
 
@@ -120,9 +122,7 @@ def foreseen(params: Data, live: Data | None, csvs: list[Data]) -> Data:
     """The policy's spec as it will be."""
     if live is None or owned(live):
         return t.cast("Data", clusterpolicy_manifest.build(params, example(csvs), live)["spec"])
-    return t.cast(
-        "Data", clusterpolicy_manifest.merge(live.get("spec") or {}, clusterpolicy_manifest.asked(params))
-    )
+    return t.cast("Data", merge(live.get("spec") or {}, clusterpolicy_manifest.asked(params)))
 
 
 def settling(api: Api, params: Data) -> float:
@@ -155,7 +155,7 @@ def keep(api: Api, params: Data, live: Data | None) -> Foreign | None:
         return None
     stranger, wishes = compare(params, live), clusterpolicy_manifest.wished(params, live)
     if params["adopt"] == "take":
-        refuse_unmade(api, params, live, clusterpolicy_manifest.merge(live.get("spec") or {}, wishes))
+        refuse_unmade(api, params, live, merge(live.get("spec") or {}, wishes))
     return stranger._replace(differs=settle_foreign(api, params, POLICY, wishes, live))
 
 
@@ -182,10 +182,13 @@ def _policies(api: Api, params: Data) -> list[Data]:
         return api.list(POLICY)
     except KindNotServedError as exc:
         if not api.served(known("Subscription")):
-            from ansible_collections.accelerators.openshift.plugins.module_utils._olm import elsewhere
+            from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
+                helm_values,
+                without_olm,
+            )
 
-            raise elsewhere.without_olm(
-                api, elsewhere.GPU_OPERATOR, clusterpolicy_manifest.wished(params, {})
+            raise without_olm.refusal(
+                api, helm_values.PACKAGE, clusterpolicy_manifest.wished(params, {})
             ) from exc
         if not api.check_mode:
             diagnose.explain_absent(api, params, exc)

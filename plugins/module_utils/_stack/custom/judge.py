@@ -10,8 +10,8 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.expression import Expression
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot, merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -19,9 +19,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     worst,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    merge,
-)
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import stages
 
 Data = dict[str, t.Any]
@@ -139,7 +136,7 @@ class Judge:
 
     def __init__(self, params: Data, clock: t.Callable[[], float]) -> None:
         self._params, self._pools, self._asked = params, pools(params), expressions(params)
-        self._patience = Patience(clock, params["grace"], ("GPU-CR-FAILED", "GPU-ALLOC"))
+        self._patience = Grace(clock, params["grace"], ("GPU-CR-FAILED", "GPU-ALLOC"))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:

@@ -12,6 +12,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     manifest as clusterpolicy_manifest,
 )
@@ -56,7 +57,7 @@ def build(params: Data, example: Data, live: Data | None) -> Data:
     domains = (wishes.get("draDriver") or {}).get("computeDomains")
     if domains is not None:
         wishes["draDriver"]["computeDomains"] = {"enabled": domains}
-    spec = clusterpolicy_manifest.merge(example, clusterpolicy_manifest.merge(wishes, params["spec"]))
+    spec = merge(example, merge(wishes, params["spec"]))
     spec.setdefault("draDriver", {})
     spec.setdefault("daemonsets", {})["tolerations"] = clusterpolicy_manifest.wanted_tolerations(params, live)
     return {"apiVersion": API_VERSION, "kind": "GPUCluster", "metadata": {"name": NAME}, "spec": spec}

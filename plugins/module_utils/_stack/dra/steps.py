@@ -13,7 +13,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
     WaitTimeoutError,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
@@ -62,7 +63,7 @@ def present(api: Api, params: Data) -> Data:
         api.list(clusterpolicy_steps.POLICY) if api.served(clusterpolicy_steps.POLICY) else []
     )
     csvs = clusterpolicy_steps.versions(api, params)
-    section = clusterpolicy_manifest.merge(
+    section = merge(
         example(csvs).get("driver") or {}, clusterpolicy_manifest.asked(params).get("driver") or {}
     )
     wanted = nvidiadriver_manifest.build(params, section, example_driver(csvs))
@@ -120,7 +121,7 @@ def observe(api: Api, params: Data, wanted: t.Sequence[Data]) -> dict[str, list[
     judge = Judge(
         lambda snapshot: dra_judge.judge(snapshot, params["pools"], wanted),
         dra_judge.CHAIN,
-        Patience(api.clock, params["grace"], dra_judge.PASSING),
+        Grace(api.clock, params["grace"], dra_judge.PASSING),
     )
 
     def told(seen: dict[str, list[Data]], parts: list[Part]) -> Data:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core import diff
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
@@ -60,7 +60,7 @@ class Judge:
 
     def __init__(self, params: Data, clock: t.Callable[[], float], only: str = "") -> None:
         self._params, self._only, self._driver = params, only, devices.driver(params)
-        self._patience = Patience(clock, params["grace"], (*_PASSING, *_LAST))
+        self._patience = Grace(clock, params["grace"], (*_PASSING, *_LAST))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:

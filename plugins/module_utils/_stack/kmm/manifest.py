@@ -9,10 +9,8 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    merge,
-    merge_tolerations,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import merge_tolerations
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import camel
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.kmm import devices, kernels
 

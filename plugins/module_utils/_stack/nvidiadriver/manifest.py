@@ -13,6 +13,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     InputError,
     NotReadyError,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labels import labels
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import matches
@@ -110,7 +111,7 @@ def selector(pools: t.Sequence[Data], name: str) -> dict[str, str]:
 
 def build(params: Data, driver: Data, example: Data) -> list[Data]:
     """The wanted objects. driver: the ClusterPolicy's driver section; example: the installed operator's."""
-    base = clusterpolicy_manifest.merge(example, from_policy(driver))
+    base = merge(example, from_policy(driver))
     pools = list(params["pools"])
     given = params.get("nvidia_drivers") or []
     entries = [entry for entry in given if entry["state"] == "present"]
@@ -127,10 +128,8 @@ def _manifest(entry: Data, base: Data, pools: t.Sequence[Data], params: Data) ->
     of_pool: Data = next(
         (pool["driver"] for pool in pools if pool["name"] == name and pool.get("driver")), {}
     )
-    wishes = clusterpolicy_manifest.merge(
-        fields(of_pool, nvidiadriver_options.FIELDS), fields(entry, nvidiadriver_options.FIELDS)
-    )
-    spec = clusterpolicy_manifest.merge(base, clusterpolicy_manifest.merge(wishes, entry.get("spec") or {}))
+    wishes = merge(fields(of_pool, nvidiadriver_options.FIELDS), fields(entry, nvidiadriver_options.FIELDS))
+    spec = merge(base, merge(wishes, entry.get("spec") or {}))
     clusterpolicy_manifest.count_unavailable(spec)
     spec["driverType"] = spec.get("driverType") or "gpu"
     spec.pop("nodeSelector", None)

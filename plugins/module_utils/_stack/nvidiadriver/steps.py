@@ -10,14 +10,14 @@ import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import Foreign
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.adopt_or_apply import blamed, told
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import preconditions
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
-    judge as stack,
+    result as clusterpolicy_result,
     steps as clusterpolicy_steps,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.default_spec import (
@@ -72,7 +72,7 @@ def present(api: Api, params: Data) -> Data:
             foreign = keep(api, params, wanted, api.list(DRIVER) if not api.check_mode else live)
             snapshot = _observe(api, params, wanted)
     _leave(api, _leaving(params))
-    found = {**stack.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
+    found = {**clusterpolicy_result.summarize(snapshot, params["name"], params["pools"]), **told(stranger)}
     return {
         **found,
         "nvidia_drivers": nvidiadriver_judge.summarize(snapshot, wanted),
@@ -186,7 +186,7 @@ def _leave(api: Api, names: list[str]) -> None:
 
 
 def _observe(api: Api, params: Data, wanted: list[Data]) -> dict[str, list[Data]]:
-    patience = Patience(api.clock, params["grace"], nvidiadriver_judge.PASSING)
+    patience = Grace(api.clock, params["grace"], nvidiadriver_judge.PASSING)
     also = clusterpolicy_steps.Also(
         {"drivers": Query(DRIVER)},
         lambda snapshot: patience.harden(nvidiadriver_judge.parts(snapshot, wanted, params["pools"])),

@@ -9,8 +9,8 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot, merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     pending,
@@ -21,9 +21,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
     judge_devices,
     judge_size,
     summarize_nodes,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    merge,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import stages
 
@@ -109,7 +106,7 @@ class Judge:
 
     def __init__(self, params: Data, clock: t.Callable[[], float]) -> None:
         self._pools = params["pools"]
-        self._patience = Patience(clock, params["grace"], ("GPU-SRO-ERRORED", "GPU-ALLOC"))
+        self._patience = Grace(clock, params["grace"], ("GPU-SRO-ERRORED", "GPU-ALLOC"))
         self.seen: Snapshot = {}
 
     def __call__(self, snapshot: Snapshot) -> Readiness:

@@ -17,6 +17,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool_nodes import check_pools
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     judge as clusterpolicy_judge,
+    result as clusterpolicy_result,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import explain
 
@@ -104,7 +105,7 @@ def broken(one: dict[str, t.Any], reason: str, message: str = "", restarts: int 
 def test_a_stack_that_works(seen: Snapshot) -> None:
     verdict = judge(seen)
     assert verdict.verdict == "ready"
-    facts = clusterpolicy_judge.summarize(seen, "gpu-cluster-policy", [POOL])
+    facts = clusterpolicy_result.summarize(seen, "gpu-cluster-policy", [POOL])
     assert (facts["state"], facts["reason"], facts["driver_version"]) == ("ready", "Reconciled", "595.91.07")
     (entry,) = facts["nodes"]
     assert entry["expected"] == entry["allocatable"] == {"nvidia.com/gpu": 4}

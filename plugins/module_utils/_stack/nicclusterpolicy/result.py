@@ -19,11 +19,11 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack impo
     table,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
     judge as nic_judge,
     manifest as nic_manifest,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic.node import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.node import (
     PRESENT,
     SECONDARY,
     WAITS,

@@ -9,13 +9,11 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import is_owned_by
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import name
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import owned
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.client import Api, Query
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
-    migration as nvidiadriver_migration,
-)
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.manifest import name
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import migration
 
 Data = dict[str, t.Any]
 DRIVER: t.Final = known("NVIDIADriver")
@@ -32,12 +30,12 @@ def begin(api: Api, namespace: str, spec: Data) -> DriverReturn | None:
         else api.list(DRIVER)
     )
     found = DriverReturn(api, namespace, [one for one in drivers if owned(one)])
-    sets = api.list(DAEMONSET, namespace, labels=nvidiadriver_migration.COMPONENT) if drivers else []
-    for remark in nvidiadriver_migration.refuse_strangers(drivers, sets):
+    sets = api.list(DAEMONSET, namespace, labels=migration.COMPONENT) if drivers else []
+    for remark in migration.refuse_strangers(drivers, sets):
         api.warn(remark)
     if not found.drivers:
         return None
-    nvidiadriver_migration.refuse_unreplaced(spec, found.of_ours(sets))
+    migration.refuse_unreplaced(spec, found.of_ours(sets))
     return found
 
 
@@ -59,17 +57,11 @@ class DriverReturn:
                 "NVIDIADriver objects go in a run that waits; until then their pods keep the policy's driver from their nodes."
             )
             return
-        api.wait(
-            {"drivers": Query(DRIVER)}, nvidiadriver_migration.judge_disabled, "NVIDIADriver objects stop"
-        )
-        for one in self.of_ours(api.list(DAEMONSET, namespace, labels=nvidiadriver_migration.COMPONENT)):
+        api.wait({"drivers": Query(DRIVER)}, migration.judge_disabled, "NVIDIADriver objects stop")
+        for one in self.of_ours(api.list(DAEMONSET, namespace, labels=migration.COMPONENT)):
             api.delete(DAEMONSET, name(one), namespace, owned_only=False, orphan=True)
-        for node in nvidiadriver_migration.unasked(
-            api.list(POD, namespace, labels=nvidiadriver_migration.COMPONENT), api.list(NODE)
-        ):
-            api.merge_patch(
-                NODE, node, None, {"metadata": {"annotations": {nvidiadriver_migration.REQUESTED: "true"}}}
-            )
+        for node in migration.unasked(api.list(POD, namespace, labels=migration.COMPONENT), api.list(NODE)):
+            api.merge_patch(NODE, node, None, {"metadata": {"annotations": {migration.REQUESTED: "true"}}})
 
     def finish(self) -> None:
         """Once no pod is left that runs with what an NVIDIADriver brought along, its service account for one."""
@@ -77,8 +69,8 @@ class DriverReturn:
         if not api.wait_wanted:
             return
         api.wait(
-            {"pods": Query(POD, self._namespace, labels=nvidiadriver_migration.COMPONENT)},
-            nvidiadriver_migration.judge_replaced,
+            {"pods": Query(POD, self._namespace, labels=migration.COMPONENT)},
+            migration.judge_replaced,
             "policy's driver",
         )
         for one in self.drivers:

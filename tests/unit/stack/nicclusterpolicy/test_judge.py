@@ -12,12 +12,14 @@ import typing as t
 import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
     judge as nic_judge,
     manifest as nic_manifest,
     node as nic_node,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic.result import summarize
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.result import (
+    summarize,
+)
 
 Data = dict[str, t.Any]
 

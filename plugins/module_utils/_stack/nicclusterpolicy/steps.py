@@ -30,11 +30,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack impo
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import (
     steps as clusterpolicy_steps,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
     judge as nic_judge,
     manifest as nic_manifest,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic.result import summarize
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.result import (
+    summarize,
+)
 
 Data = dict[str, t.Any]
 NAME: t.Final = nic_manifest.NAME

@@ -9,7 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Patience
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.grace import Grace
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     PENDING,
@@ -23,10 +23,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack import operands, stages
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.finding import Part, part, placed
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
     manifest as nic_manifest,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic.node import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy.node import (
     DRIVER,
     PLUGINS,
     SECONDARY,
@@ -78,7 +78,7 @@ def judging(params: Data, clock: t.Callable[[], float]) -> Judge:
     return Judge(
         lambda snapshot: judge(snapshot, params["pools"], offered),
         CHAIN,
-        Patience(clock, params["grace"], PASSING),
+        Grace(clock, params["grace"], PASSING),
     )
 
 

@@ -10,9 +10,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
     DRIVER_UPGRADE,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver import (
-    migration as nvidiadriver_migration,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy import migration
 
 Data = dict[str, t.Any]
 OURS: t.Final = {"app.kubernetes.io/managed-by": "accelerators.openshift"}
@@ -50,11 +48,11 @@ def node(name: str, state: str | None = None, **annotations: str) -> Data:
 
 def test_somebody_elses_that_drives_is_refused_and_one_that_does_not_is_told() -> None:
     drivers = [driver("ours", **OURS), driver("theirs")]
-    assert nvidiadriver_migration.refuse_strangers(drivers, [daemonset("ours")]) == [
-        "NVIDIADriver theirs was made by somebody else; it stays, and is disabled."
+    assert migration.refuse_strangers(drivers, [daemonset("ours")]) == [
+        "NVIDIADriver theirs was made by another client; it stays, and is disabled."
     ]
     with pytest.raises(NotReadyError) as caught:
-        nvidiadriver_migration.refuse_strangers(drivers, [daemonset("theirs")])
+        migration.refuse_strangers(drivers, [daemonset("theirs")])
     assert (caught.value.code, "oc label nvidiadriver theirs" in (caught.value.remedy or "")) == (
         "GPU-NVD-FOREIGN",
         True,
@@ -79,18 +77,16 @@ def test_somebody_elses_that_drives_is_refused_and_one_that_does_not_is_told() -
     ],
 )
 def test_pods_that_nobody_would_replace(spec: Data, marks: dict[str, str], cause: str) -> None:
-    nvidiadriver_migration.refuse_unreplaced(GOOD, [daemonset("a", **{"openshift.driver-toolkit": "true"})])
+    migration.refuse_unreplaced(GOOD, [daemonset("a", **{"openshift.driver-toolkit": "true"})])
     with pytest.raises(NotReadyError) as caught:
-        nvidiadriver_migration.refuse_unreplaced(spec, [daemonset("a", **marks)])
+        migration.refuse_unreplaced(spec, [daemonset("a", **marks)])
     assert (caught.value.code, cause in caught.value.message) == ("GPU-NVD-BACK", True)
 
 
 def test_the_operator_has_to_have_seen_the_switch_before_anything_is_taken_from_it() -> None:
     drivers = [driver("a", "ready", **OURS), driver("b", **OURS), driver("theirs", "ready")]
-    assert (
-        nvidiadriver_migration.judge_disabled({"drivers": drivers}).message == "NVIDIADriver a still drives."
-    )
-    assert nvidiadriver_migration.judge_disabled({"drivers": drivers[1:]}).is_ready
+    assert migration.judge_disabled({"drivers": drivers}).message == "NVIDIADriver a still drives."
+    assert migration.judge_disabled({"drivers": drivers[1:]}).is_ready
 
 
 def test_an_upgrade_is_asked_for_once_and_only_where_a_pod_is_left_over() -> None:
@@ -100,15 +96,15 @@ def test_an_upgrade_is_asked_for_once_and_only_where_a_pod_is_left_over() -> Non
         node("c", "cordon-required"),
         node("d", "upgrade-failed"),
         node("e"),
-        node("f", **{nvidiadriver_migration.REQUESTED: "true"}),
+        node("f", **{migration.REQUESTED: "true"}),
     ]
     pods = [*(pod(name) for name in "abcdf"), pod("e", "uid")]
-    assert nvidiadriver_migration.unasked(pods, nodes) == ["a", "b"]
+    assert migration.unasked(pods, nodes) == ["a", "b"]
 
 
 def test_it_is_over_when_no_pod_is_left_over() -> None:
-    assert nvidiadriver_migration.judge_replaced({"pods": [pod("a", "uid")]}).is_ready
-    late = nvidiadriver_migration.judge_replaced({"pods": [pod("a", "uid"), pod("b")]})
+    assert migration.judge_replaced({"pods": [pod("a", "uid")]}).is_ready
+    late = migration.judge_replaced({"pods": [pod("a", "uid"), pod("b")]})
     assert (late.code, late.message) == (
         "GPU-UPG-RUNNING",
         "Driver pods of NVIDIADriver objects still run on b.",

@@ -24,7 +24,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._stack.find
     on_node,
     placed,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nic import (
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nicclusterpolicy import (
     manifest as nic_manifest,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.pods import IMAGE_REASONS, trouble

@@ -11,16 +11,14 @@ import re
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import InputError
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import merge
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.readiness import (
     Readiness,
     failed,
     pending,
     ready,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
-    merge,
-    merge_tolerations,
-)
+from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.taints import merge_tolerations
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.options import camel
 
 Data = dict[str, t.Any]

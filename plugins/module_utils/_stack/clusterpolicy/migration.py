@@ -18,7 +18,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.adoption import keeper
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.daemon_sets import of_owner
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.errors import NotReadyError
-from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot
+from ansible_collections.accelerators.openshift.plugins.module_utils._core.objects import Snapshot, name
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import (
     MANAGED_BY,
     owned,
@@ -33,7 +33,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.labe
 from ansible_collections.accelerators.openshift.plugins.module_utils._stack.clusterpolicy.manifest import (
     state,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.nvidiadriver.manifest import name
 
 Data = dict[str, t.Any]
 COMPONENT: t.Final = "app.kubernetes.io/component=nvidia-driver"
