@@ -15,12 +15,12 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._kube.clien
 from ansible_collections.accelerators.openshift.plugins.module_utils._kube.kinds import known
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import drain
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    bundle,
     csv,
     driver_change,
     helm_values,
     plans,
     subscription,
+    unpack,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 
@@ -58,7 +58,7 @@ def _following(api: Api, plan: KubeObject) -> KubeObject | None:
     found = plans.shown(plan, name) or {}
     if found.get("kind") != "ConfigMap":
         return found or None
-    return bundle.csv(api.get(known("ConfigMap"), str(found.get("name")), str(found.get("namespace"))), name)
+    return unpack.csv(api.get(known("ConfigMap"), str(found.get("name")), str(found.get("namespace"))), name)
 
 
 def _pin(api: Api, change: driver_change.Change, take: bool) -> KubeObject:

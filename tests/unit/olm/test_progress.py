@@ -11,7 +11,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.error
     NotReadyError,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
-    bundle,
     catalogue,
     offers,
     progress,
@@ -66,7 +65,7 @@ BACK_OFF: t.Final = f'Back-off pulling image "{IMAGE}": ErrImagePull: manifest u
 def test_what_keeps_a_bundle_from_being_unpacked(
     jobs: list[Object], pods: list[Object], said: list[str]
 ) -> None:
-    assert [one.said for one in bundle.stuck_jobs(jobs, pods)] == said
+    assert [one.said for one in unpack.stuck_jobs(jobs, pods)] == said
 
 
 class Lists:
