@@ -76,25 +76,8 @@ def missing(
     wanted = {source: states.get(source)} if source else states
     unwell = {key: state for key, state in wanted.items() if state not in USABLE}
     evidence = [f"CatalogSource {key}: {state}" for key, state in sorted(states.items())]
-    if source and source not in states and (why := disabled(hub, source)):
-        message = (
-            f"CatalogSource {source} is one of OpenShift's own and is switched off: "
-            f"in OperatorHub cluster, spec.{why}."
-        )
-        return AcceleratorError(
-            "OLM-CATALOG",
-            message,
-            "Set source to the mirrored catalogue that replaces it, or enable it there.",
-            evidence,
-        )
     if source and source not in states:
-        message = f"There is no CatalogSource {source}; there are: {', '.join(sorted(states)) or 'none'}."
-        return AcceleratorError(
-            "OLM-CATALOG",
-            message,
-            "Set source to an existing one, or enable it in OperatorHub cluster.",
-            evidence,
-        )
+        return _no_source(source, sorted(states), disabled(hub, source), evidence)
     if unwell or not states:
         which = (
             ", ".join(f"{key} ({state or 'no state yet'})" for key, state in sorted(unwell.items()) if key)
@@ -103,15 +86,7 @@ def missing(
         message = f"Package {name} is not served, and not every catalogue is READY: {which}."
         make = AwayError if unwell and states else AcceleratorError
         return make("OLM-CATALOG", message, CATALOG_REMEDY, evidence)
-    names = sorted({package_name(one) for one in offered if source in (None, catalog(one)[0])})
-    near = [one for one in names if name in one or one in name] or difflib.get_close_matches(
-        name, names, n=3, cutoff=0.4
-    )
-    hint = (
-        f"Did you mean {' or '.join(near)}?"
-        if near
-        else f"The catalogues carry {len(names)} packages, none with a similar name."
-    )
+    hint = _hint(name, {package_name(one) for one in offered if source in (None, catalog(one)[0])})
     off = [one for one in DEFAULT_SOURCES if source is None and one not in states and disabled(hub, one)]
     evidence += [f"CatalogSource {one}: disabled in OperatorHub cluster" for one in off]
     message = (
@@ -122,6 +97,29 @@ def missing(
         "oc get packagemanifests -n openshift-marketplace."
     )
     return AcceleratorError("OLM-NO-PACKAGE", message, remedy, evidence)
+
+
+def _no_source(source: str, existing: list[str], why: str, evidence: list[str]) -> AcceleratorError:
+    """Return the failure of a catalogue that does not exist. why: how OperatorHub disables it, or empty."""
+    if why:
+        message = (
+            f"CatalogSource {source} is one of OpenShift's own and is switched off: "
+            f"in OperatorHub cluster, spec.{why}."
+        )
+        remedy = "Set source to the mirrored catalogue that replaces it, or enable it there."
+    else:
+        message = f"There is no CatalogSource {source}; there are: {', '.join(existing) or 'none'}."
+        remedy = "Set source to an existing one, or enable it in OperatorHub cluster."
+    return AcceleratorError("OLM-CATALOG", message, remedy, evidence)
+
+
+def _hint(name: str, packages: t.Collection[str]) -> str:
+    names = sorted(packages)
+    near = [one for one in names if name in one or one in name]
+    near = near or difflib.get_close_matches(name, names, n=3, cutoff=0.4)
+    if near:
+        return f"Did you mean {' or '.join(near)}?"
+    return f"The catalogues carry {len(names)} packages, none with a similar name."
 
 
 def check_catalog(offer: KubeObject, catalogs: t.Sequence[KubeObject]) -> None:

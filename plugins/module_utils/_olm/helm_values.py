@@ -18,8 +18,6 @@ try:
 except ImportError:  # Ansible itself always has it; the import test of ansible-test has not
     yaml = None  # type: ignore[assignment]
 
-Data = dict[str, t.Any]
-
 PACKAGE: t.Final = "gpu-operator-certified"
 CHART: t.Final = "v26.7.0"
 COMMAND: t.Final = (
@@ -27,7 +25,7 @@ COMMAND: t.Final = (
     "-n nvidia-gpu-operator --create-namespace -f values.yaml"
 )
 # The chart disables dcgm and nodeStatusExporter; the ClusterPolicy of the operator's bundle enables them.
-_BUNDLE: t.Final[Data] = {"dcgm": {"enabled": True}, "nodeStatusExporter": {"enabled": True}}
+_BUNDLE: t.Final[dict[str, t.Any]] = {"dcgm": {"enabled": True}, "nodeStatusExporter": {"enabled": True}}
 _OPENSHIFT_ONLY: t.Final = ("use_ocp_driver_toolkit", "defaultRuntime", "initContainer")
 # The first toleration in the chart's list for nfd-worker; a new list replaces that one.
 _CONTROL_PLANE: t.Final = {
@@ -40,12 +38,12 @@ _CONTROL_PLANE: t.Final = {
 _NOT_IN_CHART: t.Final = ("psp",)
 
 
-def values(spec: t.Mapping[str, t.Any]) -> Data:
+def values(spec: t.Mapping[str, t.Any]) -> dict[str, t.Any]:
     """Return the values for the spec of a ClusterPolicy; only some keys of the driver have other names."""
     asked = copy.deepcopy(
         {key: value for key, value in spec.items() if key not in _NOT_IN_CHART and value not in ({}, None)}
     )
-    found: Data = {**copy.deepcopy(_BUNDLE), **asked}
+    found: dict[str, t.Any] = {**copy.deepcopy(_BUNDLE), **asked}
     for key, preset in _BUNDLE.items():
         found[key] = {**preset, **(asked.get(key) or {})}
     operator = {

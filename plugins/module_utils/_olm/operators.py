@@ -49,20 +49,11 @@ def present(api: Api, params: OlmOperatorParams) -> KubeObject:
         raise without_olm.refusal(api, name, {}) from exc
     group = olm_group.suitable(api.list(known("OperatorGroup"), namespace), namespace, params["install_mode"])
     ask = _ask(api, params, live, group)
-    new_group = (
-        None
-        if group
-        else olm_group.build(namespace, olm_group.mode(params["install_mode"], ask.modes, ask.package))
-    )
-    api.apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Namespace",
-            "metadata": {"name": namespace, "labels": params["namespace_labels"]},
-        }
-    )
-    if new_group:
-        api.apply(new_group)
+    mode = "" if group else olm_group.mode(params["install_mode"], ask.modes, ask.package)
+    metadata = {"name": namespace, "labels": params["namespace_labels"]}
+    api.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata})
+    if mode:
+        api.apply(olm_group.build(namespace, mode))
     wanted = olm_subscription.build(ask, namespace, live)
     if live is not None and not owned(live) and not take:
         api.warn(olm_subscription.check_foreign(live, wanted))

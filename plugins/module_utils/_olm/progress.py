@@ -178,24 +178,7 @@ def _installed(seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | Non
         olm_subscription.status(seen, "currentCSV"),
     )
     if not installed:
-        if current and plan is not None:
-            state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
-            return (
-                pending("InstalledCSV", f"CSV {current} succeeded; the Subscription does not say so yet")
-                if state.is_ready
-                else state
-            )
-        if olm_subscription.condition(seen["subscription"][0], trouble.UNPACKING):
-            return pending(
-                "Unpacks",
-                f"Subscription {ask.package}: the bundle is being unpacked",
-                code="OLM-UNPACK",
-                remedy=trouble.UNPACK,
-            )
-        text = f"Subscription {ask.package}: OLM has not made an InstallPlan yet"
-        return pending(
-            "NoInstallPlan", text, code="OLM-PENDING", remedy="Look at the catalog-operator's log."
-        )
+        return _not_installed(seen, ask, plan, current)
     if current and current != installed and plan is not None and plans.is_approved(plan):
         state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
         return (
@@ -222,6 +205,22 @@ def _installed(seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | Non
             installed, ask, has_looked and olm_subscription.status(seen, "state") == "AtLatestKnown"
         )
     return state
+
+
+def _not_installed(
+    seen: Snapshot, ask: olm_subscription.Ask, plan: KubeObject | None, current: str
+) -> Readiness:
+    if current and plan is not None:
+        state = olm_csv.judge(olm_csv.named(seen["csvs"], current), current)
+        if not state.is_ready:
+            return state
+        return pending("InstalledCSV", f"CSV {current} succeeded; the Subscription does not say so yet")
+    where = f"Subscription {ask.package}"
+    if olm_subscription.condition(seen["subscription"][0], trouble.UNPACKING):
+        text = f"{where}: the bundle is being unpacked"
+        return pending("Unpacks", text, code="OLM-UNPACK", remedy=trouble.UNPACK)
+    text = f"{where}: OLM has not made an InstallPlan yet"
+    return pending("NoInstallPlan", text, code="OLM-PENDING", remedy="Look at the catalog-operator's log.")
 
 
 def _is_newer(csv: str, than: str) -> bool:
