@@ -1,4 +1,4 @@
-"""An upgrade of the GPU operator that changes the driver: when it does, whom it hits, and how the running one is kept."""
+"""Changes of the driver by an upgrade of the GPU operator: when, for which nodes, and how to pin it."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_only_our_own_policy_is_pinned_unasked() -> None:
 def test_the_question_names_drivers_nodes_and_pods() -> None:
     change = found()
     assert change
-    nodes = [
+    nodes: list[dict[str, t.Any]] = [
         {"metadata": {"name": "gpu-0", "labels": {"nvidia.com/cuda.driver-version.full": "580.126.20"}}},
         {"metadata": {"name": "gpu-1"}},
     ]

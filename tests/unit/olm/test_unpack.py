@@ -1,4 +1,4 @@
-"""What OLM may yet mend: a bundle that cannot be unpacked, and a catalogue that is away."""
+"""Trouble that can end by itself: a bundle that OLM cannot unpack, and a catalogue that does not answer."""
 
 from __future__ import annotations
 
