@@ -109,7 +109,7 @@ def test_a_budget_that_yields_after_three_minutes() -> None:
 
 @pytest.mark.parametrize("seconds", [170.0, 185.0])
 def test_one_that_takes_too_long_is_named(seconds: float) -> None:
-    """At the end of the task's time the node stays cordoned; a terminating pod does not count for the budget."""
+    """At the end of the task's time the node stays cordoned; a terminating pod does not count any more."""
     node = Node(yields_after=180.0, wait_timeout=seconds)
     with pytest.raises(WaitTimeoutError) as caught:
         drain_steps.drain(t.cast(Api, node), {"n1"}, Rules(), "Node n1 is to be drained")
