@@ -25,7 +25,7 @@ def of_the_cluster(api: Api, package: str) -> KubeObject:
 
     Raise OLM-CLUSTER-OPERATOR if it is missing or does not work.
     """
-    name = cluster_operator.behind(package) or package
+    name = cluster_operator.cluster_operator_of(package) or package
     live = cluster_operator.check(package, name, api.get(known("ClusterOperator"), name))
     api.warn(cluster_operator.remark(package, name, live))
     return cluster_operator.summarize(package, name, live)

@@ -21,7 +21,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     progress,
     subscription as olm_subscription,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import behind
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import (
+    cluster_operator_of,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.helm_values import (
     PACKAGE as GPU_OPERATOR,
 )
@@ -35,7 +37,7 @@ def present(api: Api, params: OlmOperatorParams) -> KubeObject:
     the usual task small.
     """
     name, namespace, take = params["name"], params["namespace"], params["adopt"] == "take"
-    if behind(name):
+    if cluster_operator_of(name):
         from ansible_collections.accelerators.openshift.plugins.module_utils._olm import (
             elsewhere as olm_elsewhere,
         )

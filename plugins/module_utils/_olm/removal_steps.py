@@ -19,7 +19,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._olm import
     removal,
     subscription,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import behind
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.cluster_operator import (
+    cluster_operator_of,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 
 _CSV: t.Final = known("ClusterServiceVersion")
@@ -41,7 +43,7 @@ _CONTENTS: t.Final = (
 def absent(api: Api, params: OlmOperatorParams) -> KubeObject:
     """Delete the operator if this collection installed it. Return the facts (operator)."""
     name, namespace = params["name"], params["namespace"]
-    if behind(name):
+    if cluster_operator_of(name):
         api.warn(f"{name} is part of OpenShift and stays.")
     else:
         _remove(api, name, namespace, params["force"], params["remove_crds"])

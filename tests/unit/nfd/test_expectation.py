@@ -129,7 +129,7 @@ def test_a_label_that_goes_and_comes_back_is_told_and_is_no_loss() -> None:
         verdicts.append(judge({"instances": [live], "nodes": [seen]}).verdict)
     assert verdicts == ["ready", "pending", "pending", "ready"]
     assert judge.lost == [{"node": "gpu-0", "label": PCI, "seconds": 3.0}]
-    assert f"Node gpu-0 was without {PCI} for 3.0 s" in report.doubts({"stale": [], "lost": judge.lost})[0]
+    assert f"Node gpu-0 was without {PCI} for 3.0 s" in report.warnings({"stale": [], "lost": judge.lost})[0]
 
 
 def test_a_label_that_was_never_there_is_not_lost() -> None:

@@ -38,7 +38,7 @@ def test_a_foreign_instance_is_completed_only() -> None:
     )
     assert nfd_instance.difference(params(), live) == {}
     assert nfd_instance.choose([live], "nfd-instance", "openshift-nfd") is live
-    first, second = nfd_instance.doubts(params(), [live], live)
+    first, second = nfd_instance.warnings(params(), [live], live)
     assert "used instead of nfd-instance" in first
     assert "['class', 'vendor']" in second
     assert "workerConfig" in nfd_instance.difference(params(pci_classes=["0b"]), live)["spec"]
@@ -109,7 +109,7 @@ def test_two_instances_and_a_pinned_image_are_explained() -> None:
     live, here, away = instance("a", COMPLETE), instance("b"), instance("c")
     away["metadata"]["namespace"] = "other"
     live["spec"]["operand"] = {"image": "example.com/nfd:v1"}
-    _used, fields, pinned, two, elsewhere = nfd_instance.doubts(params(), [live, here, away], live)
+    _used, fields, pinned, two, elsewhere = nfd_instance.warnings(params(), [live, here, away], live)
     assert "adopt: take" in fields
     assert "pins operand.image to example.com/nfd:v1" in pinned
     assert "openshift-nfd has 2 NodeFeatureDiscoveries, a and b" in two

@@ -232,7 +232,7 @@ def test_node_features_of_nodes_that_are_gone() -> None:
     found = nfd_features.orphans(
         [published("a", "a"), published("x-b", "b"), {"metadata": {"name": "c", "namespace": "x"}}], {"a"}
     )
-    assert [one.to_dict() for one in found] == [
+    assert [one.as_result() for one in found] == [
         {"node": "b", "message": "node b does not exist", "name": "x-b", "namespace": "openshift-nfd"}
     ]
 

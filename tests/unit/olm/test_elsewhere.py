@@ -29,8 +29,8 @@ def operator(**conditions: str) -> Object:
 
 
 def test_a_cluster_operator_is_reported() -> None:
-    assert cluster_operator.behind("nfd") is None
-    name = cluster_operator.behind("cluster-node-tuning-operator")
+    assert cluster_operator.cluster_operator_of("nfd") is None
+    name = cluster_operator.cluster_operator_of("cluster-node-tuning-operator")
     assert name == "node-tuning"
     live = cluster_operator.check("node-tuning", name, operator(Available="True", Degraded="False"))
     assert cluster_operator.summarize("node-tuning", name, live) | {
