@@ -10,6 +10,8 @@ import pytest
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.argspec import AUTH
 from ansible_collections.accelerators.openshift.plugins.module_utils._frame.params import ManifestsParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._nfd.params import NfdLabelsParams
+from ansible_collections.accelerators.openshift.plugins.module_utils._olm.params import OlmOperatorParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._quota.params import GpuQuotaParams
 from ansible_collections.accelerators.openshift.plugins.module_utils._update.params import (
     PreflightUpdateParams,
@@ -21,6 +23,8 @@ PARAMS: dict[str, type] = {
     "gpu_quota": GpuQuotaParams,
     "gpu_workload": GpuWorkloadParams,
     "manifests": ManifestsParams,
+    "nfd_labels": NfdLabelsParams,
+    "olm_operator": OlmOperatorParams,
     "preflight_update": PreflightUpdateParams,
 }
 PLAIN = {"str": str, "path": str, "int": int, "float": float, "bool": bool, "dict": dict, "list": list}

@@ -19,7 +19,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.readi
     worst,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import pool_nodes
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
+    result as custom_result,
+)
 
 Data = dict[str, t.Any]
 
@@ -172,7 +174,7 @@ class Judge:
             "reason": verdict.reason or own.reason,
             "message": own.message if own.is_ready else verdict.message,
             "nodes": pool_nodes.summarize_nodes(snapshot.get("nodes", ()), self._pools),
-            **stages.summarize(
+            **custom_result.summarize(
                 next(iter(snapshot.get("objects") or ()), None),
                 own,
                 snapshot.get("nodes", ()),

@@ -22,7 +22,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._nodes.pool
     judge_size,
     summarize_nodes,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import stages
+from ansible_collections.accelerators.openshift.plugins.module_utils._stack.custom import (
+    result as custom_result,
+)
 
 Data = dict[str, t.Any]
 API_VERSION: t.Final = "sro.openshift.io/v1beta1"
@@ -135,7 +137,7 @@ class Judge:
         live = next(iter(snapshot.get("specials") or []), None)
         verdict = judge(live) if live else pending("Missing")
         nodes = summarize_nodes(snapshot.get("nodes", ()), self._pools)
-        told = stages.summarize(live, verdict, snapshot.get("nodes", ()), self._pools, failed)
+        told = custom_result.summarize(live, verdict, snapshot.get("nodes", ()), self._pools, failed)
         return {
             "name": name,
             "state": verdict.verdict,
