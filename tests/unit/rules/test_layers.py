@@ -231,9 +231,9 @@ def test_the_one_fail_json() -> None:
 @pytest.mark.parametrize(
     ("module", "files_at_most", "kib"),
     [
-        ("manifests", 35, 183),
-        ("special_resource", 145, 690),
-        *((path.stem, 145, 690) for path in sorted((PLUGINS / "modules").glob("*.py"))),
+        ("manifests", 35, 184),
+        ("special_resource", 150, 710),
+        *((path.stem, 150, 710) for path in sorted((PLUGINS / "modules").glob("*.py"))),
     ],
 )
 def test_a_module_packs_few_files(module: str, files_at_most: int, kib: int) -> None:
