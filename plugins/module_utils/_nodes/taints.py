@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import GPU
+
 # On cordoned nodes; a pod that tolerates it can be scheduled there.
 UNSCHEDULABLE: t.Final = "node.kubernetes.io/unschedulable"
 # Kubernetes sets and removes these taints itself, and every DaemonSet tolerates them.
 _TEMPORARY: t.Final = "node.kubernetes.io/"
 # The toleration that every operand of the GPU operator has by itself.
-GPU_TOLERATION: t.Final = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+GPU_TOLERATION: t.Final = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
 
 
 def matches(wanted: t.Mapping[str, str], marks: t.Mapping[str, str]) -> bool:
@@ -29,7 +31,7 @@ def taints(node: t.Mapping[str, t.Any]) -> list[dict[str, t.Any]]:
     return (node.get("spec") or {}).get("taints") or []
 
 
-def tolerates(toleration: dict[str, t.Any], taint: dict[str, t.Any]) -> bool:
+def tolerates(toleration: t.Mapping[str, t.Any], taint: t.Mapping[str, t.Any]) -> bool:
     """Return True if the toleration covers the taint."""
     if toleration.get("effect") and toleration["effect"] != taint["effect"]:
         return False
@@ -69,7 +71,7 @@ def write_taint(taint: dict[str, t.Any]) -> str:
     return f"{taint['key']}{value}:{taint['effect']}"
 
 
-def operand_tolerations(taints: t.Iterable[dict[str, t.Any]]) -> list[dict[str, t.Any]]:
+def operand_tolerations(taints: t.Iterable[t.Mapping[str, t.Any]]) -> list[dict[str, t.Any]]:
     """Return the operands' own toleration, and one toleration for each taint that it does not cover."""
     found = [dict(GPU_TOLERATION)]
     for taint in taints:
