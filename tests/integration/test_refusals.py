@@ -155,6 +155,7 @@ def test_an_inventory_may_use_the_short_names_for_itself(
         capture_output=True,
         text=True,
         timeout=120,
+        check=False,
     )
     expected = (
         "cluster_connection is now gpu_cluster_connection"
