@@ -30,7 +30,7 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms 
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
 )
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import Platform
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Platform
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import platform_options
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import Pool
 
@@ -99,11 +99,11 @@ def plan(
 ) -> MachinePlan:
     """live: all machine sets of the namespace. record: what the sets say of the pool's completeness. Raises what forbids the pool."""
     platform = source_set.platform_of(cluster)
-    if params.get("image") and (remedy := platforms.IMAGELESS.get(platform.KEY)):
+    if params.get("image") and platform.NO_IMAGE:
         raise InputError(
             "POOL-PLATFORM",
             f"image: {params['image']} names nothing that machines of this platform boot.",
-            remedy,
+            platform.NO_IMAGE,
         )
     existing = {machine_set.name_of(one): one for one in live}
     have = held(cluster, pool, live)
@@ -124,7 +124,7 @@ def plan(
             manifests[name]["metadata"]["annotations"][machine_set.OBTAINED] = record
         if pool.autoscale:
             manifests[name]["metadata"]["annotations"] |= scale_from_zero.capacity(
-                platform.KEY, share.candidate
+                platform.REPORTS, share.candidate
             )
         named[name] = share
         wanted[name] = manifests[name]

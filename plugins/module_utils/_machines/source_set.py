@@ -18,10 +18,10 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._machines.m
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Platform
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     OTHER,
     PLATFORMS,
-    Platform,
     on,
 )
 

@@ -13,11 +13,20 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.input
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.quantity import canonical
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import azure_shape
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known, merged
 
 Data = dict[str, t.Any]
 KEY: t.Final = "azure"
+NAME: t.Final = "Azure"
+OWN_TYPE: t.Final = ""
+HAS_TYPE_LABEL: t.Final = True
+NO_IMAGE: t.Final = ""
+REPORTS: t.Final[Reports] = "all"
 # Some regions have no zones; there a machine set names none.
 ZONED: t.Final = False
 _ULTRA: t.Final = "UltraSSD_LRS"

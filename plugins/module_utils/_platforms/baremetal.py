@@ -12,11 +12,21 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.input
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.names import key_fault, value_fault
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
 
 Data = dict[str, t.Any]
 KEY: t.Final = "baremetal"
+NAME: t.Final = "BareMetal"
+OWN_TYPE: t.Final = "your own name for a kind of host"
+HAS_TYPE_LABEL: t.Final = False
+NO_IMAGE: t.Final = "Remove image, or set baremetal.image with url and checksum."
+REPORTS: t.Final[Reports] = "nothing"
+CHOSEN: t.Final[dict[str, str]] = {}
 ZONED: t.Final = False
 OPERATORS: t.Final = ("In", "NotIn", "Exists", "DoesNotExist")
 OPTIONS: t.Final[dict[str, Field]] = {

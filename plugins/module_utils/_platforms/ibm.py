@@ -11,11 +11,20 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
 
 Data = dict[str, t.Any]
 KEY: t.Final = "ibm"
+NAME: t.Final = "IBMCloud"
+OWN_TYPE: t.Final = ""
+HAS_TYPE_LABEL: t.Final = True
+NO_IMAGE: t.Final = ""
+REPORTS: t.Final[Reports] = "size"
 ZONED: t.Final = True
 OPTIONS: t.Final[dict[str, Field]] = {"dedicated_host": Field("text")}
 SHAPE: t.Final[Data] = {

@@ -9,7 +9,8 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
-_CLOUDS: t.Final = {"AWS": "aws", "Azure": "azure", "GCP": "gcp", "IBMCloud": "ibm"}
+# Every other platform is its own name in small letters.
+_CLOUDS: t.Final = {"IBMCloud": "ibm"}
 _WITHOUT_MACHINES: t.Final = ("None", "External", "")
 
 

@@ -13,11 +13,21 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._core.input
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.quantity import canonical
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
 
 Data = dict[str, t.Any]
 KEY: t.Final = "nutanix"
+NAME: t.Final = "Nutanix"
+OWN_TYPE: t.Final = "your own name for a kind of machine"
+HAS_TYPE_LABEL: t.Final = False
+NO_IMAGE: t.Final = ""
+REPORTS: t.Final[Reports] = "size"
+CHOSEN: t.Final[dict[str, str]] = {}
 ZONED: t.Final = False
 OPTIONS: t.Final[dict[str, Field]] = {
     "gpus": Field("list", fields={"name": Field("text"), "device_id": Field("integer", low=1, high=65535)}),

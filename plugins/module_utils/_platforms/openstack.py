@@ -11,11 +11,21 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known, merged
 
 Data = dict[str, t.Any]
 KEY: t.Final = "openstack"
+NAME: t.Final = "OpenStack"
+OWN_TYPE: t.Final = "a flavor"
+HAS_TYPE_LABEL: t.Final = True
+NO_IMAGE: t.Final = ""
+REPORTS: t.Final[Reports] = "size"
+CHOSEN: t.Final[dict[str, str]] = {}
 # Without one Nova chooses.
 ZONED: t.Final = False
 OPTIONS: t.Final[dict[str, Field]] = {"server_group": Field("text"), "config_drive": Field("flag")}

@@ -11,10 +11,21 @@ import typing as t
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 
 Data = dict[str, t.Any]
 KEY: t.Final = "other"
+NAME: t.Final = ""
+OWN_TYPE: t.Final = "your own name for a kind of machine"
+HAS_TYPE_LABEL: t.Final = False
+NO_IMAGE: t.Final = "Remove image, or set its field in provider_spec_patch."
+REPORTS: t.Final[Reports] = "nothing"
+CHOSEN: t.Final[dict[str, str]] = {}
+IMAGE: t.Final = ""
 ZONED: t.Final = False
 OPTIONS: t.Final[dict[str, Field]] = {}
 # Nothing is known of its fields, so nothing of them is checked.

@@ -12,7 +12,11 @@ from dataclasses import dataclass
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.input import Field
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import refusals
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Reports,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
 
 Data = dict[str, t.Any]
@@ -77,6 +81,12 @@ class VSphere:
     domains: tuple[Data, ...] = ()
 
     KEY: t.ClassVar = "vsphere"
+    NAME: t.ClassVar = "VSphere"
+    OWN_TYPE: t.ClassVar = "a template that has the GPUs"
+    HAS_TYPE_LABEL: t.ClassVar = False
+    NO_IMAGE: t.ClassVar = ""
+    REPORTS: t.ClassVar[Reports] = "size"
+    CHOSEN: t.ClassVar[dict[str, str]] = {}
     ZONED: t.ClassVar = False
     IMAGE: t.ClassVar = "template"
     SHAPE: t.ClassVar = _SHAPE

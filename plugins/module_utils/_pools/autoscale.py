@@ -9,6 +9,7 @@ from __future__ import annotations
 import typing as t
 
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import reports
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.scale_from_zero import (
     BOOKED,
     lacks_size,
@@ -71,7 +72,7 @@ def _from_zero(pool: Data, path: str, problems: Problems, cloud: str | None) -> 
         if one.vendor != "nvidia":
             message = f"{books}; the devices of {one.instance_type} have another name ({one.vendor}), so it would never scale up from 0."
             problems.add("POOL-AUTOSCALE-ZERO", where, message, "Set min to at least 1.")
-        elif missing := lacks_size(cloud, one):
+        elif missing := lacks_size(reports(cloud), one):
             keys = " and ".join(missing)
             message = f"is required to scale up from 0: nothing on {cloud} tells the autoscaler what {one.instance_type} is made of."
             problems.add(

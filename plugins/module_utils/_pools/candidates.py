@@ -21,7 +21,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     BY_KEY,
-    OWN_TYPES,
+    OTHER,
+    of_cloud,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools import attached
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.geometry import (
@@ -109,7 +110,7 @@ def _foreign(
 
 def _unknown(name: str, cloud: str | None, path: str, catalogue: Catalogue, problems: Problems) -> None:
     if cloud and cloud not in CLOUDS:
-        what = OWN_TYPES.get(cloud, "your own name for a kind of machine")
+        what = (of_cloud(cloud) or OTHER).OWN_TYPE
         message = f"is required on {cloud}: {name} is {what}, of which no catalogue knows the GPUs."
         problems.add(
             "POOL-REQUIRED",

@@ -2,15 +2,18 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""Contradictions between pools."""
+"""Contradictions between pools, and between a pool and the backend dra."""
 
 from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import quota_key
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
+    GPU,
     GPU_PRESENT,
     INSTANCE_TYPE,
+    NVIDIA,
     NVIDIA_PCI,
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.ownership import pool_label
@@ -22,6 +25,9 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.mode
 
 Data = dict[str, t.Any]
 # Settings that exist once per ClusterPolicy: the way to them in a pool.
+# The backend with which pods claim GPUs as devices.
+DRA: t.Final = "dra"
+_REQUESTS: t.Final = "requests."
 _ONCE: t.Final = (("sharing", "mig", "strategy"), ("cdi",), ("upgrade_policy",))
 
 
@@ -152,3 +158,38 @@ def _quotas(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
                         f"{quantity} differs from {other[1]} of {other[0]}, the same quota.",
                         "Give both the same quantity.",
                     )
+
+
+def check_claims(pool: Data, path: str, problems: Problems) -> None:
+    """Every option that only a device plugin enacts, by its own path."""
+    for way in sorted(pool.get("sharing") or {}):
+        message = (
+            "is done by the operator's device plugin and MIG manager, which do not run with backend dra."
+        )
+        _refuse_claims(f"{path}.sharing.{way}", message, "Remove it: pods claim whole GPUs.", problems)
+    if pool.get("autoscale"):
+        message = "the autoscaler counts nvidia.com/gpu, which no node offers with backend dra."
+        _refuse_claims(f"{path}.autoscale", message, "Set replicas instead.", problems)
+    for name in (pool.get("existing") or {}).get("expected") or {}:
+        if name.startswith(NVIDIA) and name != GPU:
+            message = "is no whole GPU, and with backend dra pods claim whole GPUs."
+            _refuse_claims(
+                f"{path}.existing.expected.{name}",
+                message,
+                f"Expect {GPU}, which counts the GPUs of a node.",
+                problems,
+            )
+    for index, quota in enumerate(pool.get("quota") or []):
+        for key in quota.get("hard") or {}:
+            if key.startswith(f"{_REQUESTS}nvidia.com/"):
+                message = "counts what no pod requests: with backend dra GPUs are claimed."
+                _refuse_claims(
+                    f"{path}.quota[{index}].hard.{key}",
+                    message,
+                    f"Write {quota_key()}, or give gpus.",
+                    problems,
+                )
+
+
+def _refuse_claims(path: str, message: str, remedy: str, problems: Problems) -> None:
+    problems.add("POOL-DRA", path, message, f"{remedy} Or take another backend.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import typing as t
 
+from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.device_class import quota_key
 from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.well_known import (
     GPU,
     INSTANCE_TYPE,
@@ -15,6 +16,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._nodes import taints
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject, Pool
+
+_REQUESTS: t.Final = "requests."
 
 
 def tolerations(pools: t.Iterable[Pool]) -> list[JsonObject]:
@@ -159,3 +162,15 @@ def short_quotas(pools: t.Sequence[Pool], quota: t.Iterable[JsonObject]) -> list
                 f"the pools offer {supply} {resource}, the quotas together let {limit} be used: {supply - limit} can be used only by namespaces without a quota"
             )
     return remarks
+
+
+def counted_as_claims(quotas: t.Iterable[JsonObject]) -> list[JsonObject]:
+    """The quotas with GPUs as claims ask for them; a class that is named beside `gpus` is the same limit and adds up."""
+    return [quota | {"hard": _counted(quota["hard"])} for quota in quotas]
+
+
+def _counted(hard: t.Mapping[str, str]) -> dict[str, str]:
+    asked, found = _REQUESTS + GPU, {key: number for key, number in hard.items() if key != _REQUESTS + GPU}
+    if asked in hard:
+        found[quota_key()] = str(int(found.get(quota_key(), "0")) + int(hard[asked]))
+    return dict(sorted(found.items()))

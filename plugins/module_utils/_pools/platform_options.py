@@ -14,11 +14,13 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._catalogue.
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._core.problems import Problems
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms import patch_relations
-from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import Paths, Wanted
+from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.platform import (
+    Paths,
+    Platform,
+    Wanted,
+)
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.registry import (
     BY_KEY,
-    UNTOLD,
-    Platform,
     of_cloud,
     unknown_fields,
 )
@@ -62,7 +64,7 @@ def check(
             _check(platform, pool, candidate, kind, path, where, problems)
     if (
         platform is not None
-        and platform.KEY in UNTOLD
+        and not platform.HAS_TYPE_LABEL
         and pool.get("mixed")
         and len({(kind.gpus, kind.gpu.model, kind.share) for kind in kinds if kind}) > 1
     ):

@@ -23,8 +23,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools impo
     plan as pool_plan,
     provider_limits,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Draft, Place
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Draft, Place
 
 PlatformName = t.Literal[
     "aws", "azure", "gcp", "ibm", "oci", "baremetal", "vsphere", "openstack", "nutanix", "other"

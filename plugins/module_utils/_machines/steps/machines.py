@@ -53,8 +53,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms 
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.infrastructure import (
     Infrastructure,
 )
+from ansible_collections.accelerators.openshift.plugins.module_utils._pools.draft import Draft, Place
 from ansible_collections.accelerators.openshift.plugins.module_utils._pools.model import JsonObject
-from ansible_collections.accelerators.openshift.plugins.module_utils._pools.plan import Draft, Place
 
 
 def present(api: Api, draft: Draft, params: GpuMachinesetParams) -> JsonObject:
