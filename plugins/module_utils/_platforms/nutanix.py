@@ -20,7 +20,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known
 
-Data = dict[str, t.Any]
 KEY: t.Final = "nutanix"
 NAME: t.Final = "Nutanix"
 OWN_TYPE: t.Final = "your own name for a kind of machine"
@@ -37,7 +36,7 @@ OPTIONS: t.Final[dict[str, Field]] = {
 }
 
 _IDENTIFIER: t.Final = {"type": None, "uuid": None, "name": None}
-SHAPE: t.Final[Data] = {
+SHAPE: t.Final[dict[str, t.Any]] = {
     "apiVersion": None,
     "kind": None,
     "metadata": {"creationTimestamp": None},
@@ -135,7 +134,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
         )
 
 
-def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     source = known(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.image:
@@ -156,7 +155,7 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
     return provider
 
 
-def _gpu(gpu: Data) -> Data:
+def _gpu(gpu: dict[str, t.Any]) -> dict[str, t.Any]:
     return (
         {"type": "Name", "name": gpu["name"]}
         if gpu.get("name")

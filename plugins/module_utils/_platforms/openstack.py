@@ -18,7 +18,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.
 )
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import known, merged
 
-Data = dict[str, t.Any]
 KEY: t.Final = "openstack"
 NAME: t.Final = "OpenStack"
 OWN_TYPE: t.Final = "a flavor"
@@ -55,7 +54,7 @@ _PORT: t.Final = (
     "vnicType",
     "trunk",
 )
-SHAPE: t.Final[Data] = {
+SHAPE: t.Final[dict[str, t.Any]] = {
     "apiVersion": None,
     "kind": None,
     "metadata": {"creationTimestamp": None},
@@ -109,7 +108,8 @@ SHAPE: t.Final[Data] = {
     "serverGroupName": None,
     "primarySubnet": None,
 }
-# How a server reaches the cluster, what it boots and which servers it is kept apart from. Not an address or disks of its own.
+# How a server reaches the cluster, what it boots and which servers it is kept apart from. Not an address or
+# disks of its own.
 COPIED: t.Final = (
     "apiVersion",
     "kind",
@@ -148,7 +148,7 @@ def check(wanted: Wanted, paths: Paths, problems: Problems) -> None:
     refusals.refuse_disk(wanted, tuple(_DISK), "OpenStack", paths, problems)
 
 
-def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
+def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> dict[str, t.Any]:
     source = known(source, SHAPE)
     provider = {key: source[key] for key in COPIED if source.get(key) is not None}
     if wanted.options.get("server_group"):
@@ -164,4 +164,4 @@ def build(source: t.Mapping[str, t.Any], wanted: Wanted) -> Data:
         "rootVolume": {_DISK[key]: value for key, value in wanted.disk.items() if key in _DISK} or None,
     }
     given = {key: value for key, value in asked.items() if value is not None}
-    return t.cast(Data, merged({**provider, "flavor": wanted.instance_type}, given))
+    return t.cast(dict[str, t.Any], merged({**provider, "flavor": wanted.instance_type}, given))

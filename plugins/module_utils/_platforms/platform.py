@@ -22,10 +22,11 @@ Reports = t.Literal["all", "size", "nothing"]
 class Wanted:
     """One candidate in one zone (empty: the platform has none, or not asked for one yet).
 
-    disk: size_gib, type, iops, throughput_mib. market: its type and fields. image: boots instead of the reference's.
-    options: those of the platform's own key (C(aws), C(gcp)...), the candidate's over the pool's. patch: provider_spec_patch, RFC 7386.
-    is_new: whether the machine set is still to be made.
-    For checks alone: zones, all of the candidate's; kind: what is known of the instance type, None where nothing is.
+    disk: size_gib, type, iops, throughput_mib. market: its type and fields. image: boots instead of the
+    reference's. options: those of the platform's own key (C(aws), C(gcp)...), the candidate's over the
+    pool's. patch: provider_spec_patch, RFC 7386. is_new: whether the machine set is still to be made. For
+    checks alone: zones, all of the candidate's; kind: what is known of the instance type, None where
+    nothing is.
     """
 
     instance_type: str
@@ -41,7 +42,7 @@ class Wanted:
 
     @property
     def known(self) -> InstanceType | None:
-        """The type as the catalogue has it; what a user says of a type of his own does not say all that a platform can check."""
+        """The catalogue's type; None for a user's own, which does not say all that a platform checks."""
         return self.kind if self.kind and self.kind.as_of else None
 
 
@@ -63,13 +64,14 @@ class Paths:
 class Platform(t.Protocol):
     """What a platform's file states. provider: the value of a template's providerSpec.
 
-    NAME: in the Infrastructure object. KEY: how a pool calls the platform, the key of its own options, and the
-    catalogue's name of the cloud. OPTIONS: the platform's own. SHAPE: the known fields of the provider's value (see
-    `shape`). ZONED: whether every machine set names a zone. OWN_TYPE: what an instance type is where no catalogue has
-    them. HAS_TYPE_LABEL: whether nodes have their instance type as a label. IMAGE: the field that holds the boot image.
-    NO_IMAGE: what to do instead where one word cannot name an image; empty where it can. CHOSEN: fields that are there
-    only where a pool asks for them, with the option that does. REPORTS: what the platform's machine-set controller
-    tells the autoscaler of a machine.
+    NAME: in the Infrastructure object. KEY: how a pool calls the platform, the key of its own options, and
+    the catalogue's name of the cloud. OPTIONS: the platform's own. SHAPE: the known fields of the
+    provider's value (see `shape`). ZONED: whether every machine set names a zone. OWN_TYPE: what an
+    instance type is where no catalogue has them. HAS_TYPE_LABEL: whether nodes have their instance type as
+    a label. IMAGE: the field that holds the boot image. NO_IMAGE: what to do instead where one word cannot
+    name an image; empty where it can. CHOSEN: fields that are there only where a pool asks for them, with
+    the option that does. REPORTS: what the platform's machine-set controller tells the autoscaler of a
+    machine.
     """
 
     NAME: str
@@ -88,7 +90,7 @@ class Platform(t.Protocol):
         """Return the zone of a machine set; empty where it has none."""
 
     def instance_type(self, provider: Provider) -> str:
-        """Return what the platform calls the kind of machine; empty where the provider's value does not say it."""
+        """Return the platform's name for the kind of machine; empty if the provider's value has none."""
 
     def check(self, wanted: Wanted, paths: Paths, problems: Problems) -> None:
         """Note what this platform cannot do, before any request."""

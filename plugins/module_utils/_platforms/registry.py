@@ -27,9 +27,6 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.shape import merged, unknown
 from ansible_collections.accelerators.openshift.plugins.module_utils._platforms.vsphere import VSphere
 
-Data = dict[str, t.Any]
-
-
 # By the name in the Infrastructure object.
 PLATFORMS: t.Final[dict[str, Platform]] = {
     platform.NAME: platform
@@ -48,7 +45,8 @@ BY_KEY: t.Final[dict[str, Platform]] = {platform.KEY: platform for platform in P
 OTHER: t.Final = t.cast(Platform, other)
 # Where the Machine API makes no machines, or nothing is known.
 _OUTSIDE: t.Final = ("oci", "other", "")
-# Fields of all platforms that are in a provider's value only where a pool asks for them, with the option that does.
+# Fields of all platforms that are in a provider's value only where a pool asks for them, with the option
+# that does.
 CHOSEN: t.Final[dict[str, str]] = {
     field: option for platform in PLATFORMS.values() for field, option in platform.CHOSEN.items()
 }
@@ -57,7 +55,7 @@ IMAGES: t.Final = frozenset(platform.IMAGE for platform in PLATFORMS.values())
 
 
 def of_cloud(cloud: str | None) -> Platform | None:
-    """Return the platform of a cloud as the catalogue spells it; None if it is not known, or makes no machines."""
+    """Return the platform of a cloud as the catalogue spells it; None if unknown or without machines."""
     return None if cloud is None or cloud in _OUTSIDE else BY_KEY.get(cloud, OTHER)
 
 
@@ -67,14 +65,14 @@ def reports(cloud: str | None) -> Reports | None:
     return platform.REPORTS if platform else None if cloud is None else "nothing"
 
 
-def on(platform: Platform, domains: tuple[Data, ...]) -> Platform:
-    """The platform on a cluster with these failure domains, where they decide which zone a machine set is in."""
+def on(platform: Platform, domains: tuple[dict[str, t.Any], ...]) -> Platform:
+    """Return the platform on a cluster whose failure domains decide in which zone a machine set is."""
     return t.cast(Platform, VSphere(domains)) if isinstance(platform, VSphere) else platform
 
 
-def build(platform: Platform, source: Provider, wanted: Wanted) -> Data:
+def build(platform: Platform, source: Provider, wanted: Wanted) -> dict[str, t.Any]:
     """The provider's value of a pool's machine set."""
-    return t.cast(Data, merged(platform.build(source, wanted), wanted.patch))
+    return t.cast(dict[str, t.Any], merged(platform.build(source, wanted), wanted.patch))
 
 
 def unknown_fields(platform: Platform, provider: Provider) -> list[str]:

@@ -2,7 +2,7 @@
 # GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # PRIVATE: this module util is for the collection's own plugins and can change without notice.
-"""What a machine set tells the autoscaler of a node that does not exist yet, where the platform's own controller does not."""
+"""What a machine set tells the autoscaler of a node that does not exist yet."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ CPU, MEMORY, GPUS, GPU_TYPE, LABELS = (
     f"{PREFIX}{name}" for name in ("cpu", "memory", "gpu-count", "gpu-type", "labels")
 )
 _MIB_OF_GIB: t.Final = 1024
-# The one resource that OpenShift's autoscaler books for a GPU of a node that is not there, whatever gpu-type says.
+# The one resource that OpenShift's autoscaler books for a GPU of a node that is not there, whatever gpu-
+# type says.
 BOOKED: t.Final = GPU
 
 
@@ -40,8 +41,8 @@ class Sized(t.Protocol):
 def capacity(reports: Reports, candidate: Sized) -> dict[str, str]:
     """Return the annotations that the platform's own controller does not write.
 
-    Their keys are upstream's: the autoscaler prefers them, and no provider's controller writes them. Some controllers
-    count devices of other vendors as if they were NVIDIA's; ours name them rightly.
+    Their keys are upstream's: the autoscaler prefers them, and no provider's controller writes them. Some
+    controllers count devices of other vendors as if they were NVIDIA's; ours name them rightly.
     """
     resource = BOOKED
     if candidate.vendor != "nvidia":

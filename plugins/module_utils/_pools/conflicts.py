@@ -23,7 +23,8 @@ from ansible_collections.accelerators.openshift.plugins.module_utils._pools.mode
     Candidate,
 )
 
-Data = dict[str, t.Any]
+# A pool, or a part of one, as its user describes it.
+Description = dict[str, t.Any]
 # Settings that exist once per ClusterPolicy: the way to them in a pool.
 # The backend with which pods claim GPUs as devices.
 DRA: t.Final = "dra"
@@ -31,7 +32,7 @@ _REQUESTS: t.Final = "requests."
 _ONCE: t.Final = (("sharing", "mig", "strategy"), ("cdi",), ("upgrade_policy",))
 
 
-def check(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+def check(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
     _names(pools, name, problems)
     _nodes(pools, name, problems)
     _cluster_wide(pools, name, problems)
@@ -39,7 +40,7 @@ def check(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
     _quotas(pools, name, problems)
 
 
-def _names(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+def _names(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
     seen: dict[str, int] = {}
     for index, pool in enumerate(pools):
         own = pool.get("name")
@@ -54,7 +55,7 @@ def _names(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
             seen[own] = index
 
 
-def _nodes(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+def _nodes(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
     """A node belongs to one pool: what selects one pool's nodes must not select another's."""
     for index, pool in enumerate(pools):
         if "existing" not in pool:
@@ -78,7 +79,7 @@ def _nodes(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
                 )
 
 
-def _node_labels(pool: Data) -> dict[str, str]:
+def _node_labels(pool: Description) -> dict[str, str]:
     if "existing" in pool:
         return dict(pool["existing"].get("node_selector") or {})
     first: Candidate | None = next(iter(pool.get("resolved", [])), None)
@@ -97,7 +98,7 @@ def _node_labels(pool: Data) -> dict[str, str]:
     }
 
 
-def _cluster_wide(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+def _cluster_wide(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
     for way in _ONCE:
         first: tuple[str, t.Any] | None = None
         for index, pool in enumerate(pools):
@@ -111,12 +112,13 @@ def _cluster_wide(pools: t.Sequence[Data], name: str, problems: Problems) -> Non
                 problems.add(
                     "POOL-CLUSTER-WIDE",
                     path,
-                    f"{wanted!r} differs from {first[1]!r} of {first[0]}, but a ClusterPolicy has this setting once for all pools.",
+                    f"{wanted!r} differs from {first[1]!r} of {first[0]}, but a ClusterPolicy has this "
+                    "setting once for all pools.",
                     "Give both pools the same value.",
                 )
 
 
-def _wanted(pool: Data, way: tuple[str, ...]) -> t.Any:
+def _wanted(pool: Description, way: tuple[str, ...]) -> t.Any:
     mig = (pool.get("sharing") or {}).get("mig")
     if way == ("sharing", "mig", "strategy") and mig is not None:
         return mig.get("strategy") or ("mixed" if "layout" in mig else "single")
@@ -126,8 +128,8 @@ def _wanted(pool: Data, way: tuple[str, ...]) -> t.Any:
     return value
 
 
-def _priorities(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
-    seen: dict[str, tuple[str, Data]] = {}
+def _priorities(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
+    seen: dict[str, tuple[str, Description]] = {}
     for index, pool in enumerate(pools):
         for position, priority in enumerate(pool.get("priority") or []):
             path, own = f"{name}[{index}].priority[{position}]", priority.get("name")
@@ -142,7 +144,7 @@ def _priorities(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
                 seen[own] = (path, priority)
 
 
-def _quotas(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
+def _quotas(pools: t.Sequence[Description], name: str, problems: Problems) -> None:
     """Counts of one quota are added up over the pools; quantities with units must agree."""
     seen: dict[tuple[str, str, str], tuple[str, str]] = {}
     for index, pool in enumerate(pools):
@@ -160,7 +162,7 @@ def _quotas(pools: t.Sequence[Data], name: str, problems: Problems) -> None:
                     )
 
 
-def check_claims(pool: Data, path: str, problems: Problems) -> None:
+def check_claims(pool: Description, path: str, problems: Problems) -> None:
     """Every option that only a device plugin enacts, by its own path."""
     for way in sorted(pool.get("sharing") or {}):
         message = (

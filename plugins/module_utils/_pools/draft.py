@@ -51,7 +51,8 @@ class Place(t.NamedTuple):
     """What the cluster adds to a description.
 
     cloud: the platform as the catalogue spells it; None means not known. prefix: the infrastructure name.
-    accelerator_limits: types of GPU limits of the ClusterAutoscaler that nobody adds to; None means not known.
+    accelerator_limits: types of GPU limits of the ClusterAutoscaler that nobody adds to; None means not
+    known.
     """
 
     cloud: str | None = None
@@ -144,7 +145,7 @@ class Draft:
 
 
 def single(entry: t.Any) -> Draft:
-    """Return the draft of one pool that a task's own options describe; paths in messages are those options."""
+    """Return the draft of one pool that a task's options describe; paths in messages are those options."""
     return Draft({"": entry})
 
 
@@ -179,7 +180,7 @@ def _as_described(pool: Pool, path: str, place: Place, problems: Problems) -> De
 
 
 def make(pool: Description) -> Pool:
-    """Return the pool that a checked description asks for, with every default. This is the one place that makes it."""
+    """Return the pool that a checked description asks for, with every default; nothing else makes pools."""
     candidates: list[Candidate] = pool["resolved"]
     first = candidates[0] if candidates else Candidate("")
     existing, scale = pool.get("existing"), pool.get("autoscale") or {}

@@ -70,8 +70,8 @@ def draft(
 ) -> ListDraft:
     """Return the draft of a plan of all pools. Raises InputError when this is no list of pools.
 
-    name: how the user calls the list, for paths. catalogue: of instance types; its facts stay with the candidates.
-    backend: of the driver stack; None means what the pools' drivers need.
+    name: how the user calls the list, for paths. catalogue: of instance types; its facts stay with the
+    candidates. backend: of the driver stack; None means what the pools' drivers need.
     """
     problems = Problems()
     if not isinstance(pools, (list, tuple)):
