@@ -1,3 +1,6 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Known texts of failures and Xids: each is recognised, and the page of the docs has the same."""
 
 from __future__ import annotations

@@ -1,3 +1,6 @@
+# Copyright: Contributors to the accelerators.openshift collection
+# GNU General Public License v3.0+ (see COPYING or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
 """Pools of a result: each is judged by itself, also by what another judge finds."""
 
 from __future__ import annotations
